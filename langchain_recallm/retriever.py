@@ -35,7 +35,11 @@ __all__ = ["RecallMRetriever"]
 
 _Count = Annotated[int, Field(ge=1, strict=True)]
 _Name = Annotated[str, Field(min_length=1, strict=True)]
-_Moment = Annotated[int, Field(ge=0, strict=True)] | Annotated[AwareDatetime, Field(strict=True)]
+_Moment = (
+    Annotated[int, Field(ge=0, strict=True)]
+    | Annotated[AwareDatetime, Field(strict=True)]
+    | Annotated[str, Field(strict=True)]
+)
 
 
 class RecallMRetriever(BaseRetriever):

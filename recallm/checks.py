@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -28,6 +28,7 @@ __all__ = [
     "file_path",
     "flag",
     "instances",
+    "iso_moment",
     "item_path",
     "listed",
     "mapping",
@@ -203,14 +204,47 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
 
 
 def moment(value: object, argument: str) -> int | datetime | None:
-    """A t_index (0 or more), an aware datetime, or None."""
+    """A t_index (0 or more), an aware datetime, or None; also what ``iso_moment`` reads, or a
+    date."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
             raise _unusable(argument, f"must be a t_index of at least 0, not {shown(value)}")
         return min(int(value), _LARGEST_T)
+    if isinstance(value, str):
+        return iso_moment(value, argument)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return iso_moment(value.isoformat(), argument)
     if value is None or isinstance(value, datetime):
         return timestamp(value, argument)
-    raise _not_a(value, "a t_index (int) or an aware datetime", argument)
+    raise _not_a(value, "a t_index (int), an aware datetime, or a day in ISO 8601", argument)
+
+
+def iso_moment(text: str, argument: str) -> datetime:
+    """The moment of a day or a time in ISO 8601, in the time zone of this machine where the text
+    has none. A day is its end for ``as_of`` and ``until``, its start for every other argument."""
+    given = text.strip()
+    try:
+        if given.isdecimal():
+            raise ValueError("it has digits alone")
+        try:
+            edge = time.max if argument in _ENDS_OF_DAYS else time.min
+            found = datetime.combine(date.fromisoformat(given), edge)
+        except ValueError:
+            found = datetime.fromisoformat(given)
+        if found.utcoffset() is None:
+            found = found.astimezone()
+    except (ValueError, OverflowError, OSError) as error:
+        raise _unusable(
+            argument,
+            f"must be a day or a time in ISO 8601, such as 2024-05-01 or 2024-05-01T14:30, not "
+            f"{shown(text)}: {error}",
+        ) from None
+    timestamp(found, argument)
+    return found
+
+
+_ENDS_OF_DAYS = frozenset({"as_of", "until"})
+"""Arguments that mean all of the day that they name."""
 
 
 def whole(value: object, argument: str, *, least: int, most: int | None = None) -> int:

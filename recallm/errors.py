@@ -24,6 +24,7 @@ __all__ = [
     "StoreFullError",
     "StoreReadOnlyError",
     "StoreUnavailableError",
+    "UnknownArgumentError",
     "UnknownEntityError",
     "UnknownPassageError",
 ]
@@ -45,6 +46,10 @@ class InvalidInputError(RecallMError, ValueError):
         self.message = message
         self.argument = argument
         self.index = index
+
+
+class UnknownArgumentError(InvalidInputError, TypeError):
+    """A call, or an item, names an argument that does not exist."""
 
 
 class ConflictError(RecallMError):

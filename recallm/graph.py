@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from recallm import checks
 from recallm.errors import DimensionError, InvalidInputError
 from recallm.graph_export import networkx_graph, write_graphml
+from recallm.methods import knows_its_arguments
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptMention,
@@ -21,6 +22,7 @@ from recallm.model import (
     Forgotten,
     GraphNames,
     Horizon,
+    Moment,
     PreparedUpdate,
     Selection,
     Triplet,
@@ -149,6 +151,7 @@ class GraphUpdate:
             raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
 
 
+@knows_its_arguments
 class MemoryGraph:
     """The entities and triplets of one namespace.
 
@@ -238,7 +241,7 @@ class MemoryGraph:
         model: str,
         limit: int = 10,
         ids: Collection[str] | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
     ) -> list[tuple[Entity, float]]:
         """The entities whose embeddings under ``model`` are nearest to ``embedding``, each with its
         cosine, nearest first; only among ``ids``, if given. The search compares all of them; only
@@ -279,7 +282,7 @@ class MemoryGraph:
         *,
         labels: Collection[str] | None = None,
         passages: Collection[str] | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
     ) -> list[Entity]:
         """The entities with these ids, those that stand on the concepts of these labels, and those
         that these passages showed; all entities, if nothing is given. Sorted by id."""
@@ -298,7 +301,7 @@ class MemoryGraph:
         objects: Collection[str] | None = None,
         ends: Collection[str] | None = None,
         passages: Collection[str] | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
     ) -> list[Triplet]:
         """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
         one of these showed it), sorted by (subject, predicate, object)."""
@@ -316,9 +319,7 @@ class MemoryGraph:
         with self.reader(as_of) as reader:
             return reader.triplets(**conditions)
 
-    def show(
-        self, concept: str, *, limit: int = 24, as_of: int | datetime | None = None
-    ) -> Neighbourhood:
+    def show(self, concept: str, *, limit: int = 24, as_of: Moment | None = None) -> Neighbourhood:
         """``concept`` (its label, or its name) with at most ``limit`` neighbours, those of the
         latest relations, and the relations among all of these. A notebook draws the result.
 
@@ -333,7 +334,7 @@ class MemoryGraph:
             name = known_name(reader, label, self._concept_name)
             return read_neighbourhood(reader, name, at_most)
 
-    def to_networkx(self, *, as_of: int | datetime | None = None) -> MultiDiGraph:
+    def to_networkx(self, *, as_of: Moment | None = None) -> MultiDiGraph:
         """A networkx graph of all concepts, relations, entities and triplets.
 
         The nodes "concept:NAME" and "entity:ID" have ``element`` ("concept" or "entity"), ``name``
@@ -352,7 +353,7 @@ class MemoryGraph:
             return networkx_graph(reader)
 
     def write_graphml(
-        self, target: str | os.PathLike[str] | IO[str], *, as_of: int | datetime | None = None
+        self, target: str | os.PathLike[str] | IO[str], *, as_of: Moment | None = None
     ) -> int:
         r"""Write the graph of ``to_networkx`` as GraphML to a file or a text stream; return its
         number of nodes.
@@ -435,7 +436,7 @@ class MemoryGraph:
         """The name of the concept that an entity with this label stands on."""
         return _concept_of(checks.string(label, "label"), self._concept_name)
 
-    def reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+    def reader(self, as_of: Moment | None = None) -> AbstractContextManager[GraphReader]:
         """A reader of the store, for the packages that stand on the graph: one state for as long as
         it is open."""
         horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())

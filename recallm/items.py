@@ -9,6 +9,7 @@ from typing import Any
 
 from recallm import checks
 from recallm.errors import InvalidInputError
+from recallm.methods import knows_its_arguments
 from recallm.model import Filter, Horizon, Passage, Scalar, Selection, empty_mapping
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader, GraphStore
@@ -40,6 +41,7 @@ class NewItem:
     expires_at: datetime | None = None
 
 
+@knows_its_arguments
 class MemoryItems:
     """The items of one namespace.
 

@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any, Literal, Self
 
 from recallm import checks
-from recallm.async_methods import in_thread
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError, LLMRequiredError
 from recallm.items import MemoryItems
-from recallm.model import MAX_POSITION, Extraction, Filter, statement_key
+from recallm.methods import in_thread, knows_its_arguments
+from recallm.model import MAX_POSITION, Extraction, Filter, Moment, statement_key
 from recallm.prompts import answer_of
 from recallm.ranking.signals import load_tables
 from recallm.recall_request import RecallRequest, quarter_of_characters
@@ -37,6 +37,7 @@ from recallm.writable_memory import WritableMemory
 __all__ = ["RecallM"]
 
 
+@knows_its_arguments
 class RecallM(WritableMemory):
     """A long-term memory over a temporal graph of concepts.
 
@@ -189,9 +190,9 @@ class RecallM(WritableMemory):
         *,
         limit: int | None = None,
         max_tokens: int | None = None,
-        as_of: int | datetime | None = None,
-        since: int | datetime | None = None,
-        until: int | datetime | None = None,
+        as_of: Moment | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         speaker: str | None = None,
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
@@ -205,8 +206,10 @@ class RecallM(WritableMemory):
 
         ``limit`` bounds the statements (with ``ranking="paper"``, the contexts of concepts),
         ``max_tokens`` the whole text. ``as_of``: recall as the memory stood at a t_index, or only
-        what was said up to an aware datetime. ``since``, ``until`` (inclusive), ``speaker``,
-        ``session``, ``metadata`` and ``path`` (items at and below it) restrict the statements;
+        what was said up to a moment. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
+        ``metadata`` and ``path`` (items at and below it) restrict the statements. A moment is an
+        aware datetime or a text in ISO 8601, in this machine's time zone where it names none;
+        "2026-01-01" is the whole day: ``since`` its start, ``until`` and ``as_of`` its end.
         ``min_score`` is the lowest probability. ``known``: ids of passages that the reader of the
         context sees anyway; their statements are left out. ``asker``: who asks; "I" and "my" in the
         question stand for this speaker.
@@ -280,7 +283,7 @@ class RecallM(WritableMemory):
         return self._prompt(question, self.recall(question, **recall))
 
     def superseded(
-        self, statements: Iterable[RecalledStatement], *, as_of: int | datetime | None = None
+        self, statements: Iterable[RecalledStatement], *, as_of: Moment | None = None
     ) -> frozenset[str]:
         """The ids of those of ``statements`` (of ``recall`` or ``history``) that later ones took
         the place of: all their facts were replaced or ended, or a later standalone statement says
@@ -303,10 +306,11 @@ class RecallM(WritableMemory):
             for it in given
             if it.position < MAX_POSITION
         }
-        with self._reader(as_of) as reader:
+        horizon = checks.moment(as_of, "as_of")
+        with self._reader(horizon) as reader:
             rows = reader.statements(stored)
             index = self._relation_indexes.of(self._namespace, reader)
-            keys = superseded_statements(reader, rows, index, as_of)
+            keys = superseded_statements(reader, rows, index, horizon)
         return frozenset(stored[key] for key in keys)
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:

@@ -22,6 +22,7 @@ from recallm.model import (
     ConceptRow,
     Filter,
     Horizon,
+    Moment,
     Passage,
     PreparedUpdate,
     Session,
@@ -82,9 +83,9 @@ class StoredMemory:
         self,
         *,
         limit: int | None = None,
-        as_of: int | datetime | None = None,
-        since: int | datetime | None = None,
-        until: int | datetime | None = None,
+        as_of: Moment | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         speaker: str | None = None,
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
@@ -116,7 +117,7 @@ class StoredMemory:
         *,
         limit: int | None = None,
         skip: int = 0,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
     ) -> tuple[RecalledStatement, ...]:
         """Every statement that mentions ``concept`` (its label, or its name), in order; with a
         ``limit`` those that arrived last, after the last ``skip`` were left out.
@@ -141,7 +142,7 @@ class StoredMemory:
         labels: Iterable[str] | None = None,
         *,
         limit: int | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
     ) -> tuple[ConceptRow, ...]:
         """The known concepts with these labels or names (all if None), latest t_index first."""
         spellings = None if labels is None else checks.strings(labels, "labels")
@@ -153,7 +154,7 @@ class StoredMemory:
             return tuple(reader.concepts(names, limit=at_most))
 
     def relations(
-        self, concept: str, *, limit: int | None = None, as_of: int | datetime | None = None
+        self, concept: str, *, limit: int | None = None, as_of: Moment | None = None
     ) -> tuple[RelatedConcept, ...]:
         """The concepts that are related to ``concept`` (its label, or its name), at most ``limit``:
         latest t_index first, then the strongest, then by name.
@@ -192,7 +193,7 @@ class StoredMemory:
         )
 
     def sessions(
-        self, *, limit: int | None = None, as_of: int | datetime | None = None
+        self, *, limit: int | None = None, as_of: Moment | None = None
     ) -> tuple[Session, ...]:
         """The conversations and documents of this namespace, the latest first, at most ``limit``.
 
@@ -453,7 +454,7 @@ class StoredMemory:
         with open_for_writing(target) as stream:
             return write_archive(stream, self._namespace, t_index, records)
 
-    def _reader(self, as_of: int | datetime | None = None) -> AbstractContextManager[GraphReader]:
+    def _reader(self, as_of: Moment | None = None) -> AbstractContextManager[GraphReader]:
         self._check_open()
         horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
         return self._store.reader(self._namespace, horizon)

@@ -31,6 +31,7 @@ from recallm.config import RecallConfig
 from recallm.discourses import Discourses
 from recallm.errors import ConflictError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
+from recallm.methods import unknown_argument
 from recallm.model import (
     Extraction,
     Forgotten,
@@ -120,11 +121,11 @@ class UpdateRequest:
                 f"{type(item).__name__}",
                 argument="items",
             )
-        unknown = sorted(map(str, set(item) - set(_ARGUMENTS)))
-        if unknown or "text" not in item:
-            problem = f"{', '.join(unknown)} is unknown" if unknown else "text is missing"
+        for unknown in sorted(map(str, set(item) - set(_ARGUMENTS))):
+            raise unknown_argument("an item", unknown, _ARGUMENTS)
+        if "text" not in item:
             raise InvalidInputError(
-                f"{problem}; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
+                f"text is missing; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
                 argument="items",
             )
         arguments: dict[str, Any] = {**item, "id": passage_id(item.get("id"))}

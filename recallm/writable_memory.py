@@ -14,7 +14,7 @@ from recallm import checks
 from recallm.documents import file_text, url_text
 from recallm.errors import InvalidInputError
 from recallm.graph import NewEntity, NewTriplet
-from recallm.model import Forgotten, Selection
+from recallm.model import Forgotten, Moment, Selection
 from recallm.neighbourhood import known_name
 from recallm.results import KnowledgeUpdate, Receipt
 from recallm.stored_memory import StoredMemory
@@ -211,7 +211,7 @@ class WritableMemory(StoredMemory):
         source: str | None = None,
         session: str | None = None,
         concept: str | None = None,
-        before: int | datetime | None = None,
+        before: Moment | None = None,
         expired: bool = False,
         everything: bool = False,
     ) -> Forgotten:
@@ -219,10 +219,10 @@ class WritableMemory(StoredMemory):
 
         ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
         name (or the source, where no session was given); ``concept``: every statement that mentions
-        it, by its label or name; ``before``: what arrived before a t_index, or was said before an
-        aware datetime; ``expired``: what has expired by now. Afterwards the memory is as if it had
-        never been told; only t does not go back. ``erasure_pending`` in the result: the bytes leave
-        the file later (``Forgotten``).
+        it, by its label or name; ``before``: what arrived before a t_index, or was said before a
+        moment (as in ``recall``; of a day its start); ``expired``: what has expired by now.
+        Afterwards the memory is as if it had never been told; only t does not go back.
+        ``erasure_pending`` in the result: the bytes leave the file later (``Forgotten``).
 
         Raises:
             InvalidInputError: not exactly one argument, or one that cannot be used.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+import time
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -67,10 +68,28 @@ def test_a_date_is_no_datetime() -> None:
         checks.timestamp(datetime(2024, 1, 1, tzinfo=UTC).date())
 
 
-@pytest.mark.parametrize("value", [-1, True, 1.5, "3"])
-def test_a_moment_is_a_t_index_or_a_datetime(value: object) -> None:
+@pytest.mark.parametrize("value", [-1, True, 1.5, "3", "", "2024", "2024-13-01", "yesterday"])
+def test_what_is_no_moment_is_refused(value: object) -> None:
     with pytest.raises(InvalidInputError, match="as_of"):
         checks.moment(value, "as_of")
+
+
+def test_a_day_is_whole_in_the_time_zone_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        for argument in ("as_of", "until", "since", "before"):
+            clock = "23:59:59.999999" if argument in ("as_of", "until") else "00:00:00"
+            for value, expected in {
+                "2026-01-01": f"2026-01-01T{clock}-05:00",
+                date(2026, 7, 1): f"2026-07-01T{clock}-04:00",
+                "2026-07-01 10:30": "2026-07-01T10:30:00-04:00",
+                " 2026-07-01T10:30+02:00": "2026-07-01T10:30:00+02:00",
+            }.items():
+                assert checks.moment(value, argument) == datetime.fromisoformat(expected)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize("value", [0, -3, True, 2.0, "5"])

@@ -30,6 +30,7 @@ from recallm import (
     UnknownEntityError,
 )
 from recallm.config import RankingName
+from recallm.facts import FactMemory
 from recallm.prompts import ement_prompt
 from recallm.testing import DictStore
 from tests.vectors.fakes import words
@@ -194,6 +195,26 @@ class TestRecall:
         memory.update("Ingrid lives in Rome.")
         recalled = texts(memory, "Where does Ingrid live?", as_of=MAY - timedelta(days=1))
         assert recalled == ["Ingrid lives in Oslo."]
+
+    def test_every_reader_takes_a_day(self) -> None:
+        noon = datetime(2026, 1, 1, 12).astimezone()
+        days = ("Oslo", "Malaga", "Rome")
+        memory = RecallM(triplets=True)
+        for after, place in enumerate(days):
+            memory.update(f"Ingrid lives in {place}.", timestamp=noon + timedelta(days=after))
+        facts = FactMemory(memory)
+        second = "2026-01-02"
+        assert [it.object for it in facts.read("Ingrid", "lives in", as_of=second)] == ["Malaga"]
+        assert len(facts.changes("Ingrid", "lives in", as_of=second)) == 2
+        assert len(memory.history("Ingrid", as_of=second)) == 2
+        assert len(memory.passages(as_of=second)) == 2
+        assert [it.text for it in memory.passages(since=second, until=noon.date())] == []
+        assert len(memory.passages(since=second)) == len(memory.passages(until=second)) == 2
+        assert "Malaga" in memory.recall("Who lives where?", since=second, until=second).text
+        assert memory.recall("Where does Ingrid live?", as_of=second).statements[-1].t_index == 2
+        assert len(memory.superseded(memory.history("Ingrid"), as_of=second)) == 1
+        assert not memory.graph.show("Rome", as_of=second)
+        assert memory.forget(before=second).passages == 1
 
     def test_filters(self, memory: RecallM) -> None:
         memory.update("I like tea.", speaker="Ana", session="one", timestamp=MAY)

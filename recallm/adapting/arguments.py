@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from typing import Any, Literal, TypedDict, TypeGuard, Unpack, get_args
 
 from recallm import checks
@@ -13,6 +13,7 @@ from recallm.adapting.recalled_text import delimiter_tokens
 from recallm.errors import InvalidInputError
 from recallm.facts.values import value_of
 from recallm.memory import RecallM
+from recallm.model import Moment
 from recallm.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.results import RecalledContext, RecalledStatement
 from recallm.untrusted_text import storable
@@ -42,9 +43,9 @@ class RetrieverArguments(TypedDict, total=False):
 
     limit: int | None
     max_tokens: int | None
-    as_of: int | datetime | None
-    since: int | datetime | None
-    until: int | datetime | None
+    as_of: Moment | None
+    since: Moment | None
+    until: Moment | None
     speaker: str | None
     session: str | None
     where: Mapping[str, Any] | None
@@ -195,21 +196,17 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
     return frozenset(names)
 
 
-def named_moment(text: str, argument: str, at: time) -> datetime:
-    """The moment that a model names in an argument of a tool; of a day the time ``at``, in UTC.
+def named_moment(given: object, argument: str) -> datetime:
+    """The moment that a model names in an argument of a tool: as ``checks.iso_moment`` reads it,
+    also of a day in words ("1 May 2024").
 
     Raises:
-        InvalidInputError: ``text`` is neither a day nor a moment.
+        InvalidInputError: ``given`` is neither a day nor a moment.
 
     """
-    value = value_of(storable(text.strip()))
-    if isinstance(value, datetime):
-        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-    if isinstance(value, date):
-        return datetime.combine(value, at, UTC)
-    raise InvalidInputError(
-        f"{argument} must be a day, such as 2024-05-01, not {text!r}", argument=argument
-    )
+    text = storable(str(given).strip())
+    value = value_of(text)
+    return checks.iso_moment(value.isoformat() if isinstance(value, date) else text, argument)
 
 
 def time_of_writing(memory: RecallM, day: str | None) -> datetime:
@@ -223,8 +220,8 @@ def time_of_writing(memory: RecallM, day: str | None) -> datetime:
     now = memory.now()
     if day is None or not day.strip():
         return now
-    moment = named_moment(day, "date", time.min)
-    return now if moment.date() == now.date() else moment
+    moment = named_moment(day, "date")
+    return now if moment.date() == now.astimezone(moment.tzinfo).date() else moment
 
 
 def check_budget(memory: RecallM, max_tokens: int | None) -> None:

@@ -6,7 +6,7 @@ name of a method is the tool's name, its docstring and annotations are the tool'
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
 from recallm import checks
@@ -160,9 +160,7 @@ class FactTools:
         """
         terms = (_term(subject), _term(relation), _term(object))
         _check_any(terms)
-        found = self._facts.read(
-            *terms, as_of=None if as_of is None else named_moment(as_of, "as_of", time.max)
-        )
+        found = self._facts.read(*terms, as_of=checks.optional(named_moment, as_of, "as_of"))
         return self._reply(
             [_fact_line(fact) for fact in found], [_fact_row(fact) for fact in found], "matching"
         )

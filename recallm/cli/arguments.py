@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from recallm import InvalidInputError
+from recallm import InvalidInputError, checks
 from recallm.language_models import command_model, server_model
 
 __all__ = [
@@ -58,10 +58,8 @@ ModelCommand: TypeAlias = Annotated[
 
 def moment_of(value: str | None, option: str) -> int | datetime | None:
     """A t_index, or a date."""
-    if value is None:
-        return None
-    if not value.isdecimal():
-        return date_of(value, option)
+    if value is None or not value.isdecimal():
+        return None if value is None else date_of(value, option)
     try:
         return int(value)
     except ValueError as error:
@@ -69,12 +67,11 @@ def moment_of(value: str | None, option: str) -> int | datetime | None:
 
 
 def date_of(value: str, option: str) -> datetime:
-    """A date or a time in ISO 8601; local time if it has no time zone."""
+    """What ``checks.iso_moment`` reads."""
     try:
-        moment = datetime.fromisoformat(value)
-        return moment if moment.utcoffset() is not None else moment.astimezone()
-    except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(f"{option}: {error}; write it like 2024-05-01T14:30") from error
+        return checks.iso_moment(value, option.removeprefix("--").replace("-", "_"))
+    except InvalidInputError as error:
+        raise typer.BadParameter(error.message) from error
 
 
 def check_readable(path: Path) -> None:

@@ -16,6 +16,7 @@ from recallm.facts.stored_facts import StoredFacts
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
 from recallm.facts.writing import denied, update_arguments
+from recallm.methods import knows_its_arguments
 from recallm.model import NO_POSITION
 from recallm.predicates import Claim
 from recallm.updating import UpdateRequest, passage_id
@@ -23,6 +24,7 @@ from recallm.updating import UpdateRequest, passage_id
 __all__ = ["FactMemory"]
 
 
+@knows_its_arguments
 class FactMemory(StoredFacts):
     """Facts in the graph of ``memory``: triplets, whoever wrote them.
 

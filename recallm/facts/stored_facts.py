@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Literal, Self, get_args
 
 from recallm import checks
@@ -15,6 +14,7 @@ from recallm.facts.queries import Counted, FactQueries, Group, Part, Pattern, So
 from recallm.facts.searching import Search
 from recallm.facts.values import text_key
 from recallm.memory import RecallM
+from recallm.model import Moment
 from recallm.predicates import (
     FactReading,
     PerVocabulary,
@@ -74,7 +74,7 @@ class StoredFacts:
         relation: Term | None = None,
         object: Term | None = None,
         *,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
         match: Match = "similar",
         limit: int | None = None,
     ) -> list[Fact]:
@@ -95,7 +95,7 @@ class StoredFacts:
             return self._facts(reading, (subject, relation, object), match, at_most)
 
     def changes(
-        self, subject: Term, relation: Term, *, as_of: int | datetime | None = None
+        self, subject: Term, relation: Term, *, as_of: Moment | None = None
     ) -> list[Change]:
         """The values that the relation has or had for a subject, in the order in which they began.
 
@@ -120,7 +120,7 @@ class StoredFacts:
         object: Term | None = None,
         *,
         of: Counted | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
         match: Match = "similar",
     ) -> int:
         """How many different values the one term that is not given has; with more or none of them
@@ -152,7 +152,7 @@ class StoredFacts:
         by: Part,
         order: Literal["most", "least"] = "most",
         limit: int | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
         match: Match = "similar",
     ) -> list[Group]:
         """How many facts hold for each subject, relation or object (``by``), the most first.
@@ -181,7 +181,7 @@ class StoredFacts:
         subject: Term | None = None,
         order: Literal["greatest", "least"] = "greatest",
         limit: int | None = 1,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
         match: Match = "similar",
     ) -> list[Fact]:
         """The facts of a relation whose objects are the greatest numbers or latest dates, or the
@@ -208,7 +208,7 @@ class StoredFacts:
         patterns: Iterable[Pattern],
         *,
         limit: int | None = None,
-        as_of: int | datetime | None = None,
+        as_of: Moment | None = None,
         match: Match = "similar",
     ) -> list[Solution]:
         """The values of variables ("?who") with which all ``patterns`` hold, each solution once.
@@ -243,7 +243,7 @@ class StoredFacts:
         return self._search.facts(reading, _terms(*terms), match, limit)
 
     @contextmanager
-    def _queries(self, as_of: int | datetime | None, match: Match) -> Iterator[FactQueries]:
+    def _queries(self, as_of: Moment | None, match: Match) -> Iterator[FactQueries]:
         """Aggregation over what one reader sees."""
         checks.choice(match, get_args(Match), "match")
         with self._reading(as_of) as reading:
@@ -258,11 +258,12 @@ class StoredFacts:
         return text_key(text, self._memory.graph.concept_name)
 
     @contextmanager
-    def _reading(self, as_of: int | datetime | None = None) -> Iterator[FactReading]:
+    def _reading(self, as_of: Moment | None = None) -> Iterator[FactReading]:
         """All reads within one horizon see one state."""
-        with self._memory.graph.reader(as_of) as reader:
+        horizon = checks.moment(as_of, "as_of")
+        with self._memory.graph.reader(horizon) as reader:
             vocabulary = self._vocabularies.of(self._memory.namespace, reader)
-            yield FactReading(reader, self._relations, vocabulary, as_of)
+            yield FactReading(reader, self._relations, vocabulary, horizon)
 
 
 def _terms(

@@ -6,7 +6,6 @@ and annotations are what a model reads of the tool. Tools over facts are those o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import time
 from typing import Annotated
 
 from recallm import RecalledStatement, RecallM
@@ -92,9 +91,9 @@ class MemoryTools:
             checked_text(query, "query"),
             limit=limit,
             speaker=_HUMAN if _is_user(speaker) else speaker,
-            since=None if since is None else named_moment(since, "since", time.min),
-            until=None if until is None else named_moment(until, "until", time.max),
-            as_of=None if as_of is None else named_moment(as_of, "as_of", time.max),
+            since=checks.optional(named_moment, since, "since"),
+            until=checks.optional(named_moment, until, "until"),
+            as_of=checks.optional(named_moment, as_of, "as_of"),
             asker=_HUMAN,
         )
         return self._shown(context.statements, context.more, "more match and are not shown.")
@@ -130,7 +129,7 @@ class MemoryTools:
         """List all statements that mention a person, a thing or an idea, oldest first."""
         statements = self._memory.history(
             checked_text(concept, "concept"),
-            as_of=None if as_of is None else named_moment(as_of, "as_of", time.max),
+            as_of=checks.optional(named_moment, as_of, "as_of"),
         )
         latest = statements[-checks.positive(limit, "limit") :]
         left_out = len(statements) - len(latest)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, NamedTuple
+from datetime import date, datetime
+from typing import Any, NamedTuple, TypeAlias
 
 from recallm.model.keys import empty_mapping, position_of, session_name_of, statement_id, t_index_of
 from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
@@ -18,6 +18,7 @@ __all__ = [
     "Filter",
     "Horizon",
     "Mentions",
+    "Moment",
     "NamespaceState",
     "Passage",
     "Postings",
@@ -32,6 +33,10 @@ __all__ = [
     "TripletEvidence",
     "VectorState",
 ]
+
+Moment: TypeAlias = int | str | date
+"""How a reader names a moment (``recallm.checks.moment``): by a t_index, an aware datetime, or a
+day or a time in ISO 8601."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

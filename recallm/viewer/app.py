@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recallm.errors import InvalidInputError, RecallMError, StoreError
 from recallm.memory import RecallM
+from recallm.model import Moment
 from recallm.viewer.views import MemoryViews
 
 __all__ = ["HEADERS", "application"]
@@ -176,8 +177,10 @@ def _given(request: Request, name: str) -> str:
     return value
 
 
-def _as_of(request: Request) -> int | None:
-    return _number(request, "as_of")
+def _as_of(request: Request) -> Moment | None:
+    """A t_index, or a day or a time in ISO 8601."""
+    value = request.query_params.get("as_of", "")
+    return value if "-" in value else _number(request, "as_of")
 
 
 def _number(

@@ -9,7 +9,7 @@ from typing import Any
 
 from recallm.facts import Change, FactMemory
 from recallm.memory import RecallM
-from recallm.model import ConceptRow, Relation, statement_key
+from recallm.model import ConceptRow, Moment, Relation, statement_key
 from recallm.neighbourhood import Neighbourhood
 from recallm.ranking.signals import SIGNALS
 from recallm.results import RecalledContext, RecalledStatement
@@ -50,7 +50,7 @@ class MemoryViews:
 
     # -- the graph -------------------------------------------------------------------------
 
-    def concepts(self, text: str, skip: int, as_of: int | None) -> Json:
+    def concepts(self, text: str, skip: int, as_of: Moment | None) -> Json:
         """A page of concepts, latest first: all, or those that ``text`` names or is a part of.
 
         Labels and names are found however old they are, parts of labels among the newest concepts.
@@ -75,7 +75,7 @@ class MemoryViews:
             "of_updates": None if as_of is None else _UPDATES,
         }
 
-    def _mentioned_before(self, as_of: int) -> dict[str, str]:
+    def _mentioned_before(self, as_of: Moment) -> dict[str, str]:
         """The names and labels of the concepts of the last updates up to ``as_of``, latest first.
         A store orders concepts by their latest t now: as of an earlier t it would read all."""
         with self._memory.graph.reader(as_of) as reader:
@@ -88,7 +88,7 @@ class MemoryViews:
             rows = reader.statements(keys)
         return {it.name: it.label for row in reversed(rows) for it in row.concepts}
 
-    def _named(self, text: str, as_of: int | None) -> Sequence[ConceptRow]:
+    def _named(self, text: str, as_of: Moment | None) -> Sequence[ConceptRow]:
         """The concepts that a run of the words of ``text`` names."""
         words = text.split()[:_WORDS]
         runs = [
@@ -98,7 +98,7 @@ class MemoryViews:
         ]
         return self._memory.concepts([text, *runs], as_of=as_of)
 
-    def graph(self, concept: str, limit: int, as_of: int | None) -> Json:
+    def graph(self, concept: str, limit: int, as_of: Moment | None) -> Json:
         """A concept with at most ``limit`` neighbours."""
         found = self._memory.graph.show(concept, limit=limit, as_of=as_of)
         return {
@@ -108,7 +108,7 @@ class MemoryViews:
             **self._moment(as_of),
         }
 
-    def timeline(self, concept: str, skip: int, as_of: int | None) -> Json:
+    def timeline(self, concept: str, skip: int, as_of: Moment | None) -> Json:
         """A page of the statements that mention a concept, those that arrived last on the first;
         each with whether a later one took its place."""
         found = self._memory.history(concept, limit=_PAGE + 1, skip=skip, as_of=as_of)
@@ -125,14 +125,14 @@ class MemoryViews:
             "more": len(found) > _PAGE,
         }
 
-    def _moment(self, as_of: int | None) -> Json:
+    def _moment(self, as_of: Moment | None) -> Json:
         """When the latest text up to ``as_of`` was said."""
         latest = self._memory.passages(limit=1, as_of=as_of)
         return {"said": _moment(latest[0].timestamp) if latest else None}
 
     # -- questions -------------------------------------------------------------------------
 
-    def recall(self, question: str, limit: int | None, as_of: int | None) -> Json:
+    def recall(self, question: str, limit: int | None, as_of: Moment | None) -> Json:
         """What is recalled for a question, and how the graph led to each statement."""
         context = self._memory.recall(question, limit=limit, as_of=as_of)
         superseded = self._memory.superseded(context.statements, as_of=as_of)
@@ -159,7 +159,7 @@ class MemoryViews:
             **self._moment(as_of),
         }
 
-    def _used(self, context: RecalledContext, as_of: int | None) -> Json:
+    def _used(self, context: RecalledContext, as_of: Moment | None) -> Json:
         """The concepts that a recall used, and the relations among them."""
         essential = {it.name: it.essential for it in context.concepts}
         with self._memory.graph.reader(as_of) as reader:
@@ -175,7 +175,7 @@ class MemoryViews:
 
     # -- facts -----------------------------------------------------------------------------
 
-    def facts(self, subject: str, as_of: int | None) -> Json:
+    def facts(self, subject: str, as_of: Moment | None) -> Json:
         """The relations of a subject, each with the values that it has or had."""
         holding = self._facts.read(subject, as_of=as_of, match="exact", limit=_EVIDENCE)
         relations = dict.fromkeys((*(it.relation for it in holding), *self._past(subject, as_of)))
@@ -193,7 +193,7 @@ class MemoryViews:
             ]
         }
 
-    def _past(self, subject: str, as_of: int | None) -> Iterable[str]:
+    def _past(self, subject: str, as_of: Moment | None) -> Iterable[str]:
         """The predicates of a subject's newest evidence, of what no longer holds too."""
         with self._memory.graph.reader(as_of) as reader:
             concept = self._memory.graph.concept_name(subject)

@@ -1,16 +1,21 @@
-"""A memory in an event loop: the loop runs on while the memory works."""
+"""How methods are called: in an event loop, which runs on while the memory works, and by the names
+of their arguments."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recallm import ClosedError, InvalidInputError, RecallM
+from recallm.facts import FactMemory
 
 
 async def test_a_memory_works_in_an_event_loop(tmp_path: Path) -> None:
@@ -81,3 +86,36 @@ async def test_a_cancelled_update_is_written_whole(tmp_path: Path) -> None:
         await asyncio.sleep(0.01)
     assert [it.text for it in memory.passages()] == ["Ann sings."]
     await memory.aclose()
+
+
+def test_an_argument_that_does_not_exist_names_the_one_that_is_meant(tmp_path: Path) -> None:
+    memory = RecallM()
+    text = tmp_path / "a.txt"
+    text.write_text("Ann keeps bees.")
+    calls: list[tuple[Callable[..., Any], str, str]] = [
+        (RecallM, "user_id", "namespace="),
+        (RecallM, "embedings", "embeddings="),
+        (memory.recall, "k", "limit="),
+        (memory.recall, "user_id", "in_namespace"),
+        (partial(memory.ask, "Who?", llm=str), "top_k", "limit="),
+        (memory.update, "sesion", "session="),
+        (memory.update, "colour", "known are text, speaker"),
+        (partial(memory.update_from_file, text), "created_at", "timestamp="),
+        (memory.forget, "concpet", "concept="),
+        (memory.history, "top_k", "limit="),
+        (memory.items.search, "k", "limit="),
+        (memory.graph.entities, "lables", "labels="),
+        (FactMemory(memory).read, "asof", "as_of="),
+        (lambda **item: memory.update_many([{"text": "Hi.", **item}]), "sesion", "session="),
+        (lambda **given: asyncio.run(memory.arecall(**given)), "top_k", "limit="),
+    ]
+    wrong: list[str] = []
+    for call, argument, hint in calls:
+        try:
+            call(**{argument: 3})
+            wrong.append(f"{argument} was accepted")
+        except InvalidInputError as error:
+            if hint not in str(error) or argument not in str(error):
+                wrong.append(str(error))
+    assert not wrong
+    assert not memory.passages()

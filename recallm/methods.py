@@ -1,0 +1,101 @@
+"""How the methods of a memory are called: by the names of their arguments, and in an event loop.
+
+Each method with an ``a`` before its name runs the method of that name in a worker thread. A memory
+reads and writes files, and computes. In the thread of an event loop that would block everything
+else. A call that is cancelled goes on in its thread to the end: what it writes is written whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Collection, Coroutine
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from recallm.errors import UnknownArgumentError
+
+__all__ = ["in_thread", "knows_its_arguments", "unknown_argument"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type[Any])
+
+_NAMES_ELSEWHERE = {
+    **dict.fromkeys(
+        ("k", "top_k", "similarity_top_k", "n", "n_results", "num_results", "max_results", "size"),
+        "limit",
+    ),
+    **dict.fromkeys(("user_id", "user", "agent_id", "tenant", "tenant_id", "owner"), "namespace"),
+    **dict.fromkeys(("session_id", "thread_id", "conversation_id", "run_id"), "session"),
+    **dict.fromkeys(("filter", "filters", "where", "tags"), "metadata"),
+    **dict.fromkeys(("threshold", "score_threshold", "similarity_threshold"), "min_score"),
+    **dict.fromkeys(("role", "author", "name"), "speaker"),
+    **dict.fromkeys(("created_at", "date", "time", "said"), "timestamp"),
+    **dict.fromkeys(("query", "input"), "question"),
+    **dict.fromkeys(("content", "message", "memory"), "text"),
+    **dict.fromkeys(("db", "path", "uri", "url"), "store"),
+    **dict.fromkeys(("start", "after"), "since"),
+    **dict.fromkeys(("end", "before"), "until"),
+}
+"""What other memories and retrievers call an argument."""
+
+
+def unknown_argument(of: str, given: str, known: Collection[str]) -> UnknownArgumentError:
+    """The error for an argument that ``of`` does not have. It names the one that is meant."""
+    meant = _NAMES_ELSEWHERE.get(given, given)
+    close = [meant] if meant in known else get_close_matches(given, known, 1)
+    if close:
+        hint = f"did you mean {close[0]}=?"
+    elif meant == "namespace":
+        hint = "whose memory it is, its namespace says: memory.in_namespace(…)"
+    else:
+        hint = f"known are {', '.join(known)}"
+    return UnknownArgumentError(f"{of} has no argument {given!r}; {hint}", argument=given)
+
+
+def knows_its_arguments(kind: C) -> C:
+    """A class whose public methods, and the call that makes an instance, refuse keyword arguments
+    that they do not have with an error that names the one that is meant."""
+    for name in dir(kind):
+        function = inspect.getattr_static(kind, name)
+        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, _checked(function, kind.__name__ if name == "__init__" else name))
+    return kind
+
+
+def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if any(it.kind is inspect.Parameter.VAR_KEYWORD for it in parameters):
+        return function  # who gets them checks them
+    known = {it.name: None for it in parameters}
+
+    def check(given: Collection[str]) -> None:
+        for name in given:
+            if name not in known:
+                raise unknown_argument(called, name, known)
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        check(kwargs)
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    async def run_later(*args: Any, **kwargs: Any) -> Any:
+        check(kwargs)
+        return await function(*args, **kwargs)
+
+    return run_later if inspect.iscoroutinefunction(function) else run
+
+
+def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """``method`` as a coroutine that runs it in a worker thread, with the caller's context
+    variables."""
+
+    @wraps(method)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, *args, **kwargs)
+
+    run.__doc__ = f"``{method.__name__}`` in a worker thread."
+    return run
