@@ -368,7 +368,7 @@ class Updater:
         """
         now = self._clock()
         with self._store.reader(namespace, Horizon(now=now)) as reader:
-            vectors.checked_state(reader)
+            vectors.warned_state(namespace, reader)
             if not reader.state.has_expired:
                 return _duplicates(reader, updates)
         self._sweep(namespace, updates, now)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +19,7 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner, Result
 
-from recallm import RecallM
+from recallm import NewEntity, RecallM
 from recallm.cli import app
 
 from .neo4j.fixtures import RunningServer
@@ -562,12 +563,31 @@ def test_doctor_finds_damage(told: Run, tmp_path: Path) -> None:
     assert "error  memory" in done.stdout
 
 
-def test_doctor_counts_what_waits(told: Run) -> None:
+def test_doctor_counts_what_waits(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with RecallM("recallm.db", embeddings=words) as memory:
         memory.update("Ann sings.", expires_at=datetime(2024, 1, 1, tzinfo=UTC))
+        memory.graph.upsert(entities=[NewEntity(id="Ann", label="Ann")])
     done = told("doctor")
-    assert "without a vector" in done.stdout
+    assert "4 statements without a vector of words; run memory.embed()" in done.stdout
     assert "1 update expired" in done.stdout
+    monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: words)
+    done = told("doctor", "--embeddings", "default")
+    assert done.exit_code == 0
+    assert "4 statements without a vector of words" in done.stdout
+    assert "no entity has a vector of words" in done.stdout
+    monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: replace(words, name="other"))
+    done = told("doctor", "--embeddings", "default")
+    assert done.exit_code == 1
+    assert "its vectors are of words, not of other" in done.stdout
+
+
+def test_doctor_says_what_gives_vectors_to_a_memory_without(
+    told: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "vector of" not in told("doctor").stdout
+    monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: words)
+    done = told("doctor", "--embeddings", "default")
+    assert "4 statements without a vector of words; run memory.embed()" in done.stdout
 
 
 def test_doctor_names_packages_that_do_not_fit(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:

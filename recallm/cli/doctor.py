@@ -13,7 +13,7 @@ import typer
 from packaging.requirements import Requirement
 from rich.text import Text
 
-from recallm import RecallM, RecallMError, __version__
+from recallm import RecallM, RecallMError, Stats, __version__
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import Json
 from recallm.cli.output import console, counted, printable, write_json
@@ -108,26 +108,51 @@ def _memory(open_memory: Opener) -> Iterator[Finding]:
 
 def _contents(memory: RecallM, subject: str) -> Iterator[Finding]:
     held = memory.stats()
-    without = held.statements - held.vectors
     yield Finding(
         state="ok",
         subject=subject,
         detail=f"{counted(held.passages, 'update')}, {counted(held.statements, 'statement')}, "
         f"{counted(held.concepts, 'concept')}, {counted(held.vectors, 'vector')}",
     )
-    if held.vectors and without:
-        yield Finding(
-            state="note",
-            subject=subject,
-            detail=f"{counted(without, 'statement')} without a vector; 'recallm embed' with the "
-            "same model gives them vectors",
-        )
+    yield from _vectors(memory, held, subject)
     expired = held.passages - len(memory.passages())
     if expired:
         yield Finding(
             state="note",
             subject=subject,
             detail=f"{counted(expired, 'update')} expired; 'recallm forget --expired' forgets them",
+        )
+
+
+def _vectors(memory: RecallM, held: Stats, subject: str) -> Iterator[Finding]:
+    """Vectors that are missing, or are of another model than the one that was given."""
+    with memory.graph.reader() as reader:
+        state = reader.state.vectors
+        given = None if memory.embedding is None else memory.embedding.name
+        has_named = given is not None and bool(reader.entity_vectors(model=given))
+    if state is not None and given is not None and state.model != given:
+        yield Finding(
+            state="error",
+            subject=subject,
+            detail=f"its vectors are of {state.model}, not of {given}: with these embeddings it "
+            "refuses updates and questions; name the model of its vectors, or none",
+        )
+        return
+    without = held.statements - held.vectors
+    if without and (state is not None or given is not None):
+        model = given if state is None else state.model
+        yield Finding(
+            state="note",
+            subject=subject,
+            detail=f"{counted(without, 'statement')} without a vector of {model}; run "
+            "memory.embed(), or 'recallm embed --embeddings default' where that is the model",
+        )
+    if given is not None and held.entities and not has_named:
+        yield Finding(
+            state="note",
+            subject=subject,
+            detail=f"no entity has a vector of {given}: similar names of facts are found by their "
+            "words alone; FactMemory writes vectors with the facts that it writes with embeddings",
         )
 
 

@@ -3,6 +3,7 @@ index searches them."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -26,6 +27,8 @@ from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
 __all__ = ["QuestionVector", "StatementVectors"]
 
 _EVERYTHING = Horizon()
+
+_log = logging.getLogger("recallm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,8 @@ class StatementVectors:
         self._embedding = embedding
         self._index = index
         self._store_searches = store_searches
+        self._examined: set[str] = set()
+        """Namespaces in which statements without a vector were looked for."""
 
     @property
     def embedding(self) -> Embedding:
@@ -127,6 +132,26 @@ class StatementVectors:
             raise EmbeddingModelError(stored=state.model, given=self.model)
         return state
 
+    def warned_state(self, namespace: str, reader: GraphReader) -> VectorState | None:
+        """``checked_state``. The first call for a namespace warns where statements have no
+        vector.
+
+        Raises:
+            EmbeddingModelError: the namespace's vectors are of another model.
+
+        """
+        state = self.checked_state(reader)
+        if namespace not in self._examined and reader.state.t_index:
+            self._examined.add(namespace)
+            if reader.statement_keys(embedded=False, limit=1):
+                _log.warning(
+                    "namespace %r holds statements without a vector: they are found by their words "
+                    "alone, and scored lower; give them vectors with memory.embed(), or "
+                    "'recallm embed --embeddings default'",
+                    namespace,
+                )
+        return state
+
     def embed_question(
         self, namespace: str, question: str, reader: GraphReader
     ) -> QuestionVector | None:
@@ -137,7 +162,7 @@ class StatementVectors:
             DimensionError: they have another dimension.
 
         """
-        state = self.checked_state(reader)
+        state = self.warned_state(namespace, reader)
         if state is None:
             if self._index.is_durable:
                 self._index.drop(namespace, None)

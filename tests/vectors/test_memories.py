@@ -222,6 +222,28 @@ class TestEmbed:
         assert memory.stats().vectors == 4
         assert memory.embed(batch_size=2, progress=True) == 5
 
+    @pytest.mark.parametrize("first", ["recall", "update"])
+    def test_missing_vectors_are_warned_of_once(
+        self, first: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        store = DictStore()
+        RecallM(store).update("Ann sings.")
+        memory = RecallM(store, embeddings=words)
+        getattr(memory, first)("Who sings?")
+        memory.update("Bo hums.")
+        memory.recall("Who hums?")
+        (record,) = caplog.records
+        assert "'default' holds statements without a vector" in record.getMessage()
+        assert "memory.embed()" in record.getMessage()
+        assert "recallm embed" in record.getMessage()
+        caplog.clear()
+        memory.in_namespace("other").update("Cy reads.")
+        memory.in_namespace("other").recall("Who reads?")
+        RecallM(DictStore(), embeddings=words).embed()
+        memory.embed()
+        RecallM(store, embeddings=words).recall("Who sings?")
+        assert not caplog.records
+
     def test_it_needs_a_model(self) -> None:
         with RecallM() as memory, pytest.raises(InvalidInputError, match="embeddings="):
             memory.embed()
