@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from langchain_recallm.llm import as_llm
     from langchain_recallm.memory import RecallMMemory
     from langchain_recallm.middleware import RecallMMiddleware
+    from langchain_recallm.migration import exchange_messages
     from langchain_recallm.retriever import RecallMRetriever
     from langchain_recallm.store import RecallMStore
     from langchain_recallm.tools import create_recallm_tools
@@ -41,6 +42,7 @@ __all__ = [
     "as_llm",
     "create_fact_tools",
     "create_recallm_tools",
+    "exchange_messages",
     "fact_chat",
     "hybrid_chain",
 ]
@@ -55,6 +57,7 @@ _MODULES = {
     "as_llm": "llm",
     "create_fact_tools": "fact_tools",
     "create_recallm_tools": "tools",
+    "exchange_messages": "migration",
     "fact_chat": "facts",
     "hybrid_chain": "chain",
 }

@@ -81,7 +81,8 @@ class MemoryItems:
             StoreError: the store failed; nothing was written.
 
         """
-        requests = list(checked_requests(checks.listed(items, "items"), _request))
+        given = checked_requests(checks.listed(items, "items"), _request)
+        requests = [request for _, request in given]
         return self._write(requests) if requests else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:

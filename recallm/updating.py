@@ -44,6 +44,7 @@ from recallm.model import (
 )
 from recallm.results import KnowledgeUpdate
 from recallm.revision import Reviser
+from recallm.spoken import is_message, message_update
 from recallm.stated import stated_elements
 from recallm.stores.base import Applied, ExpiredError, GraphReader, GraphStore
 from recallm.vectors.statements import StatementVectors
@@ -106,8 +107,9 @@ class UpdateRequest:
             checks.passage_text(self.text)
 
     @classmethod
-    def of_item(cls, item: object) -> UpdateRequest:
-        """An item of ``update_many``: a text, or a mapping of the arguments of ``update``.
+    def of_item(cls, item: object) -> UpdateRequest | None:
+        """An item of ``update_many``: a text, a mapping of the arguments of ``update``, or a
+        message of a chat API; None for a message that is nobody's words.
 
         Raises:
             InvalidInputError: it cannot be used.
@@ -117,10 +119,15 @@ class UpdateRequest:
             return cls(text=item)
         if not isinstance(item, Mapping):
             raise InvalidInputError(
-                "an item must be a str or a mapping of update's arguments, not "
-                f"{type(item).__name__}",
+                "an item must be a str, a mapping of update's arguments or a message with role and "
+                f"content, not {type(item).__name__}",
                 argument="items",
             )
+        if is_message(item):
+            message = message_update(item)
+            if message is None:
+                return None
+            item = message
         for unknown in sorted(map(str, set(item) - set(_ARGUMENTS))):
             raise unknown_argument("an item", unknown, _ARGUMENTS)
         if "text" not in item:
@@ -193,9 +200,10 @@ _CHECKS: Mapping[str, Callable[[Any, str], object]] = {
 
 
 def checked_requests(
-    items: Iterable[object], check: Callable[[Any], UpdateRequest]
-) -> Iterator[UpdateRequest]:
-    """The request that ``check`` makes of each item.
+    items: Iterable[object], check: Callable[[Any], UpdateRequest | None]
+) -> Iterator[tuple[int, UpdateRequest]]:
+    """The request that ``check`` makes of each item, behind the place of the item; none for an item
+    of which it makes none.
 
     Raises:
         InvalidInputError: an item cannot be used; ``index`` is its place.
@@ -206,21 +214,20 @@ def checked_requests(
             request = check(item)
         except InvalidInputError as error:
             raise InvalidInputError(error.message, argument=error.argument, index=index) from None
-        yield request
+        if request is not None:
+            yield index, request
 
 
-Batch: TypeAlias = tuple[int | None, Sequence[UpdateRequest]]
-"""Updates for one transaction, after the index of the first of them among the caller's items (None
-where the caller has no items)."""
+Batch: TypeAlias = tuple[Sequence[int] | None, Sequence[UpdateRequest]]
+"""Updates for one transaction, behind their places among the caller's items (None where the caller
+has no items)."""
 
 
-def batches(requests: Iterable[UpdateRequest], size: int) -> Iterator[Batch]:
+def batches(requests: Iterable[tuple[int, UpdateRequest]], size: int) -> Iterator[Batch]:
     """``requests``, ``size`` in a batch."""
     iterator = iter(requests)
-    first = 0
     while batch := list(islice(iterator, size)):
-        yield first, batch
-        first += len(batch)
+        yield [place for place, _ in batch], [request for _, request in batch]
 
 
 class Updater:
@@ -261,9 +268,9 @@ class Updater:
             ConflictError: an id belongs to another text; ``index`` counts the caller's items.
 
         """
-        first, requests = batch
+        places, requests = batch
         return self._write(
-            namespace, first, self._prepare(requests, self._conversations(namespace))
+            namespace, places, self._prepare(requests, self._conversations(namespace))
         )
 
     def update_many(
@@ -279,20 +286,20 @@ class Updater:
         """
         batches = iter(batches)
         discourses = self._conversations(namespace)
-        waiting: tuple[int | None, Future[list[PreparedUpdate]]] | None = None
+        waiting: tuple[Sequence[int] | None, Future[list[PreparedUpdate]]] | None = None
         with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
             while True:
                 failure: Exception | None = None
                 following = None
                 try:
                     if (batch := next(batches, None)) is not None:
-                        first, requests = batch
+                        places, requests = batch
                         if waiting is None:  # here: a program that is ending can start no thread
                             ready: Future[list[PreparedUpdate]] = Future()
                             ready.set_result(self._prepare(requests, discourses))
-                            following = first, ready
+                            following = places, ready
                         else:
-                            following = first, thread.submit(self._prepare, requests, discourses)
+                            following = places, thread.submit(self._prepare, requests, discourses)
                 except Exception as error:  # noqa: BLE001 - raised below, after the batch before
                     failure = error
                 if waiting is not None:
@@ -324,7 +331,7 @@ class Updater:
         ]
 
     def _write(
-        self, namespace: str, first: int | None, updates: list[PreparedUpdate]
+        self, namespace: str, places: Sequence[int] | None, updates: list[PreparedUpdate]
     ) -> list[KnowledgeUpdate]:
         try:
             if self._vectors is None:
@@ -334,7 +341,7 @@ class Updater:
                 updates = self._vectors.with_vectors(updates, duplicates)
                 applied = self._store.apply(namespace, updates)
         except ConflictError as error:
-            index = None if first is None else first + (error.index or 0)
+            index = None if places is None else places[error.index or 0]
             raise ConflictError(error.id, index=index) from None
         if self._vectors is not None:
             ts = [None if it.duplicate else it.t_index for it in applied]

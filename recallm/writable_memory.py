@@ -156,8 +156,18 @@ class WritableMemory(StoredMemory):
     ) -> list[KnowledgeUpdate]:
         """Add many texts, each as a knowledge update of its own, in one transaction for each batch.
 
-        An item is a text, or a mapping of ``update``'s arguments. ``progress`` shows a bar on
-        standard error.
+        An item is a text, a mapping of ``update``'s arguments, or a message of a chat API: ``role``
+        and ``content`` (a text, or a list of parts, of which those of text are taken), and perhaps
+        ``name`` (the speaker; "Human" or "AI" without), ``created_at`` (seconds since 1970, or ISO
+        8601), ``id``, ``session``, ``source`` and ``metadata``; what else it has is left out.
+        Messages of the system, the developer and tools are nobody's words: they, and messages
+        without text, write nothing and have no result. ``progress`` shows a bar on standard error.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> chat = [{"role": "user", "content": "I keep bees."}, {"role": "system", "content": "…"}]
+        >>> len(memory.update_many(chat)), memory.passages()[0].speaker
+        (1, 'Human')
 
         Raises:
             InvalidInputError, ConflictError: item ``index`` cannot be used. Its batch was rolled
@@ -260,10 +270,10 @@ class WritableMemory(StoredMemory):
         forgotten = memory.forget(everything=True)
         return Receipt.of(forgotten, action="erase", namespace=memory.namespace, at=self.now())
 
-    def _request(self, item: object) -> UpdateRequest:
+    def _request(self, item: object) -> UpdateRequest | None:
         self._check_open()
         return UpdateRequest.of_item(item)
 
     def _put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
         self._check_open()
-        return self._updater.update(self._namespace, (0, requests))
+        return self._updater.update(self._namespace, (range(len(requests)), requests))

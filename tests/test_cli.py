@@ -128,6 +128,33 @@ def test_each_paragraph_of_a_file_is_a_knowledge_update(told: Run, tmp_path: Pat
     assert {row["source"] for row in rows} == {"story.txt"}
 
 
+def test_the_messages_of_a_file_are_a_conversation(run: Run, tmp_path: Path) -> None:
+    chat = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "I keep bees.", "id": "1", "created_at": 1_767_000_000},
+        {"role": "assistant", "content": "How many?", "id": "2"},
+    ]
+    (tmp_path / "lines.jsonl").write_text("\n\n".join(map(json.dumps, chat)))
+    (tmp_path / "list.json").write_text(json.dumps({"messages": chat}, indent=1))
+    for name in ("lines.jsonl", "list.json"):
+        done = run("update", "--messages", name, "--db", f"{name}.db")
+        assert done.stdout == "2 knowledge updates, 2 statements\n", done.output
+        with RecallM(f"{name}.db") as memory:
+            said = [(it.speaker, it.text) for it in memory.passages(session=name)]
+        assert said == [("Human", "I keep bees."), ("AI", "How many?")]
+    again = run("update", "--messages", "list.json", "--db", "list.json.db")
+    assert again.stdout.endswith("2 known already\n")
+    for content, message in {
+        "{": "line 1 is not JSON",
+        '["Hi."]': "holds no messages",
+        '{"role": "bot", "content": "Hi."}': "item 0: role must be one of 'user'",
+    }.items():
+        (tmp_path / "bad.json").write_text(content)
+        done = run("update", "--messages", "bad.json", "--db", "bad.db")
+        assert (done.exit_code, message in done.stderr) == (1, True), done.stderr
+    assert run("update", "--messages", "list.json", "--speaker", "Ann").exit_code == 2
+
+
 def test_every_argument_is_a_knowledge_update(run: Run) -> None:
     done = run("update", "Ada plays chess.", "Ada won.\n\nAda is glad.", "--speaker", "Max")
     assert done.exit_code == 0

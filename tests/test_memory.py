@@ -38,6 +38,9 @@ from tests.vectors.fakes import words
 MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
+IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
+
+
 @pytest.fixture
 def memory() -> Iterator[RecallM]:
     with RecallM() as memory:
@@ -142,6 +145,51 @@ class TestUpdateMany:
         assert caught.value.index == 3
         assert memory.stats().passages == 3
         assert memory.get("taken") is not None
+
+    def test_messages_of_a_chat_api(self, memory: RecallM) -> None:
+        """Whose words they are, their text and their moment; what is nobody's writes nothing."""
+        noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+        table: list[tuple[dict[str, Any], tuple[str, str, datetime | None] | None]] = [
+            ({"role": "user", "content": "Hi."}, ("Hi.", "Human", None)),
+            ({"role": "assistant", "content": "Hello.", "refusal": None}, ("Hello.", "AI", None)),
+            ({"role": "user", "content": "Yo.", "name": "Ann"}, ("Yo.", "Ann", None)),
+            ({"role": "user", "content": "Ha.", "name": "assistant"}, ("Ha.", "Human", None)),
+            ({"role": "user", "content": "a", "created_at": 1767268800}, ("a", "Human", noon)),
+            ({"role": "user", "content": "b", "created_at": str(noon)}, ("b", "Human", noon)),
+            ({"role": "user", "content": "c", "timestamp": noon}, ("c", "Human", noon)),
+            ({"role": "user", "content": ["One.", {"type": "text", "text": "Two."}, IMAGE]},
+             ("One.\nTwo.", "Human", None)),
+            ({"role": "user", "content": [{"type": "input_text", "text": {"value": "d"}}]},
+             ("d", "Human", None)),
+            ({"role": "user", "content": [IMAGE]}, None),
+            ({"role": "user", "content": [{"type": "tool_result", "text": "Sun."}]}, None),
+            ({"role": "assistant", "content": None, "tool_calls": [{}]}, None),
+            ({"role": "assistant", "tool_calls": [{}]}, None),
+            ({"role": "system", "content": "Be brief."}, None),
+            ({"role": "developer", "content": "Be brief."}, None),
+            ({"role": "tool", "content": "Rain.", "tool_call_id": "1"}, None),
+        ]  # fmt: skip
+        wrong: list[str] = []
+        for place, (message, expected) in enumerate(table):
+            one = memory.in_namespace(str(place))
+            done = one.update_many([{**message, "session": "chat"}])
+            found = [(it.text, it.speaker, it.timestamp) for it in one.passages(session="chat")]
+            if found != ([expected] if expected else []) or len(done) != len(found):
+                wrong.append(f"{message}: {found}")
+        assert not wrong
+        for bad in (
+            {"role": "bot", "content": "Hi."},
+            {"role": "user", "content": 3},
+            {"role": "user", "content": [3]},
+            {"role": "user", "content": "Hi.", "created_at": "noon"},
+            {"role": "user", "content": "Hi.", "created_at": 1e20},
+        ):
+            with pytest.raises(InvalidInputError, match="item 1: "):
+                memory.update_many(["Ann sings.", bad])
+        memory.update("Bo hums.", id="1")
+        system, other = {"role": "system", "content": "x"}, {"text": "Other.", "id": "1"}
+        with pytest.raises(ConflictError, match="item 2"):
+            memory.update_many([system, "Cy reads.", other])
 
     def test_a_text_in_place_of_a_list_is_refused(self, memory: RecallM) -> None:
         with pytest.raises(InvalidInputError, match="into a list"):

@@ -12,11 +12,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
-from types import MappingProxyType
-from typing import Literal
 
 from recallm.errors import InvalidInputError
-from recallm.untrusted_text import claimed_roles, folded, name_words, storable
+from recallm.spoken import SPEAKER_NAMES, Role, joined_text, speaker_name
+from recallm.untrusted_text import storable
 
 __all__ = [
     "DEFAULT_ROLES",
@@ -33,17 +32,9 @@ __all__ = [
     "speaker_names",
 ]
 
-Role = Literal["human", "ai", "tool"]
-"""Whose words can be remembered. System messages are the developer's own and never are."""
-
 DEFAULT_ROLES: frozenset[Role] = frozenset({"human", "ai"})
 """What the user says and what the model answers. Tools return what others wrote, at any length:
 their messages are remembered only where the user asks for it."""
-
-SPEAKER_NAMES: Mapping[Role, str] = MappingProxyType({"human": "Human", "ai": "AI", "tool": "Tool"})
-"""The speaker of a message that has no name of its own, by role."""
-
-_MAX_NAME = 200
 
 _log = logging.getLogger("recallm")
 
@@ -213,36 +204,7 @@ def speaker_names(human_prefix: object, ai_prefix: object) -> Mapping[Role, str]
     return names
 
 
-def speaker_name(given: object, role: Role, names: Mapping[Role, str]) -> str:
-    """The name that a message gives its speaker; ``names[role]`` where it gives none, or where the
-    name claims another role or contains the name of another role, in any spelling ("A.I.",
-    "Aria (assistant)")."""
-    name = storable(given).strip()[:_MAX_NAME] if isinstance(given, str) else ""
-    is_blank = not folded(name).strip()
-    if is_blank or claimed_roles(name) - {role}:
-        return names[role]
-    if any(_contains_name(name, names[other]) for other in names if other != role):
-        return names[role]
-    return name
-
-
-def _contains_name(name: str, other: str) -> bool:
-    """Whether a name is the other one, or contains its words. The words of a mere role ("user") may
-    be part of a name."""
-    own_words, other_words = name_words(name), name_words(other)
-    if not other_words:
-        return folded(other) in folded(name)
-    if "".join(own_words) == "".join(other_words):
-        return True
-    return not claimed_roles(other) and f" {' '.join(other_words)} " in f" {' '.join(own_words)} "
-
-
 # -- texts -------------------------------------------------------------------------------------
-
-
-def joined_text(parts: Iterable[str]) -> str:
-    """The text parts of a message, a line each, as it can be stored; '' where all are blank."""
-    return storable("\n".join(part for part in parts if part.strip()))
 
 
 def digest(*parts: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -12,10 +13,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from recallm import InvalidInputError, KnowledgeUpdate, RecallM
+from recallm.checks import shown
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
 from recallm.cli.output import console, counted, printable, working
 from recallm.documents import check_no_table
+from recallm.spoken import is_message
 
 __all__ = ["embed", "export", "forget", "load", "update"]
 
@@ -44,6 +47,15 @@ def update(
             help="A file (text, or HTML), or the address of a web page: one knowledge update.",
         ),
     ] = None,
+    messages: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--messages",
+            "-m",
+            help='Messages {"role": …, "content": …} of a chat API, one conversation a file: JSON '
+            "Lines, or a JSON list; - is standard input.",
+        ),
+    ] = None,
     id: Annotated[
         str | None,
         typer.Option(
@@ -66,12 +78,12 @@ def update(
         typer.Option(help="Split sentences into clauses that stand alone."),
     ] = None,
 ) -> None:
-    """Remember TEXT, files or web pages."""
-    if id is not None and (len([*(text or ()), *(whole or ())]) != 1 or file):
+    """Remember TEXT, files, conversations or web pages."""
+    if id is not None and (len([*(text or ()), *(whole or ())]) != 1 or file or messages):
         raise typer.BadParameter("--id goes with one TEXT or --whole, and nothing else")
-    if not (text or file or whole):
+    if not (text or file or whole or messages):
         if sys.stdin.isatty():
-            raise typer.BadParameter("give TEXT, --file or --whole, or pipe text in")
+            raise typer.BadParameter("give TEXT, --file, --messages or --whole, or pipe text in")
         file = [STANDARD_STREAM]
     if text == ["-"] and not file:
         text, file = None, [STANDARD_STREAM]
@@ -80,6 +92,10 @@ def update(
     for path in file or ():
         check_readable(path)
         _check_prose(path)
+    for path in messages or ():
+        check_readable(path)
+        if speaker is not None or timestamp is not None:
+            raise typer.BadParameter("--messages says itself who spoke, and when")
     for name in whole or ():
         if not _is_address(name):
             check_readable(Path(name))
@@ -100,11 +116,19 @@ def update(
             origin = {} if path == STANDARD_STREAM else {"source": path.name}
             for paragraph in _paragraphs(_lines(path)):
                 yield {"text": paragraph, **origin, **common}
+        for path in messages or ():
+            named = {} if path == STANDARD_STREAM else {"source": path.name, "session": path.name}
+            for message in _messages(path):
+                yield {**named, **message, **common}
 
     updates: list[KnowledgeUpdate] = []
     with open_memory(propositions=propositions) as memory:
-        if text or file:
-            updates += memory.update_many(items(), progress=sys.stderr.isatty())
+        if text or file or messages:
+            # Their number, for a percentage; standard input may go on for ever.
+            is_endless = STANDARD_STREAM in (file or ())
+            updates += memory.update_many(
+                items() if is_endless else list(items()), progress=sys.stderr.isatty()
+            )
         for name in whole or ():
             with working(f"reading {name}"):
                 updates.append(_update_whole(memory, name, common))
@@ -232,8 +256,8 @@ def _check_no_file(text: str) -> None:
         return
     if is_file:
         raise typer.BadParameter(
-            f"{text} is a file: read a text with --file or --whole, a table with 'recallm facts "
-            "load', an archive with 'recallm load'"
+            f"{text} is a file: read a text with --file or --whole, messages with --messages, a "
+            "table with 'recallm facts load', an archive with 'recallm load'"
         )
 
 
@@ -256,6 +280,33 @@ def _lines(path: Path) -> Iterator[str]:
                 yield from stream
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{path} is not text in UTF-8: {error}", argument="file") from error
+
+
+def _messages(path: Path) -> list[dict[str, Any]]:
+    """The messages in a file: JSON Lines, a JSON list, or an object with a list "messages"."""
+    text = "".join(_lines(path))
+    rows: list[Any] = []
+    try:
+        rows.append(json.loads(text))
+    except ValueError:
+        for number, line in enumerate(text.splitlines(), start=1):
+            try:
+                rows += [json.loads(line)] if line.strip() else []
+            except (ValueError, RecursionError) as error:
+                raise InvalidInputError(
+                    f"{path}: line {number} is not JSON: {error}", argument="messages"
+                ) from error
+    for place, row in enumerate(rows):
+        if isinstance(row, dict) and "messages" in row:
+            rows[place] = row["messages"]
+    found = [message for row in rows for message in (row if isinstance(row, list) else [row])]
+    for message in found:
+        if not (isinstance(message, dict) and is_message(message)):
+            raise InvalidInputError(
+                f'{path} holds no messages {{"role": …, "content": …}} but {shown(message)}',
+                argument="messages",
+            )
+    return found
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
