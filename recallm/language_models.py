@@ -1,10 +1,11 @@
-"""Language models for the commands and the benchmarks: a function from a prompt to a text."""
+"""Language models for the commands and the benchmarks: a function from a prompt to a text. The
+prompt is a text, or the messages of a conversation, each with its role and its content."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recallm.errors import LLMError, MissingDependencyError
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from openai import Omit
     from openai.types.chat import ChatCompletion
 
-__all__ = ["command_model", "server_model"]
+__all__ = ["LanguageModel", "command_model", "server_model"]
+
+LanguageModel: TypeAlias = Callable[[str | Sequence[Mapping[str, str]]], str]
 
 _RETRIES = 5
 """Of a request that the server refuses for now or does not answer; the client backs off."""
@@ -21,22 +24,22 @@ _TIMEOUT = 300.0
 """Seconds that one request may take: local models are slow."""
 
 
-def command_model(command: str) -> Callable[[str], str]:
+def command_model(command: str) -> LanguageModel:
     """A language model that is a shell command: the prompt on its standard input, its standard
-    output the answer.
+    output the answer. Messages become lines behind their roles.
 
     Raises:
         LLMError: (of what is returned) the command failed.
 
     """
 
-    def answer(prompt: str) -> str:
+    def answer(prompt: str | Sequence[Mapping[str, str]]) -> str:
         # The command is the user's own, for the user's own shell.
         done = subprocess.run(  # noqa: S602
             command,
             shell=True,
             check=False,
-            input=prompt,
+            input=prompt if isinstance(prompt, str) else _lines(prompt),
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )
@@ -47,7 +50,7 @@ def command_model(command: str) -> Callable[[str], str]:
     return answer
 
 
-def server_model(url: str, model: str, *, api_key: str | None = None) -> Callable[[str], str]:
+def server_model(url: str, model: str, *, api_key: str | None = None) -> LanguageModel:
     """The model with this name behind an OpenAI-compatible server (``http://localhost:11434/v1``).
     Failures that may pass are tried again.
 
@@ -65,21 +68,21 @@ def server_model(url: str, model: str, *, api_key: str | None = None) -> Callabl
         base_url=url, api_key=api_key or "unused", max_retries=_RETRIES, timeout=_TIMEOUT
     )
 
-    def asked(prompt: str, temperature: float | Omit) -> ChatCompletion:
+    def asked(messages: Any, temperature: float | Omit) -> ChatCompletion:
         return client.chat.completions.create(
-            model=model,
-            messages=[{"role": "user", "content": prompt}],
-            temperature=temperature,
+            model=model, messages=messages, temperature=temperature
         )
 
-    def answer(prompt: str) -> str:
+    def answer(prompt: str | Sequence[Mapping[str, str]]) -> str:
+        is_text = isinstance(prompt, str)
+        messages = [{"role": "user", "content": prompt}] if is_text else list(prompt)
         try:
             try:
-                reply = asked(prompt, 0)
+                reply = asked(messages, 0)
             except BadRequestError as error:
                 if error.param != "temperature":  # some models take none but their own
                     raise
-                reply = asked(prompt, omit)
+                reply = asked(messages, omit)
         except OpenAIError as error:
             raise LLMError(f"the model {model} at {url} failed: {error}") from error
         text = reply.choices[0].message.content if reply.choices else None
@@ -88,3 +91,9 @@ def server_model(url: str, model: str, *, api_key: str | None = None) -> Callabl
         return text
 
     return answer
+
+
+def _lines(messages: Sequence[Mapping[str, str]]) -> str:
+    """Messages as a text that the assistant's next words go on: those of the system first."""
+    heads = {"system": "", "user": "User: ", "assistant": "Assistant: "}
+    return "\n".join([*(heads[it["role"]] + it["content"] for it in messages), "Assistant:"])

@@ -695,10 +695,10 @@ def test_a_model_must_be_named(
 
 
 def test_a_chat_remembers_what_was_said(run: Run) -> None:
-    said: list[str] = []
+    said: list[list[dict[str, str]]] = []
 
     def script(body: dict[str, Any]) -> str:
-        said.append(body["messages"][0]["content"])
+        said.append(body["messages"])
         return f"Answer {len(said)}"
 
     with OpenAIServer(script=script) as server:
@@ -709,16 +709,37 @@ def test_a_chat_remembers_what_was_said(run: Run) -> None:
     assert second.stdout.startswith("Answer 3\n")
     assert "Lisbon" in second.stdout
     # Within a conversation the model sees its words; what was said before is recalled.
-    assert said[1].count("I moved to Lisbon.") == 1
-    assert "Ann: I moved to Lisbon.\nAssistant: Answer 1\nAnn: Is it warm?\nAssistant:" in said[1]
-    recalled, _, lines = said[2].partition("conversation:")
-    assert "I moved to Lisbon." in recalled
-    assert lines == "\nAnn: Where do I live?\nAssistant:"
+    assert "Lisbon" not in said[1][0]["content"]
+    assert "talk with Ann" in said[1][0]["content"]
+    assert [(it["role"], it["content"]) for it in said[1][1:]] == [
+        ("user", "I moved to Lisbon."),
+        ("assistant", "Answer 1"),
+        ("user", "Is it warm?"),
+    ]
+    system, *lines = said[2]
+    assert system["role"] == "system"
+    assert "I moved to Lisbon." in system["content"]
+    assert lines == [{"role": "user", "content": "Where do I live?"}]
     with RecallM("recallm.db") as memory:
         held = [(it.speaker, it.text) for it in memory.passages()]
         assert held[:2] == [("Ann", "I moved to Lisbon."), ("Assistant", "Answer 1")]
         assert [it.passages for it in memory.sessions()] == [2, 4]
         assert memory.sessions()[0].name == "later"
+
+
+def test_no_command_of_a_chat_is_remembered(run: Run) -> None:
+    commands = ("/help", "/HELP me", "/why", "/forget all", "/exit", "/", "/?", "/quit now")
+    lines = "\n".join(["/etc/hosts is mine.", *commands, "Unsaid."])
+    done = run("chat", "--llm-command", "cat", input=lines)
+    assert done.stdout.count("/why: what was recalled") == 2
+    for unknown in ("/forget", "/exit", "/", "/?"):
+        assert f"recallm: there is no command {unknown}; /why" in done.stderr
+    with RecallM("recallm.db") as memory:
+        asked, answer = memory.passages()
+    assert asked.text == "/etc/hosts is mine."
+    # A command reads the messages as a text.
+    assert answer.text.startswith("You talk with User.")
+    assert answer.text.endswith("\nUser: /etc/hosts is mine.\nAssistant:")
 
 
 def test_a_chat_goes_on_after_a_failure(run: Run) -> None:

@@ -31,7 +31,7 @@ from recallm import (
 )
 from recallm.config import RankingName
 from recallm.facts import FactMemory
-from recallm.prompts import ement_prompt
+from recallm.prompts import CHRONOLOGICAL_PREFIX, ement_prompt
 from recallm.testing import DictStore
 from tests.vectors.fakes import words
 
@@ -396,6 +396,13 @@ class TestAsk:
         assert prompt.startswith("Using the following statements when necessary")
         assert "Brandon wants to travel to Paris" in prompt
         assert prompt.endswith("question:\nWho wants to travel to Paris?\n\nAnswer:")
+        memory.update("Brandon cancelled the trip to Paris.")
+        for ranking in ("statements", "paper"):  # one context has a prefix of its own
+            ranked = memory.with_ranking(ranking)
+            ranked.ask("What about Paris, Brandon?", llm=llm)
+            assert "cancelled" in prompts[-1]
+            assert prompts[-1].count(CHRONOLOGICAL_PREFIX) == 1
+            assert "Oldest first" not in prompts[-1]
 
     @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])
     def test_fetch_thoughts_gives_the_prompt_that_ask_gives_to_its_model(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -11,7 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from recallm import InvalidInputError, checks
-from recallm.language_models import command_model, server_model
+from recallm.language_models import LanguageModel, command_model, server_model
 
 __all__ = [
     "STANDARD_STREAM",
@@ -82,9 +81,7 @@ def check_readable(path: Path) -> None:
         raise typer.BadParameter(f"there is no file {path}")
 
 
-def language_model(
-    llm: str | None, model: str | None, llm_command: str | None
-) -> Callable[[str], str]:
+def language_model(llm: str | None, model: str | None, llm_command: str | None) -> LanguageModel:
     """The model that the three options name. The key of a server is read from OPENAI_API_KEY."""
     if (llm is None) == (llm_command is None):
         raise typer.BadParameter(

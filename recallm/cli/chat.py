@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
-from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated
 
@@ -14,7 +14,8 @@ from recallm import LLMError, RecalledContext, RecallM
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import ModelCommand, ModelName, ModelServer, language_model
 from recallm.cli.output import printable, working, write_text
-from recallm.prompts import answer_of, chat_prompt
+from recallm.language_models import LanguageModel
+from recallm.prompts import answer_of, chat_messages
 
 __all__ = ["Chat", "chat"]
 
@@ -23,19 +24,24 @@ _TURNS = 10
 
 _ASSISTANT = "Assistant"
 
+_COMMAND = re.compile(r"/[\w?-]*(?=\s|$)")
+"""A word behind a slash; "/etc/hosts" is none."""
+
+_HELP = "/why: what was recalled for the last answer, /help: this list, /quit: the end"
+
 
 class Chat:
     """One conversation. Each message is remembered before the model is asked, and the answer when
     it came; recall leaves out what the model sees anyway.
 
-    ``llm`` is a callable prompt → text, ``speaker`` the user's name in the memory, ``max_tokens``
+    ``llm`` is a callable messages → text, ``speaker`` the user's name in the memory, ``max_tokens``
     bounds what is recalled.
     """
 
     def __init__(
         self,
         memory: RecallM,
-        llm: Callable[[str], str],
+        llm: LanguageModel,
         *,
         speaker: str,
         session: str,
@@ -66,8 +72,13 @@ class Chat:
             asker=self._speaker,
         )
         self._remember(self._speaker, message)
-        said = [f"{speaker}: {text}" for _, speaker, text in self._lines]
-        reply = answer_of(self._llm, chat_prompt(self.context.text, said, _ASSISTANT))
+        messages = chat_messages(
+            self.context.text,
+            [(speaker, text) for _, speaker, text in self._lines],
+            user=self._speaker,
+            assistant=_ASSISTANT,
+        )
+        reply = answer_of(self._llm, messages)
         if reply:
             self._remember(_ASSISTANT, reply)
         return reply
@@ -96,7 +107,8 @@ def chat(
 ) -> None:
     """Talk with a language model that remembers what was said, also the next time.
 
-    /why shows what was recalled for the last answer and why, /quit ends (so does Ctrl-D).
+    /why shows what was recalled for the last answer and why, /help lists the commands, /quit ends
+    (so does Ctrl-D). No line that begins with a command is remembered.
     """
     answerer = language_model(llm, model, llm_command)
     is_terminal = sys.stdin.isatty()
@@ -114,12 +126,18 @@ def chat(
                 typer.echo(f"{printable(speaker)}: ", nl=False, err=True)
             line = sys.stdin.readline()
             message = line.strip()
-            if not line or message == "/quit":
+            given = _COMMAND.match(message)
+            called = given[0].lower() if given else None
+            if not line or called == "/quit":
                 break
-            if message == "/why":
+            if called == "/why":
                 why = talk.context.explain() if talk.context else "nothing was recalled"
                 for each in why.splitlines():
                     typer.echo(printable(each))
+            elif called == "/help":
+                typer.echo(_HELP)
+            elif called is not None:
+                typer.echo(f"recallm: there is no command {called}; {_HELP}", err=True)
             elif message:
                 try:
                     with working("thinking"):
