@@ -90,6 +90,7 @@ def url_text(url: str) -> str:
             headers={"User-Agent": "recallm", "Accept": "text/html, text/*;q=0.9"},
             preload_content=False,
             timeout=_TIMEOUT,
+            retries=urllib3.Retry(connect=0, read=0, redirect=5),
         )
         with response:
             if response.status != 200:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from recallm.untrusted_text import one_line
 
 if TYPE_CHECKING:
-    from recallm.model import ConceptRow, Relation
+    from recallm.model import ConceptRow, Passage, Relation
     from recallm.results import RecalledContext, RecalledStatement
 
-__all__ = ["context_html", "graph_html"]
+__all__ = ["context_html", "graph_html", "listed_html"]
 
 _ACCENT = "#2f6fdd"
 _QUIET = "opacity:.65;font-size:.85em"
@@ -32,55 +32,50 @@ _SHOWN_SIGNALS = 5
 """Contributions of a statement that are shown, the greatest first."""
 
 
-# Recalled contexts.
+# Recalled contexts, and lists of statements.
 
 
 def context_html(context: RecalledContext) -> str:
-    """The recalled statements, each with its score, its strongest signals and its path."""
-    question = f"<p><strong>{_text(context.question)}</strong></p>"
-    if not context.statements:
-        return f'<div class="recallm">{question}<p style="{_QUIET}">Nothing recalled.</p></div>'
-    greatest = max(
-        (abs(part) for it in context.statements for part in it.contributions.values()), default=0.0
-    )
-    items = "".join(_statement(it, greatest) for it in context.statements)
+    """The question, what it asks about time, and the recalled statements."""
     time = "" if context.time is None else "; ".join(context.time.rules)
     read = f'<p style="{_QUIET}">{_text(time)}</p>' if time else ""
+    head = f"<p><strong>{_text(context.question)}</strong></p>{read}"
+    return listed_html(context.statements, head=head, otherwise="Nothing recalled.")
+
+
+def listed_html(
+    shown: Sequence[RecalledStatement | Passage], *, head: str = "", otherwise: str = "Nothing."
+) -> str:
+    """Statements, or passages, each with what is known about it. Those that were recalled also have
+    a score, their strongest signals and the path. ``otherwise`` stands where there is none."""
+    if not shown:
+        return f'<div class="recallm">{head}<p style="{_QUIET}">{otherwise}</p></div>'
+    items = "".join(map(_item, shown))
     style = "padding-left:0;list-style:none;max-width:60em"
-    return f'<div class="recallm">{question}{read}<ol style="{style}">{items}</ol></div>'
+    return f'<div class="recallm">{head}<ol style="{style}">{items}</ol></div>'
 
 
-def _statement(statement: RecalledStatement, greatest: float) -> str:
-    about = [f"t={statement.t_index}"]
-    if statement.timestamp is not None:
-        about.append(statement.timestamp.isoformat(" ", "minutes"))
-    if statement.speaker is not None:
-        about.append(statement.speaker)
-    if statement.score is not None:
-        about.append(f"p={statement.score:.2f}")
-    reasons = "".join(_bars(statement.contributions, greatest)) + "".join(
-        f'<div style="{_QUIET}">{_text(step)}</div>' for step in statement.path
-    )
+def _item(shown: RecalledStatement | Passage) -> str:
+    about = [f"t={shown.t_index}"]
+    if shown.timestamp is not None:
+        about.append(shown.timestamp.isoformat(" ", "minutes"))
+    if shown.speaker is not None:
+        about.append(shown.speaker)
+    score: float | None = getattr(shown, "score", None)
+    if score is not None:
+        about.append(f"p={score:.2f}")
+    signals: Mapping[str, float] = getattr(shown, "contributions", {})
+    strongest = sorted(signals.items(), key=lambda item: (-abs(item[1]), item[0]))
+    reasons = [f"{name} {part:+.2f}" for name, part in strongest[:_SHOWN_SIGNALS] if part]
+    reasons += getattr(shown, "path", ()) if signals else ()
+    lines = "".join(f'<div style="{_QUIET}">{_text(reason)}</div>' for reason in reasons)
     why = f'<summary style="{_QUIET}">why</summary>'
-    details = f"<details>{why}{reasons}</details>" if reasons else ""
     return (
         '<li style="margin:0 0 .8em;padding-left:.8em;border-left:3px solid rgba(128,128,128,.35)">'
-        f"<div>{_text(statement.text)}</div>"
-        f'<div style="{_QUIET}">{" · ".join(map(_text, about))}</div>{details}</li>'
+        f"<div>{_text(shown.text)}</div>"
+        f'<div style="{_QUIET}">{" · ".join(map(_text, about))}</div>'
+        f"{f'<details>{why}{lines}</details>' if lines else ''}</li>"
     )
-
-
-def _bars(contributions: Mapping[str, float], greatest: float) -> Iterator[str]:
-    ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
-    for name, part in ordered[:_SHOWN_SIGNALS]:
-        if part:
-            width = 12 * abs(part) / greatest
-            look = f"background:{_ACCENT}" if part > 0 else "border:1px solid currentColor"
-            bar = f"display:inline-block;height:.6em;width:{width:.2f}em;{look}"
-            yield (
-                '<div style="font-size:.85em"><span style="display:inline-block;width:12em">'
-                f'{_plain(name)} {part:+.2f}</span><span style="{bar}"></span></div>'
-            )
 
 
 # Graphs.

@@ -12,13 +12,14 @@ from recallm.antecedents import RecalledReference, recalled_references, with_nam
 from recallm.model import (
     MAX_POSITION,
     Forgotten,
+    Passage,
     Stats,
     StoredStatement,
     Summary,
     TemporalReading,
     empty_mapping,
 )
-from recallm.notebook import context_html
+from recallm.notebook import context_html, listed_html
 from recallm.untrusted_text import OMISSION, fact_line, one_line, statement_line
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Receipt",
     "RelatedConcept",
     "Revision",
+    "Shown",
     "chronological",
     "context_lines",
     "have_timestamps",
@@ -251,6 +253,19 @@ class RecalledStatement:
             contributions=contributions or empty_mapping(),
             path=(f"revised context of {summary.concept}",),
         )
+
+
+_Listed = TypeVar("_Listed", RecalledStatement, Passage)
+
+
+class Shown(tuple[_Listed, ...]):
+    """A tuple of statements, or of passages, that notebooks show as they show a recalled
+    context."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return listed_html(self)
 
 
 class _Ordered(Protocol):

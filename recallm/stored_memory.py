@@ -31,7 +31,7 @@ from recallm.model import (
     Summary,
 )
 from recallm.neighbourhood import known_name
-from recallm.results import RecalledStatement, Receipt, RelatedConcept, chronological
+from recallm.results import RecalledStatement, Receipt, RelatedConcept, Shown, chronological
 from recallm.stores.base import CheckedStore, ClusterStore, GraphReader, GraphStore
 from recallm.stores.sharded import shard_of
 
@@ -90,7 +90,7 @@ class StoredMemory:
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         path: Sequence[str] | None = None,
-    ) -> tuple[Passage, ...]:
+    ) -> Shown[Passage]:
         """The passages that meet the filters (as in ``recall``), in the order of their t_index:
         the latest ``limit`` of them.
 
@@ -109,7 +109,7 @@ class StoredMemory:
             path=path,
         )
         with self._reader(as_of) as reader:
-            return tuple(reversed(reader.passages(where, limit=at_most)))
+            return Shown(reversed(reader.passages(where, limit=at_most)))
 
     def history(
         self,
@@ -118,7 +118,7 @@ class StoredMemory:
         limit: int | None = None,
         skip: int = 0,
         as_of: Moment | None = None,
-    ) -> tuple[RecalledStatement, ...]:
+    ) -> Shown[RecalledStatement]:
         """Every statement that mentions ``concept`` (its label, or its name), in order; with a
         ``limit`` those that arrived last, after the last ``skip`` were left out.
 
@@ -135,7 +135,7 @@ class StoredMemory:
             newest = None if at_most is None else min(skipped + at_most, LARGEST_NUMBER)
             found = reader.mentions([name], limit=newest, where=Filter()).get(name)
             rows = reader.statements(found.keys[skipped:]) if found else []
-        return tuple(chronological(RecalledStatement.of(row) for row in rows))
+        return Shown(chronological(RecalledStatement.of(row) for row in rows))
 
     def concepts(
         self,

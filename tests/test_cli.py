@@ -655,13 +655,16 @@ def test_a_whole_file_is_one_knowledge_update(run: Run, tmp_path: Path) -> None:
         (("--whole", "https://"), 1),
     ],
 )
-def test_what_cannot_be_read_whole(run: Run, arguments: tuple[str, ...], code: int) -> None:
+def test_what_cannot_be_read_whole(
+    run: Run, caplog: pytest.LogCaptureFixture, arguments: tuple[str, ...], code: int
+) -> None:
     Path("story.txt").write_text("Ann sings.")
     Path("table.csv").write_text("name\nAnn\n")
     done = run("update", *arguments)
     assert done.exit_code == code, done.output
     assert "Traceback" not in done.output
     assert done.stderr
+    assert not caplog.records  # such as a line for each time that an address is tried again
 
 
 # ---- language models --------------------------------------------------------------------------

@@ -58,6 +58,17 @@ def test_a_context_shows_question_statements_reasons_and_path() -> None:
     assert any(text.rpartition(" ")[0] in signals for text in map(str.strip, read.texts))
 
 
+def test_histories_and_passages_are_shown_like_contexts() -> None:
+    memory = brandon()
+    statements, passages = memory.history("Brandon"), memory.passages()
+    assert [it.text for it in statements] == [it.text for it in passages]
+    for html in (statements._repr_html_(), passages._repr_html_()):
+        texts = Reader(html).texts
+        assert [text for text in texts if text.endswith(".")] == [it.text for it in passages]
+        assert "t=3" in texts
+    assert "Nothing." in Reader(memory.history("Zoe")._repr_html_()).texts
+
+
 def test_an_empty_context_says_so() -> None:
     assert "Nothing recalled." in Reader(RecalledContext(question="Who?")._repr_html_()).texts
 
@@ -68,6 +79,7 @@ def test_hostile_texts_stay_text_in_notebooks() -> None:
     for html in (
         memory.recall(f"What did Mallory write? {HOSTILE}")._repr_html_(),
         memory.graph.show("Mallory")._repr_html_(),
+        memory.history("Mallory")._repr_html_(),
     ):
         read = Reader(html)
         assert not read.elements & {"script", "img"}

@@ -1,22 +1,21 @@
-"""Conversational RAG: documents in Chroma, the conversation in RecallM, side by side.
+"""Conversational RAG: documents in a vector store, the conversation in RecallM, side by side.
 
 Each question is answered from both: the passages of the documents that are nearest to it, and what
-was said before. Needs ``pip install 'recallm[langchain]' langchain-chroma``.
+was said before. Needs ``pip install 'recallm[langchain]'``.
 """
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 from typing import Any
 
-from langchain_chroma import Chroma
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from offline import OfflineChatModel, OfflineEmbeddings  # type: ignore[import-not-found]
 
@@ -39,14 +38,14 @@ splitter = RecursiveCharacterTextSplitter(chunk_size=400, chunk_overlap=0)
 guides = splitter.create_documents(
     [path.read_text("utf-8") for path in sorted(GUIDES.glob("*.txt"))]
 )
-chroma = Chroma(f"guides-{uuid.uuid4().hex}", OfflineEmbeddings())  # your embeddings
-chroma.add_documents(guides)
+vectors = InMemoryVectorStore(OfflineEmbeddings())  # your vector store, your embeddings
+vectors.add_documents(guides)
 
 with RecallM() as memory:
     said = RecallMChatMessageHistory(memory=memory, session="planning")
     both = EnsembleRetriever(
         retrievers=[
-            chroma.as_retriever(search_kwargs={"k": 3}),
+            vectors.as_retriever(search_kwargs={"k": 3}),
             RecallMRetriever(memory=memory, k=3, order="score"),  # a fusion needs the best first
         ],
         weights=[0.5, 0.5],
