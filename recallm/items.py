@@ -215,15 +215,8 @@ def _request(item: object) -> UpdateRequest:
         raise InvalidInputError(
             f"an item must be a NewItem, not {type(item).__name__}", argument="items"
         )
-    return UpdateRequest(
-        text=item.text,
-        path=item.path,
-        key=checks.name(item.key, "key"),
-        speaker=item.speaker,
-        timestamp=item.timestamp,
-        source=item.source,
-        session=item.session,
-        metadata=item.metadata,
-        expires_at=item.expires_at,
-        is_recalled=checks.flag(item.recalled, "recalled"),
-    )
+    given = {
+        name: getattr(item, name) for name in NewItem.__dataclass_fields__ if name != "recalled"
+    }
+    given["key"] = checks.name(item.key, "key")
+    return UpdateRequest(**given, is_recalled=checks.flag(item.recalled, "recalled"))

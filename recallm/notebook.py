@@ -7,9 +7,9 @@ those of the notebook, so that light and dark themes stay readable.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from recallm.untrusted_text import one_line
 
@@ -19,13 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["context_html", "graph_html", "listed_html"]
 
-_ACCENT = "#2f6fdd"
 _QUIET = "opacity:.65;font-size:.85em"
 _WIDTH, _HEIGHT = 720, 460
 _LABEL = 22
 """Characters of a label that a drawing shows."""
-_IN_A_RING = 14
-"""Neighbours on one ring; more stand on two."""
 _WIDEST = 6.0
 """Width of the line of a strong relation."""
 _SHOWN_SIGNALS = 5
@@ -81,31 +78,23 @@ def _item(shown: RecalledStatement | Passage) -> str:
 # Graphs.
 
 
-class _Place(NamedTuple):
-    x: float
-    y: float
-
-
 def graph_html(
     concepts: Sequence[ConceptRow], relations: Sequence[Relation], *, t_index: int, more: bool
 ) -> str:
-    """A drawing of the first concept with its neighbours around it, as inline SVG. The width of a
-    line is the strength of its relation, its opacity how new it is."""
+    """A drawing of the first concept with its neighbours in a ring around it, as inline SVG. The
+    width of a line is the strength of its relation."""
     if not concepts:
         return f'<p class="recallm">No such concept at t={t_index}.</p>'
-    places = dict(zip((it.name for it in concepts), _places(len(concepts)), strict=True))
-    oldest = min((it.t_index for it in relations), default=t_index)
-    lines = "".join(
-        _line(it, places[it.a], places[it.b], _newness(it.t_index, oldest, t_index))
-        for it in relations
-    )
-    nodes = "".join(
-        _node(it, places[it.name], is_centre=place == 0) for place, it in enumerate(concepts)
-    )
+    middle, ring = (_WIDTH / 2, _HEIGHT / 2), len(concepts) - 1
+    angles = [2 * math.pi * place / ring - math.pi / 2 for place in range(ring)]
+    around = ((middle[0] + 280 * math.cos(it), middle[1] + 190 * math.sin(it)) for it in angles)
+    places = dict(zip((it.name for it in concepts), (middle, *around), strict=True))
+    lines = "".join(_line(it, places[it.a], places[it.b]) for it in relations)
+    nodes = "".join(_node(it, *places[it.name], is_centre=it is concepts[0]) for it in concepts)
     left_out = ", and it has more" if more else ""
     caption = (
-        f"{concepts[0].label}: {len(concepts) - 1} neighbours, {len(relations)} relations "
-        f"at t={t_index}{left_out}"
+        f"{concepts[0].label}: {ring} neighbours, {len(relations)} relations at t={t_index}"
+        f"{left_out}"
     )
     return (
         f'<figure class="recallm" style="margin:0;max-width:{_WIDTH}px">'
@@ -115,44 +104,26 @@ def graph_html(
     )
 
 
-def _places(number: int) -> Iterator[_Place]:
-    """The centre, then the places of the others on one ring or two."""
-    yield _Place(_WIDTH / 2, _HEIGHT / 2)
-    others = number - 1
-    for place in range(others):
-        angle = 2 * math.pi * place / others - math.pi / 2
-        reach = 0.62 if others > _IN_A_RING and place % 2 else 1.0
-        yield _Place(
-            _WIDTH / 2 + math.cos(angle) * reach * (_WIDTH / 2 - 80),
-            _HEIGHT / 2 + math.sin(angle) * reach * (_HEIGHT / 2 - 40),
-        )
-
-
-def _newness(t_index: int, oldest: int, newest: int) -> float:
-    """From 0 (the oldest shown) to 1 (now)."""
-    return 1.0 if newest <= oldest else (t_index - oldest) / (newest - oldest)
-
-
-def _line(relation: Relation, one: _Place, other: _Place, newness: float) -> str:
+def _line(relation: Relation, one: tuple[float, float], other: tuple[float, float]) -> str:
     width = min(_WIDEST, 1 + 1.1 * math.log2(relation.strength))
-    ends = f'x1="{one.x:.0f}" y1="{one.y:.0f}" x2="{other.x:.0f}" y2="{other.y:.0f}"'
-    look = f'stroke="currentColor" stroke-width="{width:.1f}" opacity="{0.1 + 0.3 * newness:.2f}"'
+    ends = f'x1="{one[0]:.0f}" y1="{one[1]:.0f}" x2="{other[0]:.0f}" y2="{other[1]:.0f}"'
     about = f"{relation.a} — {relation.b}: strength {relation.strength}, t={relation.t_index}"
-    return f"<line {ends} {look}><title>{_plain(about)}</title></line>"
+    return (
+        f'<line {ends} stroke="currentColor" stroke-width="{width:.1f}" opacity="0.3">'
+        f"<title>{_plain(about)}</title></line>"
+    )
 
 
-def _node(concept: ConceptRow, place: _Place, *, is_centre: bool) -> str:
+def _node(concept: ConceptRow, x: float, y: float, *, is_centre: bool) -> str:
     label = one_line(concept.label)
     shown = label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
     about = f"{label}: {concept.statements} statements, t={concept.t_index}"
-    fill = _ACCENT if is_centre else "#8a94a3"
-    below = place.y + (24 if is_centre else 20)
     look = 'fill="currentColor" font-size="13" text-anchor="middle"'
-    weight = ' font-weight="bold"' if is_centre else ""
+    fill = "#2f6fdd" if is_centre else "#8a94a3"
     return (
-        f'<g><title>{_plain(about)}</title><circle cx="{place.x:.0f}" cy="{place.y:.0f}" '
-        f'r="{9 if is_centre else 6}" fill="{fill}"/><text x="{place.x:.0f}" y="{below:.0f}" '
-        f'{look}{weight} style="unicode-bidi:isolate">{_plain(shown)}</text></g>'
+        f'<g><title>{_plain(about)}</title><circle cx="{x:.0f}" cy="{y:.0f}" r="7" '
+        f'fill="{fill}"/><text x="{x:.0f}" y="{y + 22:.0f}" {look} '
+        f'style="unicode-bidi:isolate">{_plain(shown)}</text></g>'
     )
 
 

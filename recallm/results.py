@@ -87,20 +87,9 @@ class Receipt:
         at: datetime,
     ) -> Receipt:
         """The receipt for what ``counts`` counts."""
-        own = {name: getattr(counts, name) for name in _RECEIPT_COUNTS}
-        pending = isinstance(counts, Forgotten) and counts.erasure_pending
-        return cls(action=action, namespace=namespace, at=at, erasure_pending=pending, **own)
-
-
-_RECEIPT_COUNTS = (
-    "passages",
-    "statements",
-    "concepts",
-    "relations",
-    "entities",
-    "triplets",
-    "summaries",
-)
+        names = (name for name in cls.__dataclass_fields__ if hasattr(counts, name))
+        own = {name: getattr(counts, name) for name in names}
+        return cls(action=action, namespace=namespace, at=at, **own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
