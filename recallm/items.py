@@ -215,8 +215,7 @@ def _request(item: object) -> UpdateRequest:
         raise InvalidInputError(
             f"an item must be a NewItem, not {type(item).__name__}", argument="items"
         )
-    given = {
-        name: getattr(item, name) for name in NewItem.__dataclass_fields__ if name != "recalled"
-    }
+    given = {name: getattr(item, name) for name in NewItem.__dataclass_fields__}
+    is_recalled = checks.flag(given.pop("recalled"), "recalled")
     given["key"] = checks.name(item.key, "key")
-    return UpdateRequest(**given, is_recalled=checks.flag(item.recalled, "recalled"))
+    return UpdateRequest(**given, is_recalled=is_recalled)

@@ -17,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from tqdm import tqdm
 from typer.testing import CliRunner, Result
 
 from recallm import NewEntity, RecallM
@@ -126,6 +127,21 @@ def test_each_paragraph_of_a_file_is_a_knowledge_update(told: Run, tmp_path: Pat
     assert stats(told)["statements"] == 4
     rows = json.loads(told("history", "Brandon", "--json").stdout)
     assert {row["source"] for row in rows} == {"story.txt"}
+
+
+def test_a_file_has_a_number_of_updates_for_a_percentage(
+    told: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    totals: list[int | None] = []
+
+    def bar(**given: Any) -> Any:
+        totals.append(given["total"])
+        return tqdm(**{**given, "disable": True})
+
+    monkeypatch.setattr("recallm.writable_memory.tqdm", bar)
+    told("update", "--file", "story.txt")
+    told("update", input="Ann sings.")  # a pipe may go on for ever
+    assert totals == [3, None]
 
 
 def test_the_messages_of_a_file_are_a_conversation(run: Run, tmp_path: Path) -> None:
