@@ -141,9 +141,9 @@ class StatementVectors:
 
         """
         state = self.checked_state(reader)
-        if namespace not in self._examined and reader.state.t_index:
+        if namespace not in self._examined:
             self._examined.add(namespace)
-            if reader.statement_keys(embedded=False, limit=1):
+            if reader.state.t_index and reader.statement_keys(embedded=False, limit=1):
                 _log.warning(
                     "namespace %r holds statements without a vector: they are found by their words "
                     "alone, and scored lower; give them vectors with memory.embed(), or "
