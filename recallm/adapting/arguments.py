@@ -13,6 +13,7 @@ from recallm.adapting.recalled_text import delimiter_tokens
 from recallm.errors import InvalidInputError
 from recallm.facts.values import value_of
 from recallm.memory import RecallM
+from recallm.methods import unknown_argument
 from recallm.model import Moment
 from recallm.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.results import RecalledContext, RecalledStatement
@@ -65,9 +66,9 @@ class RecallOptions:
         encode: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
         **arguments: Unpack[RetrieverArguments],
     ) -> None:
-        if unknown := arguments.keys() - RetrieverArguments.__annotations__.keys():
-            known = ", ".join(RetrieverArguments.__annotations__)
-            raise TypeError(f"unexpected arguments: {', '.join(sorted(unknown))} (known: {known})")
+        known = RetrieverArguments.__annotations__
+        for unknown in sorted(arguments.keys() - known.keys()):
+            raise unknown_argument("this retriever", unknown, known)
         self._order = order
         self._encode = encode
         self._arguments = arguments
