@@ -217,6 +217,20 @@ def test_concepts_of_the_past_are_those_of_the_updates_before(
     assert answer(web, "concepts", as_of=0)["concepts"] == []
 
 
+def test_the_past_is_also_named_by_a_day(web: TestClient, memory: RecallM) -> None:
+    last = memory.passages()[2].timestamp
+    assert last is not None
+    for name, given in (
+        ("concepts", {"text": "Brandon"}),
+        ("graph", {"concept": "Ingrid"}),
+        ("timeline", {"concept": "Ingrid"}),
+        ("facts", {"subject": "Ingrid"}),
+        ("recall", {"question": "Where does Ingrid live?"}),
+    ):
+        of_day = answer(web, name, **given, as_of=str(last.astimezone().date()))
+        assert of_day == answer(web, name, **given, as_of=3), name
+
+
 def test_no_concept_is_an_empty_page(web: TestClient) -> None:
     assert answer(web, "concepts", text="zeppelin")["concepts"] == []
 
@@ -336,6 +350,7 @@ def test_nothing_crosses_a_namespace(memory: RecallM) -> None:
         ("timeline?concept=a&skip=-1", 400),
         ("timeline?concept=a&skip=x", 400),
         ("graph?concept=a&as_of=1.5", 400),
+        ("graph?concept=a&as_of=2024-13-01", 400),
         ("graph?concept=a&as_of=\u0663", 400),
         ("graph?concept=a&as_of=" + "9" * 30, 400),
         ("recall", 400),
