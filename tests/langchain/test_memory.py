@@ -18,7 +18,7 @@ from langchain_core.messages import (
 )
 from pydantic import ValidationError
 
-from langchain_recallm import RecallMMemory
+from langchain_recallm import RecallMMemory, exchange_messages
 from recallm import ClosedError, InvalidInputError, RecallM
 
 
@@ -434,3 +434,25 @@ def test_the_memory_is_not_serialised(core: RecallM) -> None:
     assert "memory" not in memory.model_dump()
     assert memory.model_dump()["session"] == "monday"
     assert "Mila" not in dumps(memory)
+
+
+def test_the_texts_of_a_vector_memory_are_taken_apart() -> None:
+    two: list[tuple[str | None, str]] = [("Human", "Hi.\nAll well?"), ("AI", "Yes:\noutput: 3")]
+    table: list[tuple[str, dict[str, str], list[tuple[str | None, str]]]] = [
+        ("input: Hi.\nAll well?\noutput: Yes:\noutput: 3", {}, two),
+        ("language: en\ninput: Hi.\nAll well?\noutput: Yes:\noutput: 3", {}, two),
+        (
+            "q: Hi.\na: Ho.",
+            {"input_key": "q", "output_key": "a"},
+            [("Human", "Hi."), ("AI", "Ho.")],
+        ),
+        ("input: Hi.\noutput: ", {}, [("Human", "Hi.")]),
+        ("The input: none.", {}, [(None, "The input: none.")]),
+        ("q: Hi.\na: Ho.", {}, [(None, "q: Hi.\na: Ho.")]),
+    ]
+    for text, keys, expected in table:
+        with RecallM() as memory:
+            for _ in range(2):
+                memory.update_many(exchange_messages(text, id="7", session="old", **keys))
+            found = [(it.speaker, it.text) for it in memory.passages(session="old")]
+        assert found == expected, text
