@@ -8,6 +8,7 @@ the process has one descriptor of each database beside SQLite's, and closes it a
 from __future__ import annotations
 
 import os
+import sys
 import weakref
 from pathlib import Path
 
@@ -58,6 +59,13 @@ class OpenFile:
         """Bytes of the file."""
         return os.fstat(self.stream.fileno()).st_size
 
+    def head(self, size: int) -> bytes:
+        """The first bytes of the file."""
+        if sys.platform == "win32":
+            self.stream.seek(0)
+            return self.stream.read(size)
+        return os.pread(self.stream.fileno(), size, 0)
+
     def forbid(self, inherited: object) -> None:
         """Refuse the file from now on, and never close the ``inherited`` connections: SQLite shares
         with every connection of the process what they know of locks and of the log."""
@@ -99,4 +107,4 @@ def _node(found: os.stat_result) -> Node:
 
 
 def _create(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT, 0o644)
+    return os.open(path, flags | os.O_CREAT, 0o600)

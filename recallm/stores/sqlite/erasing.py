@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recallm.stores.open_files import OpenFile
+from recallm.stores.sqlite.lineage import advance
 
 __all__ = ["erase_deleted", "is_erasure_due", "note_erasure_due"]
 
@@ -78,6 +79,7 @@ def erase_deleted(connection: sqlite3.Connection, file: OpenFile, log: Path, wai
                 _clear_unused(file, page_size)
             # This commit makes all other connections drop their caches.
             connection.execute("DELETE FROM erasure")
+            advance(connection)
             connection.execute("COMMIT")
             return True
         finally:

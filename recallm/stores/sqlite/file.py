@@ -22,6 +22,7 @@ from recallm.stores.sqlite.connections import Connections, ReadConnection, conne
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due, note_erasure_due
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
 from recallm.stores.sqlite.identity import FileIdentity, log_path
+from recallm.stores.sqlite.lineage import advance, check_belongs
 from recallm.stores.sqlite.schema import check_schema, create_schema_if_empty, is_empty_file
 
 __all__ = ["FileConnections"]
@@ -69,6 +70,8 @@ class FileConnections(Connections):
         self._read_only: str | None = None
         """Why the file cannot be written."""
         self._file: OpenFile | None = None
+        self._is_parted = False
+        """Whether the log belongs to no earlier copy of the file."""
         self._identity: FileIdentity
         super().__init__(str(path), timeout)
         with self._lock:
@@ -167,14 +170,18 @@ class FileConnections(Connections):
         if self._writer is not None and self._writer.in_transaction:
             self._close_writer()  # the rollback failed: the disk
         writer = self._writer or self._open_writer()
-        pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
         writer.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+        self._part_from_copies(writer, wait)
+        pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
         writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
 
         def checked(connection: sqlite3.Connection) -> _T:
+            before = connection.total_changes
             result = work(connection)
             if erase and result:
                 note_erasure_due(connection)
+            if connection.total_changes != before:
+                advance(connection)
             self.erasure_pending = is_erasure_due(connection)
             self._identity.check()
             self._identity.check_log()
@@ -184,6 +191,18 @@ class FileConnections(Connections):
         if self.erasure_pending:
             self._erase(writer, _ERASURE_WAIT if erase else 0.0)
         return result
+
+    def _part_from_copies(self, writer: sqlite3.Connection, wait: float) -> None:
+        """Before the first write, raise the number in the file itself, so that the log to come
+        belongs to no copy of the file that was made before. A reader can put that off."""
+        if self._is_parted:
+            return
+        if not self._has_log():
+            transact(writer, advance)
+        writer.execute("PRAGMA busy_timeout = 0")
+        (blocked, *_) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        writer.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+        self._is_parted = not blocked
 
     def _erase(self, writer: sqlite3.Connection, wait: float) -> None:
         """Erase what was deleted, or leave it to the next write or opening. The deletion is
@@ -212,8 +231,10 @@ class FileConnections(Connections):
                 )
             self._file = OpenFile.of(self._path, writable=self._read_only is None)
             self._identity = FileIdentity(self._path, self._file)
+            check_belongs(self._path, self._file)
             if self._read_only is None:
                 self._open_writer()
+                self._is_parted = self._has_log()
             else:
                 with self.read() as snapshot:
                     if snapshot.source is not None:
@@ -235,7 +256,7 @@ class FileConnections(Connections):
         folder = self._path.parent
         # Looked at first: another process may be creating the file, and writes to it before the
         # log.
-        has_log = self._log.exists() and self._log.stat().st_size > 0
+        has_log = self._has_log()
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -255,6 +276,9 @@ class FileConnections(Connections):
                 "restore a backup of both, or move both away"
             )
         return True
+
+    def _has_log(self) -> bool:
+        return self._log.exists() and self._log.stat().st_size > 0
 
     def _open_writer(self) -> sqlite3.Connection:
         """Open the connection that writes; first erase what a crashed process left."""

@@ -46,6 +46,7 @@ from typing import LiteralString
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite.checksums import column, register, vector_column
+from recallm.stores.sqlite.lineage import APPLICATION_ID, begin, schema_version
 
 __all__ = [
     "CHECKSUMMED_COLUMNS",
@@ -61,8 +62,6 @@ __all__ = [
 
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: ``passage.row`` has room for no more."""
-
-_APPLICATION_ID = 0x52634C4D  # "RcLM"
 
 TABLES: tuple[LiteralString, ...] = (
     "passage",
@@ -243,8 +242,8 @@ def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table; inside the caller's transaction."""
     register(connection)
     _execute(connection, _SCHEMA)
-    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    begin(connection)
 
 
 def _execute(connection: sqlite3.Connection, script: str) -> None:
@@ -262,10 +261,10 @@ def check_schema(connection: sqlite3.Connection, name: str) -> None:
     """
     register(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != _APPLICATION_ID:
+    if application != APPLICATION_ID:
         raise StoreCorruptError(
             f"{name} is a SQLite database, but not one of recallm; name another file"
         )
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = schema_version(connection)
     if version != SCHEMA_VERSION:
         raise SchemaVersionError(version, SCHEMA_VERSION)

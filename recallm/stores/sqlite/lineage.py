@@ -1,0 +1,184 @@
+"""Which log belongs to which file: checked before SQLite opens the two.
+
+SQLite replays whatever log it finds beside a database. Where a back-up took the place of a file
+whose program was killed, that log would destroy the back-up. So the header of each file holds the
+*number of its state*, which every commit raises by one: the upper 23 bits of ``user_version``,
+above the schema version. A commit writes the header into the log, too. A log belongs to a file that
+is in the state before the log's first commit, or (by a checkpoint) in a later state of the log.
+
+The first number of a file and of a back-up is random. Before its first write a process raises the
+number in the file itself: a copy of the closed file has an earlier number than any log to come.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from recallm.errors import StoreCorruptError
+from recallm.stores.base import SCHEMA_VERSION
+from recallm.stores.open_files import OpenFile
+
+__all__ = ["APPLICATION_ID", "advance", "begin", "check_belongs", "schema_version"]
+
+APPLICATION_ID = 0x52634C4D  # "RcLM"
+
+_NUMBERS = 1 << 23
+
+_HEADER_BYTES = 100
+_HEADER = struct.Struct(">18x 2B 8x I 8x I 16x I 4x I 28x")
+"""Of a file's first page: the versions of its format, its pages, the schema cookie,
+``user_version``, the application id."""
+
+_WAL_FORMAT = 2
+_LOG_HEADER = struct.Struct(">8I")
+_FRAME_HEADER = struct.Struct(">6I")
+_LOG_MAGIC = 0x377F0682
+"""The last bit says that checksums are over big-endian numbers."""
+
+_TRIES = 100
+
+
+class _Header(NamedTuple):
+    """What the header of a database's first page says."""
+
+    write_version: int
+    read_version: int
+    pages: int
+    cookie: int
+    version: int
+    application: int
+
+    @property
+    def number(self) -> int:
+        return self.version >> 8
+
+    def precedes(self, later: _Header) -> bool:
+        """Whether this is the state before a commit with the header ``later``, or its own: other
+        programs do not raise the number. VACUUM raises the cookie; SQLite's back-ups have
+        another."""
+        steps = (later.number - self.number) % _NUMBERS
+        return steps in (0, 1) and later.cookie - self.cookie in (0, 1)
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """The schema version of the database."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version) & 0xFF
+
+
+def begin(connection: sqlite3.Connection) -> None:
+    """Give a new database, or a copy of one, a number of its own."""
+    _set_number(connection, secrets.randbelow(_NUMBERS))
+
+
+def advance(connection: sqlite3.Connection) -> None:
+    """Raise the number of the state; inside the transaction that changes it."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    _set_number(connection, ((version >> 8) + 1) % _NUMBERS)
+
+
+def _set_number(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute(f"PRAGMA user_version = {number << 8 | SCHEMA_VERSION}")
+
+
+def check_belongs(path: Path, file: OpenFile) -> None:
+    """Refuse the database at ``path`` (open as ``file``) where the log beside it is another's.
+
+    Raises:
+        StoreCorruptError: it is; neither file was touched.
+        OSError: a file cannot be read.
+    """
+    for _ in range(_TRIES):
+        log, before = Path(f"{path}-wal"), _log_header(path)
+        page = file.head(_HEADER_BYTES)
+        if before is None or len(page) < _HEADER_BYTES:
+            break
+        belongs = _belongs(page, log)
+        if before == _log_header(path):  # no other process began the log anew meanwhile
+            if not belongs:
+                raise _foreign(path, log)
+            break
+    journal = Path(f"{path}-journal")
+    page = file.head(_HEADER_BYTES)
+    if len(page) == _HEADER_BYTES and journal.exists() and journal.stat().st_size:
+        header = _Header(*_HEADER.unpack(page))
+        # A file with a write-ahead log has no use for a journal.
+        if header.application == APPLICATION_ID and header.write_version == _WAL_FORMAT:
+            raise _foreign(path, journal)
+
+
+def _foreign(path: Path, log: Path) -> StoreCorruptError:
+    return StoreCorruptError(
+        f"{log.name} is not the log of {path}, but of another file or of another state of it, and "
+        "would destroy it: a program that was killed has left it. Nothing was changed. If "
+        f"{path.name} is a back-up that was put there, delete {log.name}, or give the back-up to "
+        f"'recallm restore BACKUP --db {path}'; if not, bring back the file that belongs to the log"
+    )
+
+
+def _belongs(page: bytes, log: Path) -> bool:
+    pages = list(_logged_pages(log))
+    if not pages or page in pages:
+        return True
+    header, first = (_Header(*_HEADER.unpack(it)) for it in (page, pages[0]))
+    if header.application != APPLICATION_ID:
+        # The tables of a new file may be in the log alone.
+        return first.application != APPLICATION_ID or (header.application, header.pages) == (0, 1)
+    return header.precedes(first)
+
+
+def _log_header(path: Path) -> bytes | None:
+    """The header of the log of ``path``; None if there is no log that SQLite would replay."""
+    try:
+        with Path(f"{path}-wal").open("rb") as stream:
+            header = stream.read(_LOG_HEADER.size)
+    except FileNotFoundError:
+        return None
+    if len(header) < _LOG_HEADER.size:
+        return None
+    magic, *_, one, two = _LOG_HEADER.unpack(header)
+    is_whole = magic & ~1 == _LOG_MAGIC and _checksum(header[:24], magic) == (one, two)
+    return header if is_whole else None
+
+
+def _logged_pages(log: Path) -> Iterator[bytes]:
+    """The headers of the first page as the committed frames of a log have them, oldest first."""
+    with log.open("rb") as stream:
+        header = stream.read(_LOG_HEADER.size)
+        magic, _, page_size, _, *salts, one, two = _LOG_HEADER.unpack(header)
+        checksum: tuple[int, int] | None = (one, two)
+        pending: list[bytes] = []
+        while len(start := stream.read(_FRAME_HEADER.size)) == _FRAME_HEADER.size:
+            number, committed, *rest = _FRAME_HEADER.unpack(start)
+            if rest[:2] != salts:
+                return  # frames of an earlier log
+            if checksum is not None:
+                # Up to the first of these pages: a power failure can tear the first commit.
+                page = stream.read(page_size)
+                checksum = _checksum(page, magic, _checksum(start[:8], magic, checksum))
+                if checksum != tuple(rest[2:]):
+                    return
+            elif number == 1:
+                page = stream.read(page_size)
+            else:
+                stream.seek(page_size, 1)
+            if number == 1:
+                pending.append(page[:_HEADER_BYTES])
+                checksum = None
+            if committed:
+                yield from pending
+                pending.clear()
+
+
+def _checksum(content: bytes, magic: int, start: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+    """The checksum of SQLite's log over ``content``, after that of what stands before."""
+    one, two = start
+    for first, second in struct.iter_unpack(">II" if magic & 1 else "<II", content):
+        one = (one + first + two) & 0xFFFFFFFF
+        two = (two + second + one) & 0xFFFFFFFF
+    return one, two
