@@ -17,7 +17,7 @@ from typing import IO
 from recallm import checks
 from recallm.archive.strict_json import LONGEST_HEADER, is_header
 from recallm.errors import ArchiveError, InvalidInputError
-from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database
+from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database, private
 
 __all__ = ["open_for_reading", "open_for_writing"]
 
@@ -51,7 +51,7 @@ def open_for_writing(
         _check_replaceable(path, kind, is_own)
         draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
         try:
-            with draft.open("x", encoding="utf-8", newline="\n") as stream:
+            with open(draft, "x", encoding="utf-8", newline="\n", opener=private) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())

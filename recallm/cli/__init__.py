@@ -14,6 +14,7 @@ import sys
 from recallm.cli import (
     asking,
     chat,
+    copying,
     doctor,
     fact_commands,
     mcp_command,
@@ -28,6 +29,7 @@ __all__ = [
     "app",
     "asking",
     "chat",
+    "copying",
     "doctor",
     "fact_commands",
     "main",

@@ -20,7 +20,7 @@ from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
-__all__ = ["Opener", "app", "command", "facts"]
+__all__ = ["DB", "Opener", "app", "command", "errors_in_one_line", "facts"]
 
 Opener: TypeAlias = Callable[..., RecallM]
 
@@ -86,17 +86,12 @@ def _option(*, help: str, envvar: str, **rest: Any) -> Any:
     return typer.Option(help=help, envvar=envvar, rich_help_panel="Memory", **rest)
 
 
+DB = _option(
+    help="A SQLite file, or the neo4j:// or bolt:// address of a server.", envvar="RECALLM_DB"
+)
+
 _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
-    "db": (
-        Annotated[
-            str,
-            _option(
-                help="A SQLite file, or the neo4j:// or bolt:// address of a server.",
-                envvar="RECALLM_DB",
-            ),
-        ],
-        "recallm.db",
-    ),
+    "db": (Annotated[str, DB], "recallm.db"),
     "namespace": (
         Annotated[str | None, _option(help="The owner of the memory.", envvar="RECALLM_NAMESPACE")],
         None,
@@ -145,7 +140,7 @@ def command(
         @functools.wraps(function)
         def run(**arguments: Any) -> None:
             where = {name: arguments.pop(name) for name in _MEMORY_OPTIONS}
-            with _errors_in_one_line():
+            with errors_in_one_line():
                 function(functools.partial(_open, creates=creates, **where), **arguments)
                 sys.stdout.flush()
 
@@ -204,7 +199,8 @@ def _password(user: str, file: Path | None, *, asks: bool) -> str:
 
 
 @contextmanager
-def _errors_in_one_line() -> Iterator[None]:
+def errors_in_one_line() -> Iterator[None]:
+    """Show the errors of recallm and of the system in one line, with exit code 1."""
     try:
         yield
     except (RecallMError, OSError) as error:

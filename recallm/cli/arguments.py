@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 STANDARD_STREAM = Path("-")
+
+_log = logging.getLogger(__name__)
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 ModelServer: TypeAlias = Annotated[
@@ -95,11 +98,14 @@ def language_model(llm: str | None, model: str | None, llm_command: str | None) 
 
 
 def read_secret(file: Path, argument: str) -> str:
-    """The password or token in a file, without the line break at its end."""
+    """The password or token in a file, without the line break at its end. Warns of a file that
+    other users of the machine can read."""
+    kind = "password" if argument == "password_file" else "token"
+    if os.name == "posix" and file.stat().st_mode & 0o077:
+        _log.warning("other users can read the %s in %s: chmod 600 it", kind, file)
     try:
         return file.read_text(encoding="utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
-        kind = "password" if argument == "password_file" else "token"
         raise InvalidInputError(
             f"the {kind} in {file} is not text in UTF-8", argument=argument
         ) from error

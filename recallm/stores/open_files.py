@@ -15,7 +15,7 @@ from pathlib import Path
 from recallm.errors import StoreUnavailableError
 from recallm.forking import keep_for_good, new_lock
 
-__all__ = ["BESIDE_A_DATABASE", "OpenFile", "is_open_database", "node_of"]
+__all__ = ["BESIDE_A_DATABASE", "OpenFile", "is_open_database", "node_of", "private"]
 
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """The endings of the files that SQLite writes beside a database."""
@@ -94,8 +94,9 @@ def is_open_database(path: Path) -> bool:
     return node_of(path) in _open_files
 
 
-def node_of(path: str | Path) -> Node | None:
-    """Device and number of the inode of the file at ``path``; None if there is no file."""
+def node_of(path: str | Path | int) -> Node | None:
+    """Device and number of the inode of the file at ``path``, or of an open file's number; None if
+    there is no file."""
     try:
         return _node(os.stat(path))  # noqa: PTH116 - Path would refuse some long names
     except (OSError, ValueError):
@@ -106,5 +107,10 @@ def _node(found: os.stat_result) -> Node:
     return found.st_dev, found.st_ino
 
 
+def private(path: str, flags: int) -> int:
+    """An opener for ``open``: a new file is for its owner alone."""
+    return os.open(path, flags, 0o600)
+
+
 def _create(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT, 0o600)
+    return private(path, flags | os.O_CREAT)

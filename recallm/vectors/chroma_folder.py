@@ -59,7 +59,7 @@ def open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
         ChromaError: Chroma cannot open it, nor make it anew.
 
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(0o700, parents=True, exist_ok=True)
     lock = (folder / "recallm.lock").open("ab")
     chroma = folder / "chroma"
     try:

@@ -23,13 +23,14 @@ from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.forgetting import forget
 from recallm.stores.sqlite.connections import Connections
+from recallm.stores.sqlite.copies import back_up, restore_file
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reading import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows, has_expired
 
-__all__ = ["SQLiteStore"]
+__all__ = ["SQLiteStore", "back_up", "restore_file"]
 
 _ALL = Horizon()
 _BULK = 100

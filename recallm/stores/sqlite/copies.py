@@ -1,0 +1,170 @@
+"""Back-ups of a whole file: made while others write, and put back in its place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from recallm.errors import StoreBusyError, StoreCorruptError, StoreError
+from recallm.stores.open_files import (
+    BESIDE_A_DATABASE,
+    OpenFile,
+    is_open_database,
+    node_of,
+    private,
+)
+from recallm.stores.sqlite.checksums import register
+from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
+from recallm.stores.sqlite.file import FileConnections
+from recallm.stores.sqlite.lineage import begin
+
+__all__ = ["back_up", "restore_file"]
+
+_TIMEOUT = 30.0
+
+_SHARED_LOCK = 0x40000002
+_SHARED_LOCK_BYTES = 510
+"""Where SQLite locks a file for as long as a connection has it open."""
+
+
+def back_up(path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copy the memory in the file ``path``, with all its namespaces, to a new file. Others may
+    write meanwhile: the copy has one state.
+
+    Raises:
+        StoreError: there is no memory at ``path``, it is damaged, or ``target`` is there already
+            or cannot be written. Nothing is left at ``target``.
+    """
+    to = Path(target)
+    if os.path.lexists(to):
+        raise StoreError(f"{to} is there already: name another file, or delete this one first")
+    with _draft(Path(path), to) as draft:
+        draft.replace(to)
+
+
+def restore_file(backup: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path | None:
+    """Put a copy of ``backup`` in the place of the memory ``path``, as a whole or not at all.
+    Return where the memory that was there is kept now, with its log: ``PATH.old``; None if there
+    was none.
+
+    Raises:
+        StoreBusyError: a process has ``path`` open.
+        StoreError: ``backup`` is no memory or is damaged, ``PATH.old`` is there already, or a file
+            cannot be written. The memory at ``path`` is as it was.
+    """
+    place = Path(os.path.realpath(path))
+    old = Path(f"{place}.old")
+    with _draft(Path(backup), place) as draft, _kept_from_others(place) as exists:
+        for ending in ("", "-wal") if exists else ():
+            if os.path.lexists(f"{old}{ending}"):
+                raise StoreError(f"{old}{ending} is there already: move it away, or delete it")
+        if exists:
+            shutil.copymode(place, draft)
+        # The log first: no file is ever at a place without its log.
+        for ending in ("-wal", "") if exists else ():
+            with suppress(FileNotFoundError):
+                _link(f"{place}{ending}", f"{old}{ending}")
+        draft.replace(place)
+        # Killed before this, the back-up has a log that is not its own: it is refused.
+        for ending in BESIDE_A_DATABASE:
+            Path(f"{place}{ending}").unlink(missing_ok=True)
+    return old if exists else None
+
+
+@contextmanager
+def _draft(source: Path, target: Path) -> Generator[Path, None, None]:
+    """A whole copy of ``source`` beside ``target``, deleted afterwards unless it was moved."""
+    if not source.exists():
+        raise StoreError(f"there is no memory at {source}")
+    draft = target.with_name(f".{target.name}.draft")
+    try:
+        with open(draft, "ab", opener=private) as stream:
+            if not _locked(stream.fileno()):
+                raise StoreBusyError(f"another process writes {target}: wait for its end")
+            stream.truncate(0)  # a process that was killed may have left the draft
+            try:
+                _copy(source, draft)
+                yield draft
+            finally:
+                if node_of(draft) == node_of(stream.fileno()):
+                    draft.unlink()
+    except DRIVER_ERRORS as error:
+        raise translated(error, str(target)) from error
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written ({error})") from error
+
+
+def _copy(source: Path, draft: Path) -> None:
+    with (
+        closing(FileConnections(source, _TIMEOUT)) as connections,
+        connections.read() as snapshot,
+        closing(sqlite3.connect(draft, isolation_level=None)) as copy,
+    ):
+        if snapshot.source is not None:
+            snapshot.source.connection.backup(copy)
+        register(copy)
+        begin(copy)
+        problems = copy.execute("PRAGMA integrity_check").fetchall()
+        if problems != [("ok",)]:
+            raise StoreCorruptError(f"{source} is damaged ({problems[0][0]}): use another back-up")
+
+
+@contextmanager
+def _kept_from_others(path: Path) -> Generator[bool, None, None]:
+    """Keep other processes from opening the file ``path``; whether there is one."""
+    if not path.exists():
+        yield False
+        return
+    if is_open_database(path):
+        raise StoreBusyError(f"{path} is open in this process: close the memory first")
+    file = OpenFile.of(path, writable=True)
+    if _is_used(file.stream.fileno()):
+        raise StoreBusyError(
+            f"{path} is open in another process: end the programs that use this memory first"
+        )
+    yield True
+    del file  # closes it, and with it the lock ends
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a file system without links
+        shutil.copy2(source, target)
+
+
+if sys.platform == "win32":
+
+    def _locked(file: int) -> bool:
+        """True: Windows replaces no file that is open."""
+        del file
+        return True
+
+    def _is_used(file: int) -> bool:
+        """False: see ``_locked``."""
+        del file
+        return False
+
+else:
+    import fcntl
+
+    def _locked(file: int) -> bool:
+        """Lock a draft, until its stream is closed; whether that was possible."""
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
+
+    def _is_used(file: int) -> bool:
+        """Whether another process has the database open; if not, none can open it from now on."""
+        with suppress(OSError):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_LOCK_BYTES, _SHARED_LOCK)
+            return False
+        return True
