@@ -15,10 +15,16 @@ from pathlib import Path
 from recallm.errors import StoreUnavailableError
 from recallm.forking import keep_for_good, new_lock
 
+if sys.platform != "win32":
+    import fcntl
+
 __all__ = ["BESIDE_A_DATABASE", "OpenFile", "is_open_database", "node_of", "private"]
 
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """The endings of the files that SQLite writes beside a database."""
+
+_LOCKED_AT, _LOCKED_BYTES = 0x40000002, 510
+"""Where SQLite locks a file for as long as a connection has it open."""
 
 Node = tuple[int, int]
 """Device and number of an inode."""
@@ -65,6 +71,17 @@ class OpenFile:
             self.stream.seek(0)
             return self.stream.read(size)
         return os.pread(self.stream.fileno(), size, 0)
+
+    def is_used_elsewhere(self) -> bool:
+        """Whether another process has the database open. If not, none can open it while this object
+        lives. No connection of this process may be open. Windows replaces no file that is open."""
+        if sys.platform == "win32":
+            return False
+        try:
+            fcntl.lockf(self.stream, fcntl.LOCK_EX | fcntl.LOCK_NB, _LOCKED_BYTES, _LOCKED_AT)
+        except OSError:
+            return True
+        return False
 
     def forbid(self, inherited: object) -> None:
         """Refuse the file from now on, and never close the ``inherited`` connections: SQLite shares

@@ -27,10 +27,6 @@ __all__ = ["back_up", "restore_file"]
 
 _TIMEOUT = 30.0
 
-_SHARED_LOCK = 0x40000002
-_SHARED_LOCK_BYTES = 510
-"""Where SQLite locks a file for as long as a connection has it open."""
-
 
 def back_up(path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copy the memory in the file ``path``, with all its namespaces, to a new file. Others may
@@ -123,7 +119,7 @@ def _kept_from_others(path: Path) -> Generator[bool, None, None]:
     if is_open_database(path):
         raise StoreBusyError(f"{path} is open in this process: close the memory first")
     file = OpenFile.of(path, writable=True)
-    if _is_used(file.stream.fileno()):
+    if file.is_used_elsewhere():
         raise StoreBusyError(
             f"{path} is open in another process: end the programs that use this memory first"
         )
@@ -147,11 +143,6 @@ if sys.platform == "win32":
         del file
         return True
 
-    def _is_used(file: int) -> bool:
-        """False: see ``_locked``."""
-        del file
-        return False
-
 else:
     import fcntl
 
@@ -161,10 +152,3 @@ else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         return False
-
-    def _is_used(file: int) -> bool:
-        """Whether another process has the database open; if not, none can open it from now on."""
-        with suppress(OSError):
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _SHARED_LOCK_BYTES, _SHARED_LOCK)
-            return False
-        return True

@@ -18,7 +18,7 @@ from recallm.errors import (
     StoreReadOnlyError,
 )
 
-__all__ = ["DRIVER_ERRORS", "busy", "damage", "guarded", "is_busy", "translated"]
+__all__ = ["DRIVER_ERRORS", "busy", "damage", "guarded", "is_busy", "is_full", "translated"]
 
 DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """The errors of the driver. UnicodeDecodeError: SQLite's message about damaged text need not be
@@ -47,7 +47,11 @@ _FAILURES: dict[int, tuple[type[StoreError], str]] = {
     ),
     sqlite3.SQLITE_FULL: (
         StoreFullError,
-        "cannot grow: no space is left ({}); nothing of this was written: make room, try again",
+        (
+            "cannot grow: no space is left ({}); nothing of this was written: make room, try again. To "
+            " forget takes room too, for a log as large as the file at most; without it, delete "
+            "the file and its log (-wal) once no program uses them: that forgets everything"
+        ),
     ),
     sqlite3.SQLITE_CORRUPT: (
         StoreCorruptError,
@@ -129,6 +133,12 @@ def _within(name: Callable[[Any], str], method: Callable[..., Any]) -> Callable[
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether another connection holds a lock."""
     return _code(error) in _BUSY
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether there was no room to write."""
+    kind, _ = _FAILURES.get(getattr(error, "sqlite_errorcode", 0), _UNKNOWN_FAILURE)
+    return kind is StoreFullError
 
 
 def translated(

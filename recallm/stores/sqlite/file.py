@@ -17,12 +17,12 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
-from recallm.stores.open_files import OpenFile
+from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due, note_erasure_due
-from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
+from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, is_full, translated
 from recallm.stores.sqlite.identity import FileIdentity, log_path
-from recallm.stores.sqlite.lineage import advance, check_belongs
+from recallm.stores.sqlite.lineage import advance, check_belongs, is_bare
 from recallm.stores.sqlite.schema import check_schema, create_schema_if_empty, is_empty_file
 
 __all__ = ["FileConnections"]
@@ -164,7 +164,6 @@ class FileConnections(Connections):
         keep_view: bool,
         bulk: bool,
     ) -> _T:
-        del keep_view  # a reader of a file has its own snapshot in any case
         if self._read_only is not None:
             raise StoreReadOnlyError(self._read_only)
         if self._writer is not None and self._writer.in_transaction:
@@ -187,7 +186,14 @@ class FileConnections(Connections):
             self._identity.check_log()
             return result
 
-        result = transact(writer, checked)
+        try:
+            result = transact(writer, checked)
+        except sqlite3.OperationalError as error:
+            if not is_full(error) or keep_view:  # the records of a restore are read once
+                raise
+            # The log's room is used again once the log is copied into the file.
+            writer.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            result = transact(writer, checked)
         if self.erasure_pending:
             self._erase(writer, _ERASURE_WAIT if erase else 0.0)
         return result
@@ -217,6 +223,7 @@ class FileConnections(Connections):
 
     def _open(self) -> None:
         folder = self._path.parent
+        exists = True
         try:
             exists = self._check_size()
             writable = os.access(self._path if exists else folder, os.W_OK)
@@ -246,6 +253,17 @@ class FileConnections(Connections):
                 f"{self.name!r} cannot be opened ({error}); check that it may be read, or name "
                 "another file"
             ) from error
+        finally:
+            if not exists and self._writer is None:
+                self._discard()
+
+    def _discard(self) -> None:
+        """Delete the new file that could not be made a database, unless another process did so."""
+        file, self._file = self._file, None
+        if file is not None and is_bare(self._path, file) and not file.is_used_elsewhere():
+            for ending in ("", *BESIDE_A_DATABASE):
+                with suppress(OSError):
+                    Path(f"{self._path}{ending}").unlink()
 
     def _check_size(self) -> bool:
         """Whether there is a file; refuse what cannot be a database, or was cut.

@@ -23,7 +23,7 @@ from recallm.errors import StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.open_files import OpenFile
 
-__all__ = ["APPLICATION_ID", "advance", "begin", "check_belongs", "schema_version"]
+__all__ = ["APPLICATION_ID", "advance", "begin", "check_belongs", "is_bare", "schema_version"]
 
 APPLICATION_ID = 0x52634C4D  # "RcLM"
 
@@ -110,6 +110,15 @@ def check_belongs(path: Path, file: OpenFile) -> None:
         # A file with a write-ahead log has no use for a journal.
         if header.application == APPLICATION_ID and header.write_version == _WAL_FORMAT:
             raise _foreign(path, journal)
+
+
+def is_bare(path: Path, file: OpenFile) -> bool:
+    """Whether nothing was ever committed to the database: it is empty, and so is its log."""
+    page = file.head(_HEADER_BYTES)
+    has_tables = len(page) == _HEADER_BYTES and _Header(*_HEADER.unpack(page)).application
+    return not has_tables and (
+        _log_header(path) is None or not any(_logged_pages(Path(f"{path}-wal")))
+    )
 
 
 def _foreign(path: Path, log: Path) -> StoreCorruptError:
