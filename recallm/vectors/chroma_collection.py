@@ -3,8 +3,8 @@
 The collection's metadata describes it: the model and the size of its vectors, the ``watermark``
 (the greatest key that was written) and the ``revision`` of the store's vectors that it agrees with.
 A collection that does not agree with the store in all of these, in the number of vectors up to the
-watermark and in a sample of them is deleted and filled again. So are those of a killed process, of
-another store, and of a copy of the store that was written to since.
+watermark, in a sample of them and in the latest is deleted and filled again. So are those of a
+killed process, of another store, and of a copy of the store that was written to since.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 200}}
 _WRITE_BATCH = 500
 _DELETE_BATCH = 5_000
 _SAMPLE_SIZE = 16
+_LATEST = 500
+"""All of the latest vectors are compared too: what was written after a back-up that took the place
+of the store stands at the end."""
 
 _TOLERANCE = 2e-3
 """The difference that half precision makes to a number of a vector."""
@@ -140,7 +143,8 @@ def _agrees(collection: Any, keys: Keys, state: VectorState, reader: GraphReader
         return False
     if not len(keys):
         return True
-    sample = keys[np.unique(np.linspace(0, len(keys) - 1, _SAMPLE_SIZE, dtype=np.int64))]
+    spread = keys[np.linspace(0, len(keys) - 1, _SAMPLE_SIZE, dtype=np.int64)]
+    sample = np.union1d(spread, keys[-_LATEST:])
     stored = reader.vectors(sample.tolist(), model=state.model)
     found = collection.get(ids=_ids(sample), include=["embeddings"])
     rows = dict(zip(map(int, found["ids"]), found["embeddings"], strict=True))

@@ -23,7 +23,8 @@ from chromadb.config import Settings
 from recallm.model import Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.vectors import chroma_folder
+from recallm.testing.marked_text import prepared, vector
+from recallm.vectors import chroma_folder, encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.chroma_collection import ChromaCollection
 from tests.vectors.random_vectors import (
@@ -173,19 +174,22 @@ def test_another_store_s_index_in_the_folder_stays(store: GraphStore, folder: Pa
 
 
 def test_the_index_of_another_store_is_made_anew(tmp_path: Path, folder: Path) -> None:
-    """A file that replaced another one, and a copy of the file, both written to since."""
+    """A file that replaced another one, and a copy of the file, both written to since: one vector
+    of each differs."""
     for _ in range(2):
         path = tmp_path / "memory.db"
         path.unlink(missing_ok=True)
         with closing(SQLiteStore(path)) as store, closing(ChromaIndex(store, folder)) as index:
-            write_vectors(store, 0, 20)
+            write_vectors(store, 0, 38)
             check_searches(index, store)
     copy = tmp_path / "copy.db"
     with closing(sqlite3.connect(path)) as one, closing(sqlite3.connect(copy)) as two:
         one.backup(two)
     for each in (path, copy):
         with closing(SQLiteStore(each)) as store, closing(ChromaIndex(store, folder)) as index:
-            write_vectors(store, 20, 20)
+            write_vectors(store, 38, 1)
+            same = vector(0, encode(np.arange(8.0)))
+            store.apply("n", [prepared("39", "[Ann] 39", vectors=(same,))])
             check_searches(index, store)
 
 

@@ -49,8 +49,8 @@ _FAILURES: dict[int, tuple[type[StoreError], str]] = {
         StoreFullError,
         (
             "cannot grow: no space is left ({}); nothing of this was written: make room, try "
-            "again. To forget takes room, too, for a log no larger than the file; without it, delete the "
-            "file and its log (-wal) once no program uses them: that forgets everything"
+            "again. To forget takes room, too, for a log no larger than the file; without it, "
+            "delete the file and its log (-wal) once no program uses them: that forgets everything"
         ),
     ),
     sqlite3.SQLITE_CORRUPT: (
