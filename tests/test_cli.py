@@ -22,6 +22,7 @@ from typer.testing import CliRunner, Result
 
 from recallm import NewEntity, RecallM
 from recallm.cli import app
+from recallm.cli.arguments import read_secret
 
 from .neo4j.fixtures import RunningServer
 from .openai_server import MODEL, OpenAIServer
@@ -446,6 +447,37 @@ def test_load_refuses_another_file(run: Run, tmp_path: Path) -> None:
     done = run("load", "bad.jsonl")
     assert done.exit_code == 1
     assert "archive" in done.stderr
+
+
+def test_a_file_is_backed_up_and_restored(told: Run) -> None:
+    assert "is copied to monday.db" in told("backup", "monday.db").stdout
+    assert told("forget", "--everything", "--yes").exit_code == 0
+    done = told("restore", "monday.db")
+    assert "recallm.db is restored from monday.db; what was there is kept as" in done.stdout
+    assert stats(told)["passages"] == 3
+    for wrong in (
+        ("backup", "monday.db"),
+        ("restore", "no.db"),
+        ("backup", "x", "--db", "bolt://x"),
+    ):
+        refused = told(*wrong)
+        assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1), wrong
+    assert told("export", "a.jsonl").exit_code == 0
+    for name in ("recallm.db", "monday.db", "a.jsonl"):
+        assert Path(name).stat().st_mode & 0o777 == 0o600, name
+
+
+def test_a_secret_that_others_can_read_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("s3cret\n")
+    for mode, warned in ((0o600, False), (0o640, True), (0o604, True), (0o400, False)):
+        secret.chmod(mode)
+        caplog.clear()
+        assert read_secret(secret, "token_file") == "s3cret"
+        assert ("chmod 600" in caplog.text) == warned, oct(mode)
+        assert "s3cret" not in caplog.text
 
 
 # ---- a server --------------------------------------------------------------------------------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,6 +42,15 @@ def view(
         with contextlib.suppress(KeyboardInterrupt):  # how the command ends
             typer.echo(server.url)
             typer.echo("recallm: the page is open until Ctrl-C", err=True)
-            if not no_browser:
-                webbrowser.open(server.url)
-            server.run()
+            with tempfile.TemporaryDirectory(prefix="recallm-") as folder:
+                if not no_browser:
+                    _open_browser(server.url, Path(folder))
+                server.run()
+
+
+def _open_browser(url: str, folder: Path) -> None:
+    """Open the address by a file that leads there: other users of the machine see the command line
+    of a browser, and the address has the token. Only this user can read the folder."""
+    page = folder / "open.html"
+    page.write_text(f'<meta http-equiv="refresh" content="0; url={url}">', encoding="utf-8")
+    webbrowser.open(page.as_uri())

@@ -126,3 +126,27 @@ def test_importing_recallm_imports_no_web_server(module: str) -> None:
         text=True,
     )
     assert done.stdout == "set()\n", done.stderr
+
+
+def test_no_command_line_shows_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other users see the arguments of a browser."""
+
+    class Viewer:
+        url = "http://127.0.0.1:1/?token=secret"
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def run(self) -> None:
+            [address] = opened
+            page = Path(address.removeprefix("file://"))
+            assert "secret" not in address
+            assert f"url={self.url}" in page.read_text(encoding="utf-8")
+            assert page.parent.stat().st_mode & 0o077 == 0
+
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("recallm.cli.view_command.viewer_class", lambda: Viewer)
+    RecallM(tmp_path / "m.db").close()
+    done = CliRunner().invoke(app, ["view", str(tmp_path / "m.db")])
+    assert done.exit_code == 0, done.output
+    assert not Path(opened[0].removeprefix("file://")).exists()
