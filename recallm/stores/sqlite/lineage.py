@@ -98,7 +98,10 @@ def check_belongs(path: Path, file: OpenFile) -> None:
         page = file.head(_HEADER_BYTES)
         if before is None or len(page) < _HEADER_BYTES:
             break
-        belongs = _belongs(page, log)
+        try:
+            belongs = _belongs(page, log)
+        except FileNotFoundError:
+            continue
         if before == _log_header(path):  # no other process began the log anew meanwhile
             if not belongs:
                 raise _foreign(path, log)
@@ -159,6 +162,8 @@ def _logged_pages(log: Path) -> Iterator[bytes]:
     """The headers of the first page as the committed frames of a log have them, oldest first."""
     with log.open("rb") as stream:
         header = stream.read(_LOG_HEADER.size)
+        if len(header) < _LOG_HEADER.size:
+            return
         magic, _, page_size, _, *salts, one, two = _LOG_HEADER.unpack(header)
         checksum: tuple[int, int] | None = (one, two)
         pending: list[bytes] = []
