@@ -173,16 +173,14 @@ def _logged_pages(log: Path) -> Iterator[bytes]:
             number, committed, *rest = _FRAME_HEADER.unpack(start)
             if rest[:2] != salts:
                 return  # frames of an earlier log
+            page = stream.read(page_size)
+            if len(page) < page_size:
+                return
             if checksum is not None:
                 # Up to the first of these pages: a power failure can tear the first commit.
-                page = stream.read(page_size)
                 checksum = _checksum(page, magic, _checksum(start[:8], magic, checksum))
                 if checksum != tuple(rest[2:]):
                     return
-            elif number == 1:
-                page = stream.read(page_size)
-            else:
-                stream.seek(page_size, 1)
             if number == 1:
                 pending.append(page[:_HEADER_BYTES])
                 checksum = None
