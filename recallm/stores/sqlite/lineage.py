@@ -30,8 +30,8 @@ APPLICATION_ID = 0x52634C4D  # "RcLM"
 _NUMBERS = 1 << 23
 
 _HEADER_BYTES = 100
-_HEADER = struct.Struct(">18x 2B 8x I 8x I 16x I 4x I 28x")
-"""Of a file's first page: the versions of its format, its pages, the schema cookie,
+_HEADER = struct.Struct(">18x B 9x I 8x I 16x I 4x I 28x")
+"""Of a file's first page: the version of its format, its pages, the schema cookie,
 ``user_version``, the application id."""
 
 _WAL_FORMAT = 2
@@ -46,8 +46,7 @@ _TRIES = 100
 class _Header(NamedTuple):
     """What the header of a database's first page says."""
 
-    write_version: int
-    read_version: int
+    format: int
     pages: int
     cookie: int
     version: int
@@ -113,7 +112,7 @@ def check_belongs(path: Path, file: OpenFile) -> None:
     if len(page) == _HEADER_BYTES and journal.exists() and journal.stat().st_size:
         header = _Header(*_HEADER.unpack(page))
         # A file with a write-ahead log has no use for a journal.
-        if header.application == APPLICATION_ID and header.write_version == _WAL_FORMAT:
+        if header.application == APPLICATION_ID and header.format == _WAL_FORMAT:
             raise _foreign(path, journal)
 
 
