@@ -170,7 +170,7 @@ class MemoryItems:
 
     def delete(self, path: Sequence[str], key: str) -> bool:
         """Forget the item under ``key`` at ``path``; return whether there was one."""
-        item = self._item(path, key, Horizon())
+        item = self._item(path, key, Horizon(withdrawn=True))
         if item is None:
             return False
         return bool(self._store.forget(self._namespace, Selection(kind="id", value=item.id)))

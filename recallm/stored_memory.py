@@ -29,6 +29,7 @@ from recallm.model import (
     SetExpiry,
     Stats,
     Summary,
+    Withdraw,
 )
 from recallm.neighbourhood import known_name
 from recallm.results import RecalledStatement, Receipt, RelatedConcept, Shown, chronological
@@ -72,10 +73,11 @@ class StoredMemory:
         """The passage with this id, verbatim; None if there is none."""
         return next(iter(self.get_many([checks.string(id, "id")]).values()), None)
 
-    def get_many(self, ids: Collection[str]) -> dict[str, Passage]:
-        """The passages with these ids, by id, all read at one moment. Unknown ids are left out."""
+    def get_many(self, ids: Collection[str], *, withdrawn: bool = False) -> dict[str, Passage]:
+        """The passages with these ids, by id, all read at one moment. Unknown ids are left out, and
+        so are withdrawn passages, unless ``withdrawn`` is True."""
         distinct = dict.fromkeys(checks.strings(ids, "ids"))
-        with self._reader() as reader:
+        with self._reader(withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
             found = {passage.id: passage for passage in reader.passages(ids=distinct)}
         return {id: found[id] for id in distinct if id in found}
 
@@ -242,6 +244,34 @@ class StoredMemory:
             for id, moment in checks.mapping(moments, "moments").items()
         }
         return self._store.amend(self._namespace, SetExpiry(expires_at=checked))
+
+    def withdraw(self, ids: Collection[str], *, undo: bool = False) -> int:
+        """Withdraw the passages with these ids: what was said and does not stand any more, such as a
+        message that was edited. Return how many passages changed.
+
+        From the next t on they are not recalled, and nothing shows what only they say; with
+        ``as_of`` an earlier t, or a moment at which the latest update had an earlier t, they are
+        recalled as before. With ``undo``, or where such a passage is written again, they are as if
+        they had never been withdrawn. Nothing is forgotten: ``forget`` and ``stats`` reach them.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> red = memory.update("My bike is red.")
+        >>> memory.withdraw([red.id])
+        1
+        >>> memory.recall("What colour is my bike?").text
+        ''
+        >>> memory.recall("What colour is my bike?", as_of=red.t_index).text
+        'My bike is red.'
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed; nothing was changed.
+
+        """
+        self._check_open()
+        amendment = Withdraw(ids=checks.strings(ids, "ids"), undo=checks.flag(undo, "undo"))
+        return self._store.amend(self._namespace, amendment)
 
     def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
         """What is wrong with this namespace, a line each; nothing, where all is well. All that
@@ -454,9 +484,12 @@ class StoredMemory:
         with open_for_writing(target) as stream:
             return write_archive(stream, self._namespace, t_index, records)
 
-    def _reader(self, as_of: Moment | None = None) -> AbstractContextManager[GraphReader]:
+    def _reader(
+        self, as_of: Moment | None = None, *, withdrawn: bool = False
+    ) -> AbstractContextManager[GraphReader]:
         self._check_open()
-        horizon = Horizon(as_of=checks.moment(as_of, "as_of"), now=self._clock())
+        moment = checks.moment(as_of, "as_of")
+        horizon = Horizon(as_of=moment, now=self._clock(), withdrawn=withdrawn)
         return self._store.reader(self._namespace, horizon)
 
     def _check_open(self) -> None:

@@ -379,7 +379,7 @@ class Updater:
             if not reader.state.has_expired:
                 return _duplicates(reader, updates)
         self._sweep(namespace, updates, now)
-        with self._store.reader(namespace, Horizon()) as reader:
+        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             return _duplicates(reader, updates)
 
     def _sweep(self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime) -> None:
@@ -398,7 +398,7 @@ class Updater:
         except RecallMError:
             _log.warning("the sweep of expired passages failed", exc_info=True)
         ids = {update.id for update in updates if update.id}
-        with self._store.reader(namespace, Horizon()) as reader:
+        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             stored = reader.passages(ids=ids)
         for passage in stored:
             if passage.expires_at is not None and passage.expires_at <= now:
@@ -448,7 +448,7 @@ class Updater:
         latest = -1
         with tqdm(disable=not progress, unit="statement") as bar:
             while True:
-                with self._store.reader(namespace, Horizon()) as reader:
+                with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
                     self._vectors.checked_state(reader)
                     keys = reader.statement_keys(embedded=False, after=latest, limit=size)
                 if not keys:

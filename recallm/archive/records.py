@@ -380,6 +380,7 @@ UPDATE = _object_of(
     triplets=_list_of(_TRIPLET),
     vectors=_list_of(_VECTOR),
     session_key=_OPTIONAL_NAME,
+    withdrawn_t=_T_INDEX,
 )
 _SUMMARY_FORMS = {
     "concept": _FILLED,

@@ -42,7 +42,7 @@ day or a time in ISO 8601."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """The text of one knowledge update, verbatim. A passage with a ``key`` is an item: the text
-    stored under that key at ``path``."""
+    stored under that key at ``path``. ``withdrawn_t``: the t from which on it is withdrawn."""
 
     id: str
     t_index: int
@@ -55,6 +55,7 @@ class Passage:
     path: tuple[str, ...] = ()
     key: str | None = None
     expires_at: datetime | None = None
+    withdrawn_t: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,11 +319,13 @@ class Horizon:
 
     ``as_of``: a t_index (what arrived up to it), an aware datetime (what was said up to it;
     what has no timestamp is not seen), or None (all). ``now``: passages that expired are not seen,
-    though they count until they are forgotten (``recallm.stores.base.GraphReader``).
+    though they count until they are forgotten (``recallm.stores.base.GraphReader``). ``withdrawn``:
+    withdrawn passages are seen too.
     """
 
     as_of: int | datetime | None = None
     now: datetime | None = None
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -25,6 +25,7 @@ __all__ = [
     "StatementVector",
     "TripletKey",
     "TripletUpsert",
+    "Withdraw",
     "WriteSummary",
     "is_message",
 ]
@@ -96,7 +97,8 @@ class PreparedUpdate:
     its ``id`` is not empty it joins the update of the passage with that id. ``replaces``: a passage
     with this id and another text is forgotten first. ``t_index`` is None, except where an archive
     is restored in its own order; ``session_key`` is None, except in an archive, which keeps the
-    session keys that follow from time and not from the names of the update.
+    session keys that follow from time and not from the names of the update, and so is
+    ``withdrawn_t``, the t from which on the passage is withdrawn.
     """
 
     id: str
@@ -118,6 +120,7 @@ class PreparedUpdate:
     replaces: bool = False
     t_index: int | None = None
     session_key: str | None = None
+    withdrawn_t: int | None = None
 
     @property
     def elements(self) -> tuple[EntityUpsert | TripletUpsert, ...]:
@@ -154,6 +157,16 @@ class SetExpiry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Withdraw:
+    """Withdraw the passages with these ids from the next t on, or with ``undo`` let them be as if
+    they had never been withdrawn. The store counts those that changed: a passage that is withdrawn
+    keeps its t."""
+
+    ids: Collection[str]
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteSummary:
     """Write ``summary`` if the context of its concept is still ``expected`` (compare-and-set). The
     store counts 1 if it wrote it, else 0.
@@ -166,8 +179,8 @@ class WriteSummary:
     expected: ContextVersion
 
 
-Amendment = AddVectors | SetExpiry | WriteSummary
-"""A change that is no knowledge update and takes no t."""
+Amendment = AddVectors | SetExpiry | Withdraw | WriteSummary
+"""A change that is no knowledge update. Only a withdrawal takes a t."""
 
 SelectionKind = Literal[
     "id", "statement", "source", "session", "concept", "before", "expired", "everything", "graph"

@@ -87,7 +87,7 @@ __all__ = [
     "VectorSearchStore",
 ]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Of SQLite files: a store opens no other version. Neo4j databases have a version of their own."""
 
 
@@ -108,15 +108,16 @@ class GraphReader(Protocol):
 
     The view ends at one t: ``as_of``, or, for a datetime ``as_of``, the t of the latest update that
     was said by then. The reader hides whole knowledge updates: those after that t, those whose
-    passage expired (``expires_at <= now``), and, for a datetime, those said later or at an unknown
-    time, graph-only updates among them.
+    passage expired (``expires_at <= now``) or is withdrawn from that t or an earlier one on (unless
+    the horizon shows withdrawn ones), and, for a datetime, those said later or at an unknown time,
+    graph-only updates among them.
 
     *What is shown* (passages, statements, keys, vectors, entities, triplets) comes from visible
     updates; a concept or relation is shown where a visible update touches or shows it. An entity or
     triplet counts its visible evidence. A triplet with a hidden subject or object is hidden too.
 
-    *What is counted* are all updates up to the view's t: an expired passage counts in strengths,
-    t_index, labels, document frequencies, sizes and ``stats`` until it is forgotten. (Session keys
+    *What is counted* are all updates up to the view's t: an expired or withdrawn passage counts in
+    strengths, t_index, labels, document frequencies, sizes and ``stats`` until it is forgotten. (Session keys
     stay as written.) A session exists while a counted statement belongs to it.
     """
 
@@ -326,7 +327,8 @@ class GraphStore(Protocol):
         of the namespace has expired by then: such a passage may have an id that is to be free.
 
         An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
-        the store neither checks nor writes anything of that update. With another text the store
+        the store neither checks nor writes anything of that update, but a withdrawal of its passage
+        is undone. With another text the store
         refuses the update, or, where it ``replaces``, first forgets the passage with that id.
 
         A mention whose reference names a passage that is neither stored nor earlier in ``updates``
@@ -359,8 +361,13 @@ class GraphStore(Protocol):
         ...
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
-        """Add vectors, set moments of expiry, or write a summary, in one transaction; how many
-        statements, passages or summaries that changed. No t is taken.
+        """Add vectors, set moments of expiry, withdraw passages, or write a summary, in one
+        transaction; how many statements, passages or summaries that changed.
+
+        No t is taken, but by a withdrawal that changes something: its passages are hidden from that
+        t on. Undone, they are as if they had never been withdrawn. Either way the summaries go that
+        cover a mention in such a passage (``forget``). A withdrawal belongs to its passage: nothing
+        else that is forgotten undoes it.
 
         Raises:
             EmbeddingModelError: the namespace's statement vectors are of another model.

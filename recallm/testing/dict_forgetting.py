@@ -19,7 +19,7 @@ from recallm.stores.semantics.forgetting import redact
 from recallm.testing.dict_namespace import Namespace, ends_of, is_empty, t_of
 from recallm.testing.dict_reader import DictReader
 
-__all__ = ["difference", "forget", "without_references"]
+__all__ = ["difference", "drop_summary", "forget", "without_references"]
 
 _ALL = Horizon()
 
@@ -111,7 +111,7 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
     for statement in update.statements:
         if statement.position in gone:
             for concept in statement.concepts:
-                _drop_summary(draft, concept.name, update)
+                drop_summary(draft, concept.name, update)
     place = draft.updates.index(update)
     if whole:
         del draft.updates[place]
@@ -119,7 +119,7 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
         draft.updates[place] = _cut(update, gone)
 
 
-def _drop_summary(draft: Namespace, concept: str, update: PreparedUpdate) -> None:
+def drop_summary(draft: Namespace, concept: str, update: PreparedUpdate) -> None:
     """Drop the summary of a concept that covers an update."""
     summary = draft.summaries.get(concept)
     if summary is not None and summary.t_index >= t_of(update):
@@ -157,13 +157,13 @@ def _drop_references(draft: Namespace, before: Mapping[str, set[str]]) -> None:
             kept = next((s for s in left.statements if s.position == statement.position), None)
             for concept in statement.concepts:
                 if kept is None or concept not in kept.concepts:
-                    _drop_summary(draft, concept.name, update)
+                    drop_summary(draft, concept.name, update)
         place = draft.updates.index(update)
         fewer = len(left.statements) < len(update.statements)
         if fewer and (update.key is not None or not left.statements):
             for statement in update.statements:
                 for concept in statement.concepts:
-                    _drop_summary(draft, concept.name, update)
+                    drop_summary(draft, concept.name, update)
             del draft.updates[place]
         else:
             draft.updates[place] = left

@@ -161,8 +161,11 @@ def latest_t(namespace: Namespace, horizon: Horizon) -> int:
     return namespace.counter if as_of is None else min(as_of, namespace.counter)
 
 
-def is_visible(update: PreparedUpdate, horizon: Horizon) -> bool:
-    """Whether a horizon lets an update that counts be seen."""
+def is_visible(update: PreparedUpdate, horizon: Horizon, t_index: int) -> bool:
+    """Whether a horizon, whose view ends at a t, lets an update that counts be seen."""
+    withdrawn_t = update.withdrawn_t
+    if not horizon.withdrawn and withdrawn_t is not None and withdrawn_t <= t_index:
+        return False
     if isinstance(horizon.as_of, datetime) and not _said_by(update, horizon.as_of):
         return False
     if update.text is None or update.expires_at is None or horizon.now is None:
@@ -226,6 +229,7 @@ def passage_of(update: PreparedUpdate, text: str) -> Passage:
         path=update.path,
         key=update.key,
         expires_at=update.expires_at,
+        withdrawn_t=update.withdrawn_t,
     )
 
 

@@ -7,6 +7,7 @@ visible updates, what counts from all updates up to the view's t.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -63,7 +64,9 @@ class DictReader(DictFacts):
         self._horizon = horizon
         self._t_index = latest_t(namespace, horizon)
         self._counting = [u for u in namespace.updates if t_of(u) <= self._t_index]
-        super().__init__(namespace, [u for u in self._counting if is_visible(u, horizon)])
+        super().__init__(
+            namespace, [u for u in self._counting if is_visible(u, horizon, self._t_index)]
+        )
         self._session_keys = session_keys_of(namespace.updates)
 
     @property
@@ -358,7 +361,7 @@ class DictReader(DictFacts):
         if summary is None or summary.t_index > self._t_index:
             return None
         covers_hidden = any(
-            not is_visible(u, self._horizon)
+            not is_visible(u, replace(self._horizon, withdrawn=True), self._t_index)
             for u in self._counting
             if t_of(u) <= summary.t_index and any(names_concept(s, name) for s in u.statements)
         )

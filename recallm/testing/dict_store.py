@@ -37,12 +37,13 @@ from recallm.model import (
     SetExpiry,
     StatementVector,
     Summary,
+    Withdraw,
     WriteSummary,
     empty_mapping,
     statement_key,
 )
 from recallm.stores.base import Applied, ExpiredError
-from recallm.testing.dict_forgetting import difference, forget, without_references
+from recallm.testing.dict_forgetting import difference, drop_summary, forget, without_references
 from recallm.testing.dict_namespace import (
     EntityState,
     Namespace,
@@ -94,6 +95,8 @@ class DictStore:
                     return _add_vectors(draft, amendment)
                 case SetExpiry():
                     return _set_expiry(draft, amendment)
+                case Withdraw():
+                    return _withdraw(draft, amendment)
                 case WriteSummary():
                     return _write_summary(draft, amendment)
 
@@ -154,6 +157,7 @@ def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
     stored = next((u for u in draft.updates if u.text is not None and u.id == update.id), None)
     if update.text is not None and stored is not None:
         if stored.text == update.text:
+            _withdraw(draft, Withdraw(ids=[update.id], undo=True))
             return Applied(t_index=t_of(stored), duplicate=True)
         if not update.replaces:
             raise ConflictError(update.id, index=index)
@@ -308,6 +312,22 @@ def _set_expiry(draft: Namespace, amendment: SetExpiry) -> int:
         if update.text is not None and update.id in amendment.expires_at:
             draft.updates[place] = replace(update, expires_at=amendment.expires_at[update.id])
             found += 1
+    return found
+
+
+def _withdraw(draft: Namespace, amendment: Withdraw) -> int:
+    t_index = draft.counter + 1
+    found = 0
+    for place, update in enumerate(draft.updates):
+        chosen = update.text is not None and update.id in amendment.ids
+        if chosen and (update.withdrawn_t is not None) is amendment.undo:
+            withdrawn_t = None if amendment.undo else t_index
+            draft.updates[place] = replace(update, withdrawn_t=withdrawn_t)
+            for concept in (it for statement in update.statements for it in statement.concepts):
+                drop_summary(draft, concept.name, update)
+            found += 1
+    if found and not amendment.undo:
+        draft.counter = t_index
     return found
 
 

@@ -35,6 +35,7 @@ from recallm.model import (
     SetExpiry,
     Summary,
     TripletUpsert,
+    Withdraw,
     WriteSummary,
     statement_key,
 )
@@ -47,6 +48,7 @@ __all__ = ["StoreMachine"]
 
 _limits = st.integers(min_value=0, max_value=4)
 _places = st.sampled_from((0, 0, 0, 1))
+_ALL = Horizon(withdrawn=True)
 _horizons = st.just(Horizon()) | ours.horizons()
 
 
@@ -105,7 +107,7 @@ class StoreMachine(RuleBasedStateMachine):
         """A passage as it is now is known again, cut or not, and changes nothing."""
         name = self.names[place]
         before = self._seen(place)
-        passages = before["passages"]
+        passages = [it for it in before["passages"] if it.withdrawn_t is None]
         if passages:
             passage = data.draw(st.sampled_from(passages))
             again = PreparedUpdate(id=passage.id, text=passage.text, source="another")
@@ -133,6 +135,17 @@ class StoreMachine(RuleBasedStateMachine):
             lambda store: store.amend(name, SetExpiry(expires_at={**moments, "unknown": moment}))
         )
         self._agree(place)
+        self._agree(place, data.draw(ours.horizons()))
+
+    @rule(place=_places, data=st.data(), undo=st.booleans())
+    def withdraw(self, place: int, data: st.DataObject, undo: bool) -> None:
+        """What is withdrawn is hidden from the next t on, and there again when it is undone."""
+        name = self.names[place]
+        known = [p.id for p in self._seen(place)["passages"]] or ["nothing"]
+        ids = data.draw(st.lists(st.sampled_from(known), max_size=2))
+        self._both(lambda store: store.amend(name, Withdraw(ids=ids, undo=undo)))
+        self._agree(place)
+        self._agree(place, Horizon())
         self._agree(place, data.draw(ours.horizons()))
 
     @rule(
@@ -163,7 +176,7 @@ class StoreMachine(RuleBasedStateMachine):
     def revise(self, place: int, concept: str, stale: bool, data: st.DataObject) -> None:
         """A summary is written over the context that was read, and over no other."""
         name = self.names[place]
-        with self.oracle.reader(name, Horizon()) as reader:
+        with self.oracle.reader(name, _ALL) as reader:
             version = context_version(reader, concept)
         if version is None:
             return
@@ -187,7 +200,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.store.restore(copied, t_index, records) == updates
         assert self.oracle.restore(copied, t_index, records) == updates
         for store in (self.store, self.oracle):
-            with store.reader(copied, Horizon()) as reader:
+            with store.reader(copied, _ALL) as reader:
                 assert snapshot(reader, self.heard[place]) == self._seen(place)
 
     @rule(place=_places, horizon=_horizons, data=st.data())
@@ -300,16 +313,16 @@ class StoreMachine(RuleBasedStateMachine):
 
     def _seen(self, place: int, horizon: Horizon | None = None) -> dict[str, Any]:
         """All that the store under test says."""
-        with self.store.reader(self.names[place], horizon or Horizon()) as reader:
+        with self.store.reader(self.names[place], horizon or _ALL) as reader:
             return snapshot(reader, self.heard[place])
 
     def _agree(self, place: int, horizon: Horizon | None = None) -> dict[str, Any]:
         """All that both say, which is the same; totals are those of their evidence."""
-        with self.oracle.reader(self.names[place], horizon or Horizon()) as reader:
+        with self.oracle.reader(self.names[place], horizon or _ALL) as reader:
             expected = snapshot(reader, self.heard[place])
             pinned = _model_and_sizes(reader)
         found = self._seen(place, horizon)
-        with self.store.reader(self.names[place], horizon or Horizon()) as reader:
+        with self.store.reader(self.names[place], horizon or _ALL) as reader:
             assert _model_and_sizes(reader) == pinned
             before, known = self.vocabularies[place]
             now, predicates = reader.state.vocabulary, list(reader.predicates())

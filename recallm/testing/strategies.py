@@ -154,8 +154,13 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
 
 
 def horizons() -> st.SearchStrategy[Horizon]:
-    """All that there is, or what a t, a moment or an expiry hides."""
-    return st.builds(Horizon, as_of=st.none() | t_indexes | moments, now=st.none() | moments)
+    """All that there is, or what a t, a moment, an expiry or a withdrawal hides."""
+    return st.builds(
+        Horizon,
+        as_of=st.none() | t_indexes | moments,
+        now=st.none() | moments,
+        withdrawn=st.just(False) | st.booleans(),
+    )
 
 
 def filters() -> st.SearchStrategy[Filter]:

@@ -107,13 +107,13 @@ class ChromaIndex:
         """The view of the exact search, after Chroma failed with ``error`` in a search; None if
         the namespace has no vectors any more."""
         self._note_failure(namespace, error)
-        with self._store.reader(namespace, Horizon()) as reader:
+        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             state = reader.state.vectors
             return None if state is None else self._exact.catch_up(namespace, state, reader)
 
     def read_vectors(self, namespace: str, keys: list[int], model: str) -> dict[int, bytes]:
         """The store's vectors with these keys, in their order."""
-        with self._store.reader(namespace, Horizon()) as reader:
+        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             stored = reader.vectors(keys, model=model)
         return {key: stored[key] for key in keys if key in stored}
 

@@ -26,7 +26,7 @@ from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
 
 __all__ = ["QuestionVector", "StatementVectors"]
 
-_EVERYTHING = Horizon()
+_EVERYTHING = Horizon(withdrawn=True)
 
 _log = logging.getLogger("recallm")
 

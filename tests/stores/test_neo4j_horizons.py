@@ -66,7 +66,7 @@ def _agree(store: Neo4jStore, oracle: DictStore, namespace: str) -> None:
 def test_said_in_order(store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All passages that were written by a moment were also said by then. Queries leave out up to 6
     expired passages by their t; the views have 1, 6 or 19."""
-    monkeypatch.setattr(reader, "_MOST_EXPIRED", 6)
+    monkeypatch.setattr(reader, "_MOST_LISTED", 6)
     oracle = DictStore()
     for each in (store, oracle):
         each.apply(namespace, _updates())

@@ -47,7 +47,8 @@ def _properties(
 UPDATE_COLUMNS: Final = (
     "t", "id", "id_key", "text", "source", "source_key", "session", "session_key", "lane",
     "speaker", "speaker_concept", "timestamp", "said", "metadata", "metadata_entries", "path",
-    "key", "item_key", "paths", "expires_at", "expires", "neighbours",
+    "key", "item_key", "paths", "expires_at", "expires", "withdrawn",
+    "neighbours",
 )  # fmt: skip
 """Properties of updates."""
 
@@ -58,6 +59,7 @@ STATEMENT_COLUMNS: Final = (
 
 _SHARED: Final = (
     "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
+    "withdrawn",
 )  # fmt: skip
 """Properties that statements repeat from their updates."""
 
@@ -404,6 +406,15 @@ CALL (u, row) {
 RETURN count(u) AS passages
 """
 """All that has the expiry of its update."""
+
+WITHDRAW: Final[LiteralString] = """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+SET u.withdrawn = $withdrawn
+WITH u
+MATCH (u)-[:HAS]->(s:RecallMStatement)
+SET s.withdrawn = $withdrawn
+"""
 
 FORGET_EVERYTHING: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})

@@ -2,8 +2,9 @@
 
 Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after it), ``$dated`` and
 ``$said`` (whether the horizon is a datetime, and which), ``$now`` (passages that expired by then
-are hidden), ``$plain`` (nothing is hidden but later updates), ``$listed`` (nothing is hidden but
-later updates and those of the t in ``$expired``); those of a filter in
+are hidden), ``$withdrawn_by`` (passages that are withdrawn from that t or an earlier one on are
+hidden), ``$plain`` (nothing is hidden but later updates), ``$listed`` (nothing is hidden but later
+updates and those of the t in ``$hidden``); those of a filter in
 ``recallm.stores.neo4j.reader``.
 """
 
@@ -18,6 +19,7 @@ def _shown(variable: LiteralString) -> LiteralString:
     """That the update to which a node or relationship belongs is not hidden but by its t."""
     return """(
     $plain OR (NOT $dated OR it.said <= $said) AND (it.expires IS NULL OR it.expires > $now)
+        AND (it.withdrawn IS NULL OR it.withdrawn > $withdrawn_by)
 )""".replace("it.", variable + ".")
 
 
@@ -62,7 +64,7 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     + _shown("s")
     + " })",
     "{{RELATION_SEEN}}": """(
-        $plain OR $listed AND any(t IN r.ts WHERE NOT t IN $expired AND t <= $t)
+        $plain OR $listed AND any(t IN r.ts WHERE NOT t IN $hidden AND t <= $t)
         OR EXISTS {
         UNWIND range(size(r.ts) - 1, 0, -1) AS place
         WITH r.ts[place] AS t WHERE t <= $t

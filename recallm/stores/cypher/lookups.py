@@ -22,7 +22,7 @@ WITH n, written
 CALL (n) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
-    RETURN collect([u.id, u.t, u.text]) AS passages
+    RETURN collect([u.id, u.t, u.text, u.withdrawn]) AS passages
 }
 CALL (n) {
     UNWIND $items AS item
@@ -94,7 +94,7 @@ WITH n, n.rows AS namespace, coalesce(n.writes, []) AS writes
 CALL (namespace) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: namespace, id_key: id})
-    RETURN collect([u.id, u.t, u.text]) AS passages
+    RETURN collect([u.id, u.t, u.text, u.withdrawn]) AS passages
 }
 CALL (namespace) {
     UNWIND $items AS item

@@ -26,7 +26,10 @@ RETURN coalesce(n.rows, -1) AS rows, coalesce(n.t, 0) AS t,
     coalesce(n.sessions, 0) AS sessions, COLLECT {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
         RETURN u.t LIMIT $limit
-    } AS expired, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
+    } AS expired, COLLECT {
+        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.withdrawn <= $withdrawn_by
+        RETURN [u.t, u.withdrawn] LIMIT $limit
+    } AS withdrawn, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
     coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes,
     coalesce(n.indexed, false) AS indexed, all_vectors
 """

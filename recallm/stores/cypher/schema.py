@@ -10,8 +10,8 @@ Every key begins with the namespace:
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements, of which propositions have an ``own_text``. ``content`` of a
   statement is JSON: its terms, and its concepts.
-  ``said`` and ``expires`` are microseconds since 1970. ``lane`` is the resolved session, or a value
-  of the update's own where it has none.
+  ``said`` and ``expires`` are microseconds since 1970, ``withdrawn`` is a t. ``lane`` is the
+  resolved session, or a value of the update's own where it has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
   indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
   A statement repeats what filters ask of its update: ``speaker``, ``metadata_entries`` and
@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 7
+VERSION: Final = 8
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -114,6 +114,8 @@ CREATE: Final[tuple[LiteralString, ...]] = (
     FOR (n:RecallMUpdate) ON (n.namespace, n.said, n.t)""",
     """CREATE INDEX recallm_update_expires IF NOT EXISTS
     FOR (n:RecallMUpdate) ON (n.namespace, n.expires)""",
+    """CREATE INDEX recallm_update_withdrawn IF NOT EXISTS
+    FOR (n:RecallMUpdate) ON (n.namespace, n.withdrawn)""",
     """CREATE INDEX recallm_update_item IF NOT EXISTS
     FOR (n:RecallMUpdate) ON (n.namespace, n.item_key)""",
     """CREATE INDEX recallm_statement_lane IF NOT EXISTS

@@ -79,8 +79,9 @@ __all__ = ["Neo4jReader"]
 Result = TypeVar("Result")
 
 _EVERY = Filter()
-_MOST_EXPIRED = 100
-"""Expired passages that queries leave out by their t; of more, they look at each node."""
+_MOST_LISTED = 100
+"""Expired or withdrawn passages that queries leave out by their t; of more, they look at each
+node."""
 _CONCEPT_TOTALS = ("name", "label", "kind", "t_index", "updates", "statements")
 _CORPUS = ("statements", "terms", "sessions")
 
@@ -100,7 +101,14 @@ class Neo4jReader:
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = moment_of(now)
-        opened = {"key": key_of(namespace), "now": expired_by, "limit": _MOST_EXPIRED + 1}
+        opened = {
+            "key": key_of(namespace),
+            "now": expired_by,
+            "withdrawn_by": -1 if horizon.withdrawn else LARGEST_NUMBER,
+            "limit": _MOST_LISTED + 1,
+        }
+        if isinstance(as_of, int):
+            opened["withdrawn_by"] = min(as_of, opened["withdrawn_by"])
         state = connection.rows(cypher.OPEN, opened)[0]
         self._rows: int = state["rows"]
         self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
@@ -112,6 +120,9 @@ class Neo4jReader:
             self._t, all_shown = found["t"], found["all_shown"]
         self._before = statement_key(self._t + 1, 0)
         expired: list[int] = [t for t in state["expired"] if t is not None]
+        withdrawn: list[int] = [t for t, since in state["withdrawn"] if since <= self._t]
+        hidden = {*expired, *withdrawn}
+        is_whole = max(len(expired), len(state["withdrawn"])) <= _MOST_LISTED
         self._horizon = {
             "t": self._t,
             "before": self._before,
@@ -119,9 +130,10 @@ class Neo4jReader:
             "said": said or 0,
             "now": expired_by,
             # Whether nothing is hidden but by its t, and whether it is known what else is.
-            "plain": all_shown and not expired,
-            "listed": all_shown and len(expired) <= _MOST_EXPIRED,
-            "expired": expired,
+            "withdrawn_by": -1 if horizon.withdrawn else self._t,
+            "plain": all_shown and is_whole and not hidden,
+            "listed": all_shown and is_whole,
+            "hidden": list(hidden),
         }
         vectors = None
         vector_bytes = json_in(state["vector_bytes"])

@@ -161,7 +161,8 @@ def opened_of(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> 
             vector_sizes=json_in(node["vector_bytes"] or "{}"),
             open_session=key and OpenSession(t_index, key, from_microseconds(said), source),
         ),
-        passages={id: (t, text) for id, t, text in found["passages"]},
+        passages={id: (t, text) for id, t, text, _ in found["passages"]},
+        withdrawn={id for id, _, _, withdrawn_t in found["passages"] if withdrawn_t is not None},
         has_expired=found["expired"],
     )
     for item, t, id in found["items"]:
@@ -299,6 +300,9 @@ class Neo4jRows(ABC):
             for id, moment in expires_at.items()
         ]
         return cast(int, self._rows(writes.EXPIRE, rows=changed)[0]["passages"])
+
+    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
+        self._rows(writes.WITHDRAW, ts=list(ts), withdrawn=withdrawn_t)
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; ``generations.purge`` deletes the others."""

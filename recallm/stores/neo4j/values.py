@@ -178,6 +178,7 @@ def update_out(namespace: int, update: PreparedUpdate, session_key: str | None) 
         "paths": None if update.key is None else path_keys(update.path),
         "expires_at": timestamp_text(update.expires_at),
         "expires": microseconds(update.expires_at),
+        "withdrawn": update.withdrawn_t,
         "neighbours": neighbours_out(update),
     }
 
@@ -225,6 +226,7 @@ def passage_fields(node: Mapping[str, Any]) -> dict[str, Any]:
         "path": tuple(node.get("path") or ()),
         "key": node.get("key"),
         "expires_at": unpack_timestamp(node.get("expires_at")),
+        "withdrawn_t": node.get("withdrawn"),
     }
 
 
@@ -243,6 +245,7 @@ def statement_out(
         "item_key": update["item_key"],
         "said": update["said"],
         "expires": update["expires"],
+        "withdrawn": update["withdrawn"],
         "text": statement.text_in(text),
         "own_text": statement.text,
         "start": statement.start,

@@ -1,9 +1,10 @@
 """`GraphStore.apply` and `amend`: which updates are written, joined, replaced or refused.
 
-An update is a duplicate if a passage has its id and its text. It conflicts with a passage of its id
-and another text, or replaces it where it may. It replaces the items under its key. A graph-only
-update with an id joins the passage with that id. Everything else gets the next t. Mentions by
-reference need their antecedent's passage (`references`).
+An update is a duplicate if a passage has its id and its text; where that passage is withdrawn, this
+is undone. It conflicts with a passage of its id and another text, or replaces it where it may. It
+replaces the items under its key. A graph-only update with an id joins the passage with that id.
+Everything else gets the next t. Mentions by reference need their antecedent's passage
+(`references`).
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from recallm.model import (
     PreparedUpdate,
     Reference,
     SetExpiry,
+    Withdraw,
     WriteSummary,
     is_message,
 )
 from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.semantics.forgetting import forget_updates
 from recallm.stores.semantics.references import antecedents, without_mentions
-from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
+from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows, t_of
 from recallm.stores.semantics.sessions import (
     close_session,
     session_key_of,
@@ -69,12 +71,35 @@ def amend(rows: Rows, amendment: Amendment) -> int:
         case SetExpiry():
             rows.open()
             return rows.set_expiry(amendment.expires_at)
+        case Withdraw(ids=ids, undo=undo):
+            opened = rows.open(ids=set(ids))
+            ts = [t for id, (t, _) in opened.passages.items() if (id in opened.withdrawn) is undo]
+            if ts and not undo:
+                opened.totals.t += 1
+                rows.write(Changes(namespace=opened.totals))
+            _withdraw(rows, ts, None if undo else opened.totals.t)
+            return len(ts)
         case WriteSummary(summary=summary, expected=expected):
             namespace = rows.open().totals
             if rows.context_version(summary.concept) != expected:
                 return 0
             rows.write(Changes(namespace=namespace, summaries=[summary]))
             return 1
+
+
+def _withdraw(rows: Rows, ts: Collection[int], withdrawn_t: int | None) -> None:
+    """Withdraw the passages at these t, or undo it (None). Summaries that cover them say too much,
+    or too little."""
+    if not ts:
+        return
+    rows.withdraw(ts, withdrawn_t)
+    first: dict[str, int] = {}
+    for update in rows.updates(ts):
+        for mention in (it for statement in update.statements for it in statement.concepts):
+            first.setdefault(mention.name, t_of(update))
+    if first:
+        rows.look_up(concepts=first.keys())
+        rows.drop_summaries(first)
 
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
@@ -148,6 +173,7 @@ class _Batch:
         self._rows = rows
         self._namespace = opened.totals
         self._passages = opened.passages
+        self._withdrawn = opened.withdrawn
         self._items = opened.items
         self._item_of = {t: item for item, kept in opened.items.items() for t in kept}
         self._writer = UpdateWriter(rows, opened.totals)
@@ -171,6 +197,9 @@ class _Batch:
             pin_vectors_of(self._namespace, update)
             return self._add(update, joins=None if stored is None else stored[0])
         if stored is not None and stored[1] == update.text:
+            if update.id in self._withdrawn:
+                _withdraw(self._rows, [stored[0]], None)
+                self._withdrawn.remove(update.id)
             return Applied(t_index=stored[0], duplicate=True)
         if stored is not None and not update.replaces:
             raise ConflictError(update.id, index=index)

@@ -174,13 +174,14 @@ class Totals:
 @dataclass(slots=True, kw_only=True)
 class Opened:
     """What `Rows.open` finds: the namespace's row (fresh if it was never written), the passages
-    with the given ids (id → t, text), the items under the given paths and keys (→ t → passage id),
-    and whether a passage has expired by the given moment."""
+    with the given ids (id → t, text), which of these are withdrawn, the items under the given paths
+    and keys (→ t → passage id), and whether a passage has expired by the given moment."""
 
     totals: NamespaceTotals
     passages: dict[str, tuple[int, str]] = field(default_factory=dict)
     items: dict[tuple[tuple[str, ...], str], dict[int, str]] = field(default_factory=dict)
     has_expired: bool = False
+    withdrawn: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -303,6 +304,10 @@ class Rows(Protocol):
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
         """Set the moment of expiry of passages, by id; how many of them are stored."""
+        ...
+
+    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
+        """Set the t from which on the passages at these t are withdrawn; None: they are not."""
         ...
 
     def delete_everything(self) -> Forgotten:

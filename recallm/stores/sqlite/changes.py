@@ -187,7 +187,7 @@ class _Writer:
         ns = self._ns
         self._many(
             "INSERT INTO passage VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     passage_row(ns, t_of(u)), ns, u.t_index, u.id, u.text, u.source, u.session,
@@ -195,7 +195,7 @@ class _Writer:
                     timestamp_text(u.timestamp), microseconds(u.timestamp),
                     json_text(u.metadata), path_text(u.path), u.key,
                     timestamp_text(u.expires_at), microseconds(u.expires_at),
-                    self._session(u), self._pairs(u),
+                    self._session(u), self._pairs(u), u.withdrawn_t,
                 )
                 for u in updates
             ],

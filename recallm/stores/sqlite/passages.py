@@ -89,7 +89,7 @@ def read_sessions(view: View) -> list[Session]:
 
 def passage_fields(row: tuple[Any, ...]) -> dict[str, Any]:
     """The arguments that ``Passage`` and ``PreparedUpdate`` share, from a row of the table."""
-    _, t, id, text, source, session, speaker, _, timestamp, metadata, path, key, expires = row
+    _, t, id, text, source, session, speaker, _, said, metadata, path, key, expires, withdrawn = row
     return {
         "id": id,
         "t_index": t,
@@ -97,9 +97,10 @@ def passage_fields(row: tuple[Any, ...]) -> dict[str, Any]:
         "source": source,
         "session": session,
         "speaker": speaker,
-        "timestamp": unpack_timestamp(timestamp),
+        "timestamp": unpack_timestamp(said),
         "metadata": json.loads(metadata),
         "path": read_path(path),
         "key": key,
         "expires_at": unpack_timestamp(expires),
+        "withdrawn_t": withdrawn,
     }

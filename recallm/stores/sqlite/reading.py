@@ -157,7 +157,7 @@ class SQLiteReader:
             _, at, session_id, start, stop, _, terms, concepts, traits, own_text = row
             (
                 _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata,
-                path, key, _,
+                path, key, *_,
             ) = passages[at >> 20]  # fmt: skip
             if metadata not in decoded:
                 decoded[metadata] = json.loads(metadata)

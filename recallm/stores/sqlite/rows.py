@@ -37,7 +37,7 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import hash_of, path_text
 from recallm.stores.sqlite.lookup import PAIRS, Fetch, Queries, fetch_from
-from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES
+from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
@@ -129,9 +129,11 @@ class SQLiteRows:
         if now is not None:
             opened.has_expired = has_expired(self._fetch, self._namespace, now)
         opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
-        sql = "SELECT id, t, text FROM passage WHERE ns = :ns AND id IN {list}"
-        for id, t, text in self._queries.rows(sql, ids):
+        sql = "SELECT id, t, text, withdrawn FROM passage WHERE ns = :ns AND id IN {list}"
+        for id, t, text, withdrawn_t in self._queries.rows(sql, ids):
             opened.passages[id] = t, text
+            if withdrawn_t is not None:
+                opened.withdrawn.add(id)
         for path, key in items:
             found = self._fetch(
                 "SELECT t, id FROM passage WHERE ns = ? AND path = ? AND key = ?",
@@ -277,6 +279,13 @@ class SQLiteRows:
             ],
         )
         return max(updated.rowcount, 0)
+
+    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
+        """Withdraw passages, or undo it."""
+        self._connection.executemany(
+            "UPDATE passage SET withdrawn = ? WHERE row = ?",
+            [(withdrawn_t, passage_row(self._numbers.ns, t)) for t in ts],
+        )
 
     def delete_everything(self) -> Forgotten:
         """Delete every row but the namespace's own."""

@@ -89,7 +89,7 @@ CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
     "namespace": ("id", "name", "t", "statements", "terms", "sessions"),
     "passage": (
         "ns", "t", "id", "text", "source", "session", "speaker", "speaker_concept", "timestamp",
-        "metadata", "path", "key", "expires_at",
+        "metadata", "path", "key", "expires_at", "withdrawn",
     ),
     "session": ("id", "ns", "key", "statements", "terms"),
     "statement": (
@@ -127,10 +127,11 @@ CREATE TABLE passage (
     id TEXT NOT NULL, text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT,
     speaker_concept TEXT, timestamp TEXT, said INTEGER, metadata TEXT NOT NULL,
     path TEXT NOT NULL, key TEXT, expires_at TEXT, expires INTEGER, session_id INTEGER,
-    pairs TEXT NOT NULL{_CRC["passage"]}{_PAIRS_CRC});
+    pairs TEXT NOT NULL, withdrawn INTEGER{_CRC["passage"]}{_PAIRS_CRC});
 CREATE UNIQUE INDEX passage_id ON passage (ns, id);
-CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id);
+CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id, withdrawn);
 CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
+CREATE INDEX passage_withdrawn ON passage (ns, withdrawn) WHERE withdrawn IS NOT NULL;
 CREATE INDEX passage_source ON passage (ns, source) WHERE source IS NOT NULL;
 CREATE INDEX passage_session ON passage (ns, session) WHERE session IS NOT NULL;
 CREATE INDEX passage_in_session ON passage (ns, session_id) WHERE session_id IS NOT NULL;

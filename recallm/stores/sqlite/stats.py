@@ -1,4 +1,4 @@
-"""How much there is in a view: what has expired, or was said after a datetime ``as_of``, counts."""
+"""How much there is in a view: what a horizon hides up to the view's t counts."""
 
 from __future__ import annotations
 

@@ -165,7 +165,9 @@ def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
     if view.is_dated:
         sql = (
             "SELECT 1 FROM mention WHERE ns = :ns AND concept = :concept AND at < :stop"
-            " AND NOT (1" + view.visible + ") LIMIT 1"
+            " AND NOT EXISTS (SELECT 1 FROM passage INDEXED BY passage_t WHERE passage.ns = :ns"
+            "  AND passage.t = at >> 20 AND +said <= :said"
+            "  AND (expires IS NULL OR :now IS NULL OR +expires > :now)) LIMIT 1"
         )
     return bool(view.rows(sql, concept=concept, stop=statement_key(t_index + 1, 0)))
 

@@ -2,8 +2,8 @@
 
 A row *counts* where its update is not later than the view's t. Totals of the present stand in the
 rows; totals of an earlier t are counted from the rows that count. A row is *visible* where it
-counts and its passage is not hidden. Expired passages are hidden, and, for a datetime ``as_of``,
-passages that were said later or have no timestamp.
+counts and its passage is not hidden. Expired and withdrawn passages are hidden, and, for a datetime
+``as_of``, passages that were said later or have no timestamp.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _NAMESPACE: LiteralString = (
     "SELECT model, origin, revision, vector_sizes, vocabulary,"
     " EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"
     "  WHERE ns = namespace.id AND expires <= :now),"
+    " (SELECT min(withdrawn) FROM passage INDEXED BY passage_withdrawn"
+    "  WHERE ns = namespace.id AND withdrawn IS NOT NULL),"
     " CASE WHEN :said IS NOT NULL THEN coalesce((SELECT p.t FROM passage p INDEXED BY passage_t"
     "  WHERE p.ns = namespace.id AND p.said <= :said ORDER BY p.t DESC LIMIT 1), 0) END, "
     + columns("namespace")
@@ -60,14 +62,14 @@ class View(Queries):
         super().__init__(snapshot.rows, said=said, now=microseconds(horizon.now))
         with damage(snapshot.name):
             rows = self.rows(_NAMESPACE, name=namespace)
-            found = verified((row[7:] for row in rows), "namespace")
+            found = verified((row[8:] for row in rows), "namespace")
             if found and found[0][1] != namespace:
                 raise ValueError("an index of the table namespace leads to another row")
             if not found and self.rows(FIND_WITHOUT_INDEX, name=namespace):
                 raise ValueError("an index of the table namespace has lost a row")
             self.ns, _, counter, *self.totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
-            model, origin, revision, sizes, vocabulary, has_expired, latest_said = (
-                rows[0][:7] if rows else (None, "", 0, "{}", 0, 0, 0)
+            model, origin, revision, sizes, vocabulary, has_expired, withdrawn, latest_said = (
+                rows[0][:8] if rows else (None, "", 0, "{}", 0, 0, None, 0)
             )
             vector_bytes: dict[str, int] = json.loads(sizes)
             vectors = None
@@ -88,7 +90,10 @@ class View(Queries):
         )
         self.is_present = t_index >= counter
         self.is_dated = said is not None
-        self.hides = self.is_dated or bool(has_expired)
+        self.has_withdrawn = (
+            not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
+        )
+        self.hides = self.is_dated or bool(has_expired) or self.has_withdrawn
         self.last = max(-1, min(t_index, MAX_T))
         self.bound.update(ns=self.ns, last=self.last, end=statement_key(self.last + 1, 0))
         self._set_conditions(bool(has_expired))
@@ -106,6 +111,8 @@ class View(Queries):
             shown += " AND +said <= :said"
         if has_expired:
             shown += " AND (expires IS NULL OR +expires > :now)"
+        if self.has_withdrawn:
+            shown += " AND (withdrawn IS NULL OR +withdrawn > :last)"
         # Only a datetime hides an update without a passage.
         update_shown: LiteralString = (
             " AND coalesce((SELECT 1" + shown + " FROM passage INDEXED BY passage_t"

@@ -14,6 +14,7 @@ from recallm.model import (
     Relation,
     Selection,
     Stats,
+    Withdraw,
     statement_key,
 )
 from recallm.stores.base import Applied, ExpiredError, GraphStore
@@ -100,6 +101,37 @@ class HorizonTests(StoreTests):
         self._shows(told, namespace, Horizon(now=at(100), as_of=6), [1, 2, 3, 4, 5], 6)
         self._shows(told, namespace, Horizon(now=at(100), as_of=at(80)), [1, 3, 5, 7], 7)
         self._shows(told, namespace, Horizon(now=at(100), as_of=5), [1, 2, 3, 4, 5], 5)
+
+    def test_withdrawn(self, told: GraphStore, namespace: str) -> None:
+        """A passage is hidden from the t on at which it is withdrawn, and counts; what is withdrawn
+        keeps its t; undone, or said again, it is there as if it had never been withdrawn."""
+        before = snapshot_of(told, namespace)
+        assert told.amend(namespace, Withdraw(ids=["2", "6", "none"])) == 2
+        self._shows(told, namespace, Horizon(), [1, 3, 4, 5, 7], 8)
+        self._shows(told, namespace, Horizon(as_of=at(80)), [1, 3, 5, 6, 7], 7)
+        with told.reader(namespace, Horizon(withdrawn=True)) as reader:
+            assert reader.t_indexes(Filter()) == [1, 2, 3, 5, 6, 7]
+            assert [p.withdrawn_t for p in reader.passages(ids=["2", "7"])] == [None, 8]
+        then = snapshot_of(told, namespace, Horizon(as_of=7))
+        for kind in then.keys() - UNHIDDEN - {"passages", "all passages"}:
+            assert then[kind] == before[kind], kind
+        assert told.amend(namespace, Withdraw(ids={"6", "1"})) == 1
+        self._shows(told, namespace, Horizon(as_of=8), [1, 3, 4, 5, 7], 8)
+        self._shows(told, namespace, Horizon(), [3, 4, 5, 7], 9)
+        for nothing in (Withdraw(ids=["1"]), Withdraw(ids=["7"], undo=True), Withdraw(ids=[])):
+            assert told.amend(namespace, nothing) == 0
+        assert told.amend(f"{namespace}-other", Withdraw(ids=["1"])) == 0
+        copied = f"{namespace}-copied"
+        with told.reader(namespace, Horizon()) as reader:
+            told.restore(copied, reader.state.t_index, list(reader.dump()))
+        assert snapshot_of(told, copied) == snapshot_of(told, namespace)
+        assert told.apply(namespace, _story()[:1]) == [Applied(t_index=1, duplicate=True)]
+        assert told.amend(namespace, Withdraw(ids=["2"], undo=True)) == 1
+        self._shows(told, namespace, Horizon(), [1, 2, 3, 4, 5, 7], 9)
+        self._shows(told, namespace, Horizon(as_of=8), [1, 2, 3, 4, 5, 7], 8)
+        assert forget(told, namespace, "expired", at(99)).passages == 0
+        assert forget(told, namespace, "id", "6").passages == 1
+        self._shows(told, namespace, Horizon(), [1, 2, 3, 4, 5, 7], 9)
 
     def test_what_a_moment_shows(self, told: GraphStore, namespace: str) -> None:
         """One datetime view, written out: what was said by then, with the totals of its t."""
@@ -275,6 +307,11 @@ class HorizonTests(StoreTests):
         assert in_force(Horizon(as_of=at(9))) is None
         assert in_force(Horizon(now=at(89))) == 2
         assert in_force(Horizon(now=at(90))) is None
+        for undo in (False, True):  # it says what is withdrawn, or lacks what is there again
+            assert store.amend(namespace, Withdraw(ids=["1"], undo=undo)) == 1
+            assert in_force(Horizon(withdrawn=True)) is None
+            revise(store, namespace, "ann", 2)
+            assert in_force(Horizon()) == in_force(Horizon(as_of=3)) == 2
 
     def test_a_dump_heeds_no_horizon(self, store: GraphStore, namespace: str) -> None:
         apply_each(
@@ -308,7 +345,7 @@ class HorizonTests(StoreTests):
             snapshot_of(store, namespace, horizon, also),
             oracle_snapshot(t_index, kept, also),
         )
-        whole = snapshot_of(store, namespace, Horizon(as_of=t_index), also)
+        whole = snapshot_of(store, namespace, Horizon(as_of=t_index, withdrawn=True), also)
         for kind in ("t_index", "sizes", "stats"):
             assert view.pop(kind) == whole[kind], kind
         for kind in ("concepts", "named concepts", "relations", "relations among"):
