@@ -21,6 +21,7 @@ from typing import Any
 from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
+from langchain_recallm._branches import follow_branch
 from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
 from langchain_recallm._documents import traced
 from langchain_recallm._model_request import SEPARATOR
@@ -30,6 +31,7 @@ from langchain_recallm._runs import (
     memory_of_run,
     thread_of_run,
 )
+from langchain_recallm._threads import thread_state
 from langchain_recallm._turns import (
     Turn,
     TurnKey,
@@ -90,7 +92,7 @@ class AgentMemory:
     def begin_turn(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
         """Begin a turn. Of unfinished turns of the thread write what the model said beside tool
         calls."""
-        conversation = self._conversation(runtime)
+        conversation = self._conversation(runtime, messages)
         if conversation is None:
             return
         self._raise_failure(conversation)
@@ -112,18 +114,20 @@ class AgentMemory:
     def before_model(self, request: ModelRequest[Any]) -> str:
         """Recall for the question of the turn, then write the question; returns the recalled text.
         A run that was interrupted in another process recalls again."""
-        conversation = self._conversation(request.runtime)
+        messages = request.state["messages"]
+        conversation = self._conversation(request.runtime, messages)
         if conversation is None:
             return ""
         self._raise_failure(conversation)
-        messages = request.state["messages"]
-        asking, _ = latest_question(messages)
+        asking, was_answered = latest_question(messages)
         turn = self.turns.get(_key(conversation, asking))
         if turn is None:
             turn = self._resumed_turn(messages, conversation)
             # Where a person refused a tool call, no tool ran that would write the words beside it.
             self._write_replies(turn, messages, conversation)
         turn.reached_model = True
+        if turn.question is None or not was_answered:
+            self.guard.run(lambda: follow_branch(conversation), "another branch is not withdrawn")
         question = texts_of(turn.without_refused(asking))
         try:
             # The text under the same ids differs where other middleware has changed it.
@@ -139,7 +143,7 @@ class AgentMemory:
     def before_tool(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
         """Write what the model and earlier tools said before this tool call; for several calls of
         one message once."""
-        conversation = self._conversation(runtime)
+        conversation = self._conversation(runtime, messages)
         if conversation is None:
             return
         asking, _ = latest_question(messages)
@@ -153,7 +157,7 @@ class AgentMemory:
     def end_turn(self, state: AgentState[Any], runtime: Any) -> None:
         """Write the rest of the turn, and extract postponed messages. Where the run ended before
         the model was reached, write nothing."""
-        conversation = self._conversation(runtime)
+        conversation = self._conversation(runtime, state["messages"])
         if conversation is None:
             return
         messages = state["messages"]
@@ -184,8 +188,11 @@ class AgentMemory:
 
     # -- recalling -----------------------------------------------------------------------------
 
-    def _conversation(self, runtime: Any) -> MessageConversation | None:
-        """The conversation of a run; None where its namespace cannot be determined."""
+    def _conversation(
+        self, runtime: Any, messages: Sequence[BaseMessage]
+    ) -> MessageConversation | None:
+        """The conversation of a run whose state holds ``messages``; None where its namespace cannot
+        be determined."""
         return self.guard.run(
             lambda: MessageConversation(
                 memory=memory_of_run(self.memory, self.namespace, runtime),
@@ -195,6 +202,7 @@ class AgentMemory:
                 names=self.names,
                 filter=self.filter,
                 instructor=self.instructor if is_called_by_a_tool(runtime) else None,
+                thread=thread_state(runtime, messages),
             ),
             "nothing is recalled or remembered",
         )

@@ -6,10 +6,11 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
+from langchain_recallm._threads import ThreadState
 from recallm import adapting
 from recallm.adapting import (
     DEFAULT_ROLES,
@@ -83,13 +84,14 @@ class MessageConversation(Conversation):
     ``filter`` accepts; ``names`` are the speakers of messages without a name.
 
     ``instructor``: the speaker of the human messages where another model wrote them; they are
-    remembered in the role "ai".
+    remembered in the role "ai". ``thread``: what is written keeps its place in it.
     """
 
     roles: frozenset[Role] = DEFAULT_ROLES
     names: Mapping[Role, str] = field(default_factory=lambda: SPEAKER_NAMES)
     filter: MessageFilter = field(default_factory=MessageFilter)
     instructor: str | None = None
+    thread: ThreadState | None = None
 
     def core_messages(self, messages: Iterable[BaseMessage]) -> list[Message]:
         """What is remembered of these messages.
@@ -107,7 +109,16 @@ class MessageConversation(Conversation):
             Exception: what ``redact`` or ``accept`` raised.
 
         """
-        return self.filter.written(self._texts(messages))
+        written = self.filter.written(self._texts(messages))
+        if self.thread is None:
+            return written
+        return [
+            replace(it, thread=self.thread.place(it.id, self._is_remembered)) if it.id else it
+            for it in written
+        ]
+
+    def _is_remembered(self, message: BaseMessage) -> bool:
+        return bool(self.core_messages([message]))
 
     def _texts(self, messages: Iterable[BaseMessage]) -> list[Message]:
         """The texts of the messages in ``roles``, with their speakers."""

@@ -246,8 +246,8 @@ class StoredMemory:
         return self._store.amend(self._namespace, SetExpiry(expires_at=checked))
 
     def withdraw(self, ids: Collection[str], *, undo: bool = False) -> int:
-        """Withdraw the passages with these ids: what was said and does not stand any more, such as a
-        message that was edited. Return how many passages changed.
+        """Withdraw the passages with these ids: what was said and does not stand any more, such as
+        a message that was edited. Return how many passages changed.
 
         From the next t on they are not recalled, and nothing shows what only they say; with
         ``as_of`` an earlier t, or a moment at which the latest update had an earlier t, they are

@@ -5,6 +5,8 @@
   the session.
 * A message is one knowledge update under the message's id: written again, it changes nothing.
 * The messages of a turn are written in their order, in one transaction.
+* Of a message with a place in a thread, which goes into the passage's metadata, another text under
+  the same id is an edited one: the text before is withdrawn.
 * Where the store fails, every method raises ``StoreError``, and nothing is written.
 """
 
@@ -96,6 +98,17 @@ class Conversation:
         passage = self._passage_of(message)
         return None if passage is None else passage.id
 
+    def passages_of_messages(self, messages: Sequence[Message]) -> list[Passage | None]:
+        """For each message the passage that holds it in this session, in full or in part, whether
+        or not it is withdrawn."""
+        items = [self._update_item(message) for message in messages]
+        ids = [(item["id"], _own_id(item)) for item in items]
+        found = self.memory.get_many({id for each in ids for id in each}, withdrawn=True)
+        return [
+            next((it for id in each if (it := found.get(id)) and self._holds(it, item)), None)
+            for item, each in zip(items, ids, strict=True)
+        ]
+
     def passage_ids(self, message_ids: Iterable[str]) -> dict[str, str]:
         """By message id: the id of the passage that this session holds under it, whatever the text
         of the message is now."""
@@ -150,48 +163,52 @@ class Conversation:
             "session": self.session,
             "id": _usable_id(message.id) if message.id else uuid.uuid4().hex,
             # The length tells a text that a forget has shortened from one that was edited.
-            "metadata": {"role": message.role, "length": len(message.text)},
+            "metadata": {"role": message.role, "length": len(message.text)}
+            | ({"thread": dict(message.thread)} if message.thread else {}),
         }
 
     def _write(self, items: list[dict[str, Any]]) -> list[KnowledgeUpdate]:
+        again: list[str] = []
+        edited: list[str] = []
+        updates: list[KnowledgeUpdate] = []
         while items:
             try:
-                return self.memory.update_many(items, batch_size=len(items))
+                updates = self.memory.update_many(items, batch_size=len(items))
+                break
             except ConflictError as error:
                 place = error.index or 0
                 item = items[place]
-                passage = self.memory.get(item["id"])
-                if (
-                    passage is not None
-                    and passage.session == self.session
-                    and _has_text_of(passage, item)
-                ):
+                passage = self._stored(item["id"])
+                if passage is not None and self._holds(passage, item):
                     del items[place]
+                    again += [passage.id] * (passage.withdrawn_t is not None)
                 elif item["id"] == _own_id(item):
                     raise
                 else:
                     # Another conversation uses the id too, or the message was edited since.
                     item["id"] = _own_id(item)
-        return []
+                    if passage is not None and passage.session == self.session:
+                        is_followed = "thread" in item["metadata"] and "thread" in passage.metadata
+                        edited += [passage.id] * is_followed
+        if again:
+            self.memory.withdraw(again, undo=True)
+        if edited:
+            self.memory.withdraw(edited)
+        return updates
+
+    def _stored(self, id: str) -> Passage | None:
+        return self.memory.get_many([id], withdrawn=True).get(id)
+
+    def _holds(self, passage: Passage, item: Mapping[str, Any]) -> bool:
+        return passage.session == self.session and _has_text_of(passage, item)
 
     def _has_passage(self, id: str) -> bool:
-        passage = self.memory.get(id)
+        passage = self._stored(id)
         return passage is not None and passage.session == self.session
 
     def _passage_of(self, message: Message) -> Passage | None:
         """The passage that holds a message in this session, in full or in part."""
-        if not message.id:
-            return None
-        item = self._update_item(message)
-        for id in (item["id"], _own_id(item)):
-            passage = self.memory.get(id)
-            if (
-                passage is not None
-                and passage.session == self.session
-                and _has_text_of(passage, item)
-            ):
-                return passage
-        return None
+        return self.passages_of_messages([message])[0] if message.id else None
 
 
 def _usable_id(message_id: str) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
+from typing import Any
 
 from recallm.errors import InvalidInputError
 from recallm.spoken import SPEAKER_NAMES, Role, joined_text, speaker_name
@@ -46,12 +47,14 @@ give the same result, or a message that is handed in again is a new message."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """What is remembered of a message: its text (as it can be stored), its speaker, the speaker's
-    role, and the message's id, if it has one."""
+    role, and the message's id, if it has one. ``thread``: its place in a thread that is followed
+    (``Conversation``)."""
 
     text: str
     speaker: str
     role: str
     id: str | None = None
+    thread: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 Accept = Callable[[Message], bool]

@@ -68,7 +68,9 @@ def postpone(conversation: Conversation, messages: Sequence[Message]) -> None:
                 speaker=message.speaker,
                 timestamp=now,
                 session=conversation.session,
-                metadata={"postponed": {"role": message.role, "id": message.id}},
+                metadata={
+                    "postponed": {"role": message.role, "id": message.id, "thread": message.thread}
+                },
             )
             for place, message in enumerate(messages)
             if message.text.strip()
@@ -138,6 +140,7 @@ def _extract(memory: RecallM, item: Passage) -> None:
         speaker=item.speaker or "",
         role=str(given.get("role")),
         id=given.get("id") or key,
+        thread=given.get("thread"),
     )
     conversation = Conversation(memory=memory, session=item.session)
     conversation.remember([message], at=item.timestamp)

@@ -117,8 +117,8 @@ class GraphReader(Protocol):
     triplet counts its visible evidence. A triplet with a hidden subject or object is hidden too.
 
     *What is counted* are all updates up to the view's t: an expired or withdrawn passage counts in
-    strengths, t_index, labels, document frequencies, sizes and ``stats`` until it is forgotten. (Session keys
-    stay as written.) A session exists while a counted statement belongs to it.
+    strengths, t_index, labels, document frequencies, sizes and ``stats`` until it is forgotten.
+    (Session keys stay as written.) A session exists while a counted statement belongs to it.
     """
 
     @property
