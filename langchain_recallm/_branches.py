@@ -38,12 +38,12 @@ def follow_branch(conversation: MessageConversation) -> None:
     state, memory = conversation.thread, conversation.memory
     if state is None or conversation.session is None:
         return
-    latest, again = _latest_held(conversation, state)
+    shared, again = _latest_held(conversation, state)
     if again:
         memory.withdraw(again, undo=True)
-    if latest is None and not _begins_anew(conversation, state):
+    elif shared is None and not _begins_anew(conversation, state):
         return
-    since = 0 if latest is None else latest.t_index + 1
+    since = 0 if shared is None else shared.t_index + 1
     placed = [
         (passage, place)
         for passage in memory.passages(session=conversation.session, since=since)
@@ -69,9 +69,8 @@ def follow_branch(conversation: MessageConversation) -> None:
 def _latest_held(
     conversation: MessageConversation, state: ThreadState
 ) -> tuple[Passage | None, list[str]]:
-    """The latest passage of which the state holds the message, and the ids of the withdrawn ones
-    among the latest that it holds."""
-    latest: Passage | None = None
+    """The latest passage that is not withdrawn and of which the state holds the message, and the
+    ids of the withdrawn ones of which it holds later messages."""
     again: list[str] = []
     unknown = 0
     for end in range(len(state.messages), 0, -_CHUNK):
@@ -79,15 +78,13 @@ def _latest_held(
         for passage in reversed(conversation.passages_of_messages([it for it in chunk if it.id])):
             if passage is None:
                 unknown += 1
-                continue
-            if latest is None or passage.t_index > latest.t_index:
-                latest = passage
-            if passage.withdrawn_t is None:
-                return latest, again
-            again.append(passage.id)
+            elif passage.withdrawn_t is None:
+                return passage, again
+            else:
+                again.append(passage.id)
         if unknown >= _MOST_UNKNOWN:
             break
-    return latest, again
+    return None, again
 
 
 def _begins_anew(conversation: MessageConversation, state: ThreadState) -> bool:

@@ -59,7 +59,6 @@ def texts(memory: RecallM, **how: Any) -> list[str]:
 
 
 HELLO = ("Hello.", "Answer 1.")
-RED = ("My bike is red.", "Answer 2.")
 
 
 @pytest.mark.parametrize("earlier", [(), HELLO])
@@ -68,22 +67,86 @@ async def test_an_edited_message(memory: RecallM, earlier: tuple[str, ...], how:
     """The old text and all that followed it are of the past, also when the model is asked."""
     memory.update("My bike is old.", session="1")  # written by other means
     talk = Talk(memory)
-    await talk.say("Hello.", "My bike is red.", "Really red.")
-    if not earlier:  # the thread's first message is edited
-        memory.forget(id="id of Hello.")
-    old = ["My bike is old.", *earlier]
+    await talk.say(*earlier[:1], "My bike is red.", "Really red.")
     t_index = memory.stats().t_index
     text, config = "My bike is green.", thread("1")
-    before = talk.before("", *earlier) if earlier else talk.before("__start__")
+    start = talk.before("", *earlier) if earlier else talk.before("__start__")
     if how == "fork":
-        await talk.say(text, config=before)
+        await talk.say(text, config=start)
     else:
-        id = "new" if how == "update" else f"id of {'My bike is red.' if earlier else 'Hello.'}"
-        values = {"messages": [HumanMessage(text, id=id)]}
+        id = "new" if how == "update" else "id of My bike is red."
         if how == "same id":
-            before = talk.before("model", *earlier, *RED[:1]) if earlier else None
-        talk.agent.update_state(before, values, as_node="__start__")
+            start = talk.before("model", *earlier, "My bike is red.")
+        values = {"messages": [HumanMessage(text, id=id)]}
+        await talk.agent.aupdate_state(start, values, as_node="__start__")
         await talk.agent.ainvoke(None, config)
-    assert texts(memory) == [*old, text, "Answer 4."]
+    answer = f"Answer {len(talk.model.sent)}."
+    assert texts(memory) == ["My bike is old.", *earlier, text, answer]
     assert "red" not in system(talk.model.sent[-1]) + memory.recall("What is my bike?").text
     assert "red" in memory.recall("What is my bike?", as_of=t_index).text
+
+
+async def test_another_answer_and_back_to_the_first(memory: RecallM) -> None:
+    """What the thread holds again is there again, and what followed on the other branch is not."""
+    talk = Talk(memory)
+    await talk.say("Hello.", "What colour is my bike?")
+    first = talk.before("", *HELLO, "What colour is my bike?", "Answer 2.")
+    again = talk.before("model", *HELLO, "What colour is my bike?")
+    asked = [*HELLO, "What colour is my bike?"]
+    await talk.agent.ainvoke(None, again)
+    assert texts(memory) == [*asked, "Answer 3."]
+    await talk.say("Thanks.")
+    second = talk.before("", *asked, "Answer 3.", "Thanks.", "Answer 4.")
+    await talk.say("Sure?", config=first)
+    assert texts(memory) == [*asked, "Answer 2.", "Sure?", "Answer 5."]
+    await talk.say("Bye.", config=second)
+    await talk.say("Really.")
+    then = ["Answer 3.", "Thanks.", "Answer 4.", "Bye.", "Answer 6.", "Really.", "Answer 7."]
+    assert texts(memory) == [*asked, *then]
+    await talk.say("Hi.", config=talk.before("__start__"))
+    assert texts(memory) == ["Hi.", "Answer 8."]
+
+
+async def test_messages_that_are_removed(memory: RecallM) -> None:
+    """The last ones are taken back; earlier ones, and a thread that is emptied, are remembered."""
+    talk = Talk(memory)
+    await talk.say("Hello.", "My bike is red.", "Nice.")
+
+    async def remove(*ids: str | None) -> None:
+        values = {"messages": [RemoveMessage(id=id or "") for id in ids]}
+        await talk.agent.aupdate_state(thread("1"), values)
+
+    ids = [it.id for it in (await talk.agent.aget_state(thread("1"))).values["messages"]]
+    await remove(*ids[:2], *ids[4:])
+    await talk.say("Bye.")
+    kept = [*HELLO, "My bike is red.", "Answer 2.", "Bye.", "Answer 4."]
+    assert texts(memory) == kept
+    await remove(REMOVE_ALL_MESSAGES)
+    await talk.say("Again.")
+    assert texts(memory) == [*kept, "Again.", "Answer 5."]
+
+
+async def test_a_summarised_thread_keeps_all(memory: RecallM) -> None:
+    """However little of it the state still holds."""
+    for kept in (1, 2, 3):
+        owner = memory.in_namespace(f"kept {kept}")
+        model = ScriptedModel(reply=lambda _: "In short.")
+        summing = SummarizationMiddleware(model, trigger=("messages", 4), keep=("messages", kept))
+        talk = Talk(owner, summing)
+        await talk.say(*(f"Fact {n}." for n in range(6)))
+        assert len((await talk.agent.aget_state(thread("1"))).values["messages"]) < 8
+        assert len(texts(owner)) == 12, kept
+
+
+async def test_what_is_no_whole_thread_abandons_nothing(memory: RecallM) -> None:
+    """New messages alone without a checkpointer; a checkpointer that lost the thread; another
+    agent's thread of the same name."""
+    first, second = Talk(memory), Talk(memory)
+    await Talk(memory, checkpoints=False).say("One.", "Two.")
+    await first.say("Three.", "Four.")
+    await second.say("Five.")
+    await first.say("Six.")
+    await second.say("Seven.")
+    said_by_users = [it.text for it in memory.passages(speaker="Human")]
+    assert said_by_users == ["One.", "Two.", "Three.", "Four.", "Five.", "Six.", "Seven."]
+    assert len(texts(memory)) == 14
