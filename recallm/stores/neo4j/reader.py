@@ -101,14 +101,13 @@ class Neo4jReader:
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = moment_of(now)
+        latest_t = min(as_of, LARGEST_NUMBER) if isinstance(as_of, int) else LARGEST_NUMBER
         opened = {
             "key": key_of(namespace),
             "now": expired_by,
-            "withdrawn_by": -1 if horizon.withdrawn else LARGEST_NUMBER,
+            "withdrawn_by": -1 if horizon.withdrawn else latest_t,
             "limit": _MOST_LISTED + 1,
         }
-        if isinstance(as_of, int):
-            opened["withdrawn_by"] = min(as_of, opened["withdrawn_by"])
         state = connection.rows(cypher.OPEN, opened)[0]
         self._rows: int = state["rows"]
         self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
