@@ -92,9 +92,10 @@ class StoredMemory:
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         path: Sequence[str] | None = None,
+        withdrawn: bool = False,
     ) -> Shown[Passage]:
         """The passages that meet the filters (as in ``recall``), in the order of their t_index:
-        the latest ``limit`` of them.
+        the latest ``limit`` of them; with ``withdrawn`` those that were withdrawn too.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -110,7 +111,7 @@ class StoredMemory:
             metadata=metadata,
             path=path,
         )
-        with self._reader(as_of) as reader:
+        with self._reader(as_of, withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
             return Shown(reversed(reader.passages(where, limit=at_most)))
 
     def history(

@@ -181,6 +181,7 @@ MEMORY: dict[str, dict[str, Any]] = {
     "update_from_file": {"path": "notes.txt"},
     "update_from_url": {},
     "update_many": {"items": ["Ann met Bo."]},
+    "withdraw": {"ids": ["p"]},
     "with_ranking": {"ranking": "paper"},
 }
 GRAPH: dict[str, dict[str, Any]] = {

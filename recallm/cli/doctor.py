@@ -115,7 +115,7 @@ def _contents(memory: RecallM, subject: str) -> Iterator[Finding]:
         f"{counted(held.concepts, 'concept')}, {counted(held.vectors, 'vector')}",
     )
     yield from _vectors(memory, held, subject)
-    expired = held.passages - len(memory.passages())
+    expired = held.passages - len(memory.passages(withdrawn=True))
     if expired:
         yield Finding(
             state="note",

@@ -4,6 +4,7 @@ more is recalled only from the past."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langchain_recallm import RecallMMiddleware
@@ -24,11 +26,11 @@ __all__ = ["memory"]  # a fixture
 class Talk:
     """An agent whose model answers the n-th time with "Answer n.", in the thread "1"."""
 
-    def __init__(self, memory: RecallM, *more: Any, checkpoints: bool = True) -> None:
+    def __init__(self, memory: RecallM, *more: Any, checkpoints: Any = True) -> None:
         self.model = ScriptedModel(reply=lambda _: f"Answer {len(self.model.sent)}.")
         self.agent: Any = create_agent(
             self.model,
-            checkpointer=InMemorySaver() if checkpoints else None,
+            checkpointer=InMemorySaver() if checkpoints is True else checkpoints or None,
             middleware=[*more, RecallMMiddleware(memory=memory, raise_errors=True)],
         )
 
@@ -105,6 +107,20 @@ async def test_another_answer_and_back_to_the_first(memory: RecallM) -> None:
     assert texts(memory) == [*asked, *then]
     await talk.say("Hi.", config=talk.before("__start__"))
     assert texts(memory) == ["Hi.", "Answer 8."]
+
+
+async def test_what_was_forgotten_stays_forgotten(memory: RecallM, tmp_path: Path) -> None:
+    """Also of a message that is said again on a branch to which the thread goes back."""
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+        talk = Talk(memory, checkpoints=saver)
+        await talk.say("My PIN is 4711. My bike is red.")
+        secret = next(it for it in memory.history("PIN") if "4711" in it.text)
+        memory.forget(statement=secret.id)
+        states = [state async for state in talk.agent.aget_state_history(thread("1"))]
+        await talk.say("My bike is green.", config=states[-1].config)
+        assert texts(memory) == ["My bike is green.", "Answer 2."]
+        await talk.say("My PIN is 4711. My bike is red.", config=states[-1].config)
+    assert texts(memory) == ["My bike is red.", "Answer 3."]
 
 
 async def test_messages_that_are_removed(memory: RecallM) -> None:

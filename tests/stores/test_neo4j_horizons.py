@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from recallm.model import Filter, Horizon, PreparedUpdate, Selection
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Withdraw
 from recallm.stores.neo4j import Neo4jStore, reader
 from recallm.testing import DictStore
 from recallm.testing.marked_text import entity, prepared
@@ -44,6 +44,8 @@ def _agree(store: Neo4jStore, oracle: DictStore, namespace: str) -> None:
     for horizon in (
         *(Horizon(as_of=t) for t in (1, 20, 75, 80, 130, 151)),
         *(Horizon(as_of=at(minutes)) for minutes in (-1, 20, 77.5, 140, 500)),
+        Horizon(),
+        Horizon(now=at(1001), withdrawn=True),
         Horizon(now=at(1001)),
         Horizon(now=at(1041)),
         Horizon(as_of=at(100), now=at(1041)),
@@ -65,7 +67,7 @@ def _agree(store: Neo4jStore, oracle: DictStore, namespace: str) -> None:
 
 def test_said_in_order(store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All passages that were written by a moment were also said by then. Queries leave out up to 6
-    expired passages by their t; the views have 1, 6 or 19."""
+    expired or withdrawn passages by their t; the views have 1, 6, 8 or 19."""
     monkeypatch.setattr(reader, "_MOST_LISTED", 6)
     oracle = DictStore()
     for each in (store, oracle):
@@ -74,6 +76,11 @@ def test_said_in_order(store: Neo4jStore, namespace: str, monkeypatch: pytest.Mo
     for each in (store, oracle):
         for id in ("p0", "p33", "p77", "p149"):
             each.forget(namespace, Selection(kind="id", value=id))
+        each.amend(namespace, Withdraw(ids=[f"p{n}" for n in range(9, 60, 9)]))
+    _agree(store, oracle, namespace)
+    for each in (store, oracle):
+        each.amend(namespace, Withdraw(ids=["p70", "p80", "p81"]))
+        each.amend(namespace, Withdraw(ids=["p9"], undo=True))
     _agree(store, oracle, namespace)
 
 

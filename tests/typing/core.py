@@ -103,6 +103,7 @@ def write(memory: RecallM) -> None:
     assert_type(memory.update_many(items, batch_size=10, progress=True), list[KnowledgeUpdate])
     assert_type(memory.embed(batch_size=100), int)
     assert_type(memory.expire({"message-1": NOON}), int)
+    assert_type(memory.withdraw(["message-1"], undo=True), int)
     forgotten = memory.forget(concept="Paris")
     assert_type(forgotten, Forgotten)
     assert_type(forgotten.statements, int)
