@@ -89,7 +89,7 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer) -> Non
             for job in [pool.submit(_open_at, server.uri, server.auth, moment) for _ in range(3)]:
                 job.result()
         assert len(_schema(driver, "CONSTRAINT")) == 17
-        assert len(_schema(driver, "INDEX")) == 38
+        assert len(_schema(driver, "INDEX")) == 39
         versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
         assert [row["v"] for row in versions] == [schema.VERSION]
 

@@ -141,7 +141,8 @@ def run_own_cypher(
     text: LiteralString = query  # pyright: ignore[reportAssignmentType]
 
     def work(tx: Tx) -> list[dict[str, Any]]:
-        opened = tx.rows(OPEN, {"key": key_of(namespace), "now": -LARGEST_NUMBER, "limit": 0})[0]
+        nothing = {"now": -LARGEST_NUMBER, "withdrawn_by": -1, "limit": 0}
+        opened = tx.rows(OPEN, {"key": key_of(namespace), **nothing})[0]
         given = {**parameters, "namespace": opened["rows"]}
         try:
             _check(_explained(tx, text, given))
