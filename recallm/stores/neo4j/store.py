@@ -234,8 +234,8 @@ class Neo4jStore:
         timeout: float = 30.0,
     ) -> list[dict[str, Any]]:
         """Run a query of one's own, which may only read the graph, and see all that is stored,
-        expired or not. It is given ``$namespace``, the value of the property ``namespace`` of all
-        nodes of this namespace: a query that enters the graph otherwise is refused.
+        also what expired or is withdrawn. It is given ``$namespace``, the value of the property
+        ``namespace`` of all nodes of this namespace: a query that enters the graph otherwise is refused.
 
         Nodes come back as their properties, relationships likewise with their ``type``, paths as
         their ``nodes`` and ``relationships``, points as ``srid`` and ``coordinates``, temporal
