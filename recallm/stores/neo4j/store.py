@@ -235,7 +235,8 @@ class Neo4jStore:
     ) -> list[dict[str, Any]]:
         """Run a query of one's own, which may only read the graph, and see all that is stored,
         also what expired or is withdrawn. It is given ``$namespace``, the value of the property
-        ``namespace`` of all nodes of this namespace: a query that enters the graph otherwise is refused.
+        ``namespace`` of all nodes of this namespace: a query that enters the graph otherwise
+        is refused.
 
         Nodes come back as their properties, relationships likewise with their ``type``, paths as
         their ``nodes`` and ``relationships``, points as ``srid`` and ``coordinates``, temporal
