@@ -1,8 +1,9 @@
 """The text of files and web pages that are remembered as one knowledge update each.
 
 Plain text is UTF-8 (or UTF-16 with a byte order mark), or of the encoding that the caller names: a
-guess would change letters in silence. A web page is of the encoding that it declares, and without
-one of Windows-1252, as in browsers. Of a page the main text is taken, without menus and adverts.
+guess would change letters in silence. A web page is of the encoding that it declares, if the web
+has it, and without one of Windows-1252, as in browsers. Of a page the main text is taken, without
+menus and adverts.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import codecs
 import importlib.util
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from recallm.errors import DocumentError, InvalidInputError, MissingDependencyError
+from recallm.fetching import address_parts, fetch
 
 __all__ = ["check_no_table", "file_text", "url_text"]
 
@@ -31,11 +32,57 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 
+_CHARSETS = {
+    charset: codec
+    for codec, labels in {
+        "utf-8": "utf-8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8",
+        "utf-16-le": "utf-16 utf-16-le",
+        "utf-16-be": "utf-16-be",
+        "cp866": "cp866",
+        "cp874": "cp874 dos-874 windows-874 iso8859-11 tis-620",
+        "cp1252": "cp1252 ascii iso8859-1",
+        "cp1254": "cp1254 iso8859-9",
+        **{f"cp{page}": f"cp{page}" for page in (1250, 1251, 1253, 1255, 1256, 1257, 1258)},
+        **{f"iso8859-{part}": f"iso8859-{part}" for part in (2, 3, 4, 5, 10, 13, 14, 16)},
+        "iso8859-6": "iso8859-6 csiso88596e csiso88596i iso-8859-6-e iso-8859-6-i",
+        "iso8859-7": "iso8859-7 sun_eu_greek",
+        "iso8859-8": "iso8859-8 csiso88598e csiso88598i iso-8859-8-e iso-8859-8-i logical visual",
+        "iso8859-15": "iso8859-15 csisolatin9",
+        "koi8-r": "koi8-r koi koi8",
+        "koi8-u": "koi8-u koi8-ru",
+        "mac-roman": "mac-roman mac csmacintosh",
+        "mac-cyrillic": "mac-cyrillic mac-ukrainian",
+        "gb18030": "gb18030 gb2312 gbk csgb2312 gb_2312 gb_2312-80",
+        "big5hkscs": "big5hkscs big5 cn-big5",
+        "euc_jp": "euc_jp cseucpkdfmtjapanese",
+        "iso2022_jp": "iso2022_jp",
+        "cp932": "cp932 shift_jis windows-31j",
+        "cp949": "cp949 euc_kr cseuckr csksc56011987 iso-ir-149 ks_c_5601-1989 ksc_5601 "
+        "windows-949",
+    }.items()
+    for charset in labels.split()
+}
+"""The charsets of the web, by the name of Python's codec or by a label that Python does not know,
+and the codec that browsers read each with. Other codecs of Python obey the page ("unicode_escape"),
+or take time that grows with the square of its length ("punycode")."""
+
 _LARGEST_PAGE = 20_000_000
 """Bytes of a web page that are read."""
 
-_TIMEOUT = 30.0
-"""Seconds that a web server may be silent."""
+_MOST_ELEMENTS = 30_000
+_MOST_ATTRIBUTES = 200_000
+_MOST_OF_ONE_TAG = 1_000
+"""Bounds of a page's markup: to read more takes minutes, and gigabytes."""
+_MARK = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<([a-z][^\s/>]*)", re.IGNORECASE | re.DOTALL)
+"""A comment, or the beginning of a tag with its name."""
+_ATTRIBUTE = re.compile(
+    r"""[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z)|[^\s>]*))?"""
+)
+
+_END_OF_SCRIPT = re.compile("</(?:script|style)", re.IGNORECASE)
+
+_TIMEOUT = 60.0
+"""Seconds that a web page may take, with all its redirects."""
 
 
 def file_text(path: Path, *, encoding: str | None = None) -> str:
@@ -57,57 +104,36 @@ def file_text(path: Path, *, encoding: str | None = None) -> str:
     return _text_of(content, str(path), is_page=is_page, encoding=encoding)
 
 
-def url_text(url: str) -> str:
+def url_text(url: str, *, allow_private: bool = False, is_typed: bool = False) -> str:
     """The main text of the web page, or the text, that an http or https address gives.
 
-    The address is fetched as it is: give none that comes from somebody whom you do not trust, in a
-    network with servers that nobody else shall reach.
+    A host in a private network, or on this computer, is refused, also behind a redirect, unless
+    ``allow_private``. With ``is_typed`` a person typed the address: it may be private, and so may
+    be what a private address leads to.
 
     Raises:
-        DocumentError: the server does not answer with a text of at most 20 MB, or the page has no
-            text.
+        DocumentError: the server does not answer within 60 seconds with a text of at most 20 MB,
+            a host is private, or the page has no text, or too much markup.
         InvalidInputError: ``url`` is no such address.
         MissingDependencyError: trafilatura is not installed.
 
     """
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme.lower() in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        is_address = False
-    if not is_address:
+    if address_parts(url) is None:
         raise InvalidInputError(
             f"{url!r} is no address of a web page; it begins with https:// or http://",
             argument="url",
         )
     _check_installed()
-    import urllib3
-
-    try:
-        response = urllib3.PoolManager().request(
-            "GET",
-            url,
-            headers={"User-Agent": "recallm", "Accept": "text/html, text/*;q=0.9"},
-            preload_content=False,
-            timeout=_TIMEOUT,
-            retries=urllib3.Retry(connect=0, read=0, redirect=5),
-        )
-        with response:
-            if response.status != 200:
-                raise DocumentError(url, f"the server answers with status {response.status}")
-            kind, _, options = response.headers.get("Content-Type", "text/html").partition(";")
-            kind = kind.strip().lower()
-            if not (kind.startswith("text/") or kind == "application/xhtml+xml"):
-                raise DocumentError(url, f"it is {kind}, not a text")
-            content = response.read(_LARGEST_PAGE + 1)
-    except urllib3.exceptions.HTTPError as error:
-        raise DocumentError(url, f"it cannot be read: {error}") from error
-    if len(content) > _LARGEST_PAGE:
-        raise DocumentError(url, f"it has more than {_LARGEST_PAGE // 10**6} MB")
-    declared = re.search(r"charset\s*=\s*[\"']?([\w.:-]+)", options, re.IGNORECASE)
-    encoding = declared[1] if declared and _is_encoding(declared[1]) else None
-    is_page = "html" in kind or _MARKUP.match(_plain_start(content)) is not None
-    return _text_of(content, url, is_page=is_page, encoding=encoding)
+    answer = fetch(
+        url,
+        allow_private=allow_private,
+        is_typed=is_typed,
+        seconds=_TIMEOUT,
+        most_bytes=_LARGEST_PAGE,
+    )
+    start = _plain_start(answer.content)
+    is_page = "html" in answer.kind or _MARKUP.match(start) is not None
+    return _text_of(answer.content, url, is_page=is_page, declared=answer.charset)
 
 
 def check_no_table(path: Path) -> None:
@@ -125,19 +151,31 @@ def check_no_table(path: Path) -> None:
         )
 
 
-def _text_of(content: bytes, name: str, *, is_page: bool, encoding: str | None) -> str:
-    text = _decoded(content, name, is_page=is_page, encoding=encoding)
+def _text_of(
+    content: bytes,
+    name: str,
+    *,
+    is_page: bool,
+    encoding: str | None = None,
+    declared: str | None = None,
+) -> str:
+    """``encoding``: what the caller names. ``declared``: the charset that a server names."""
+    text = _decoded(content, name, is_page=is_page, encoding=encoding, declared=declared)
     if is_page and text.strip():
-        text = _main_text(text) or ""
+        text = _main_text(text, name) or ""
     if not text.strip():
         raise DocumentError(name, "a page without text" if is_page else "it is empty")
     return text
 
 
-def _decoded(content: bytes, name: str, *, is_page: bool, encoding: str | None) -> str:
+def _decoded(
+    content: bytes, name: str, *, is_page: bool, encoding: str | None, declared: str | None
+) -> str:
     if encoding is None:
         marked = (it for mark, it in _MARKS.items() if content.startswith(mark))
-        encoding = next(marked, None) or (_declared(content) if is_page else None)
+        encoding = next(marked, None) or _web_codec(declared or "")
+        if encoding is None and is_page:
+            encoding = _declared_in(content)
     elif not _is_encoding(encoding):
         raise InvalidInputError(f"there is no encoding {encoding!r}", argument="encoding")
     try:
@@ -150,11 +188,22 @@ def _decoded(content: bytes, name: str, *, is_page: bool, encoding: str | None) 
         ) from error
 
 
-def _declared(content: bytes) -> str | None:
-    """The encoding that a page declares in its head, if there is such an encoding."""
+def _declared_in(content: bytes) -> str | None:
+    """The codec of the charset that a page declares in its head. A page that declares UTF-16 in the
+    letters of ASCII is UTF-8."""
     found = _CHARSET.search(content[:4096])
-    name = found[1].decode("ascii", errors="replace") if found else ""
-    return name if _is_encoding(name) else None
+    codec = _web_codec(found[1].decode("ascii", errors="replace")) if found else None
+    return "utf-8" if codec in ("utf-16-le", "utf-16-be") else codec
+
+
+def _web_codec(label: str) -> str | None:
+    """Python's codec for a charset of the web."""
+    label = re.sub(r"^(?:x-)+", "", label.strip().lower())
+    label = re.sub(r"^iso8859(?=\d)", "iso8859-", label)
+    try:
+        return _CHARSETS.get(label) or _CHARSETS.get(codecs.lookup(label).name)
+    except (LookupError, ValueError):
+        return None
 
 
 def _is_encoding(name: str) -> bool:
@@ -169,11 +218,47 @@ def _plain_start(content: bytes) -> bytes:
     return content[:200].removeprefix(codecs.BOM_UTF8).replace(b"\0", b"").lstrip(b"\xff\xfe")
 
 
-def _main_text(page: str) -> str | None:
+def _main_text(page: str, name: str) -> str | None:
     _check_installed()
+    _check_markup(page, name)
     import trafilatura
 
     return trafilatura.extract(page, favor_recall=True, include_comments=False)
+
+
+def _check_markup(page: str, name: str) -> None:
+    """Refuse a page whose markup takes too long to read: parsers compare each attribute of a tag
+    with all others.
+
+    Raises:
+        DocumentError: it has too many elements or attributes.
+
+    """
+    elements = attributes = position = 0
+    while mark := _MARK.search(page, position):
+        position = mark.end()
+        if mark[1] is None:
+            continue
+        elements += 1
+        before = attributes
+        while attribute := _ATTRIBUTE.match(page, position):
+            position = attribute.end()
+            attributes += 1
+            if attributes - before > _MOST_OF_ONE_TAG:
+                break
+        if (
+            elements > _MOST_ELEMENTS
+            or attributes > _MOST_ATTRIBUTES
+            or attributes - before > _MOST_OF_ONE_TAG
+        ):
+            raise DocumentError(
+                name,
+                f"its markup is too large; a page has at most {_MOST_ELEMENTS} elements, and a "
+                f"tag {_MOST_OF_ONE_TAG} attributes",
+            )
+        if mark[1].lower() in ("script", "style"):  # what looks like a tag in there is none
+            end = _END_OF_SCRIPT.search(page, position)
+            position = len(page) if end is None else end.start()
 
 
 def _check_installed() -> None:

@@ -117,21 +117,26 @@ class WritableMemory(StoredMemory):
         options: dict[str, Any] = {"source": file.name, **update}
         return self.update(text, **options)
 
-    def update_from_url(self, url: str, **update: Any) -> KnowledgeUpdate:
+    def update_from_url(
+        self, url: str, *, allow_private: bool = False, **update: Any
+    ) -> KnowledgeUpdate:
         """Add the main text of a web page as one knowledge update (extra ``documents``).
 
-        ``update`` are the arguments of ``update``; ``source`` is ``url`` where none is given. The
-        address is fetched as it is: give none that comes from somebody whom you do not trust.
+        ``update`` are the arguments of ``update``; ``source`` is ``url`` where none is given. A
+        host in a private network, or on this computer, is refused, also behind a redirect, unless
+        ``allow_private``.
 
         Raises:
-            DocumentError: the page cannot be read, or has no text.
+            DocumentError: the page cannot be read within a minute, has no text, or is private.
             InvalidInputError: ``url`` is no http or https address, or an argument cannot be used.
             MissingDependencyError: trafilatura is not installed.
             ConflictError, UnknownEntityError, StoreError: as in ``update``.
 
         """
         self._check_open()
-        text = url_text(checks.string(url, "url"))
+        text = url_text(
+            checks.string(url, "url"), allow_private=checks.flag(allow_private, "allow_private")
+        )
         options: dict[str, Any] = {"source": url, **update}
         return self.update(text, **options)
 

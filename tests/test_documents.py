@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from recallm import DocumentError, InvalidInputError, MissingDependencyError, RecallM, documents
+from recallm.documents import url_text
 
 ARTICLE = """<!DOCTYPE html><html><head><title>Boats</title><script>var secret = 1;</script></head>
 <body><article><h1>Boats</h1><p>Ann bought a boat in Málaga. She sailed it to Porto.</p>
@@ -18,18 +25,33 @@ ARTICLE = """<!DOCTYPE html><html><head><title>Boats</title><script>var secret =
 
 
 @contextmanager
-def _server(body: bytes, kind: str | None = "text/html", status: int = 200) -> Iterator[str]:
+def _server(
+    body: bytes,
+    kind: str | None = "text/html",
+    status: int = 200,
+    location: str = "/page",
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """``/moved`` leads to ``location``; ``/slow`` sends the page byte by byte, headers too."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path == "/moved":
                 self.send_response(302)
-                self.send_header("Location", "/page")
+                self.send_header("Location", location)
                 self.end_headers()
+                return
+            if self.path == "/slow":
+                with suppress(OSError):
+                    for letter in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 1000:
+                        self.connection.sendall(bytes([letter]))
+                        time.sleep(0.05)
                 return
             self.send_response(status)
             if kind is not None:
                 self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
+            for name, value in ({"Content-Length": str(len(body))} | headers).items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 
@@ -45,6 +67,30 @@ def _server(body: bytes, kind: str | None = "text/html", status: int = 200) -> I
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _resolve(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
+    """Every name is resolved to ``addresses``; the connections go to this computer, and are
+    listed."""
+    connected: list[str] = []
+    connect = socket.socket.connect
+
+    def connect_here(self: socket.socket, address: Any) -> None:
+        if address[1] in ports:
+            connected.append(address[0])
+            address = ("127.0.0.1", address[1])
+        connect(self, address)
+
+    ports: set[object] = set()
+
+    def resolve(host: str, port: object, *_: object, **__: object) -> list[Any]:
+        ports.add(port)
+        named = [host] if host[0].isdigit() else addresses
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (it, port)) for it in named]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(socket.socket, "connect", connect_here)
+    return connected
 
 
 @pytest.mark.parametrize(
@@ -135,8 +181,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_web_page_is_one_knowledge_update(body: bytes, kind: str | None) -> None:
     memory = RecallM()
     with _server(body, kind) as address:
-        memory.update_from_url(address, speaker="Ann")
-        memory.update_from_url(address.replace("page", "moved"), source="again")
+        memory.update_from_url(address, allow_private=True, speaker="Ann")
+        moved = address.replace("page", "moved")
+        memory.update_from_url(moved, allow_private=True, source="again")
     first, second = memory.passages()
     assert "Ann bought a boat in Málaga." in first.text
     assert (first.source, first.speaker) == (address, "Ann")
@@ -159,8 +206,131 @@ def test_a_page_without_text_is_refused(
     monkeypatch.setattr(documents, "_LARGEST_PAGE", 1000)
     memory = RecallM()
     with _server(body, kind, status) as address, pytest.raises(DocumentError, match=problem):
-        memory.update_from_url(address)
+        memory.update_from_url(address, allow_private=True)
     assert memory.stats().t_index == 0
+
+
+def test_no_page_leads_into_a_private_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = RecallM()
+    private = (
+        *("localhost", "127.0.0.1", "2130706433", "0x7f.1", "0.0.0.0", "10.1.2.3", "172.16.0.1"),
+        *("192.168.0.1", "169.254.169.254", "100.64.0.1", "224.0.0.1", "255.255.255.255"),
+        *("[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[::127.0.0.1]", "[fe80::1]"),
+        *("[fd00::1]", "[fec0::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[ff02::1]"),
+    )
+    fetched = []
+    for host in private:
+        try:
+            memory.update_from_url(f"http://{host}:1/")
+        except DocumentError as error:
+            if "private network" in error.problem:
+                continue
+        fetched.append(host)
+    assert fetched == []
+
+    page = ARTICLE.encode()
+    for address in ("127.0.0.1", "10.0.0.1"), ("93.184.215.14", "127.0.0.1"):
+        with monkeypatch.context() as patch, _server(page) as url:
+            connected = _resolve(patch, *address)
+            with pytest.raises(DocumentError, match="private network"):
+                memory.update_from_url(url.replace("127.0.0.1", "inside.example"))
+            assert connected == []
+
+    with monkeypatch.context() as patch, _server(page) as inside:
+        moved = f"http://{urlsplit(inside).netloc.replace('127.0.0.1', 'outside.example')}/moved"
+        connected = _resolve(patch, "93.184.215.14")
+        memory.update_from_url(moved)  # what was checked is what is connected to
+        assert connected == ["93.184.215.14"] * 2
+        assert not url_text(inside, is_typed=True).startswith("<")
+        assert url_text(inside.replace("page", "moved"), is_typed=True)
+        with _server(page, location=inside) as outside:
+            moved = outside.replace("127.0.0.1", "outside.example").replace("page", "moved")
+            for typed in (False, True):
+                with pytest.raises(DocumentError, match="private network"):
+                    url_text(moved, is_typed=typed)
+            assert url_text(moved, allow_private=True)
+
+
+def test_hostile_servers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "_TIMEOUT", 1.0)
+    monkeypatch.setattr(documents, "_LARGEST_PAGE", 100_000)
+    gzipped = {"Content-Encoding": "gzip"}
+    page = gzip.compress(ARTICLE.encode())
+    for path, problem, options in (
+        ("moved", "cannot be read", {"location": "http://[bad/"}),
+        ("moved", "no address", {"location": "file:///etc/passwd"}),
+        ("moved", "10 times", {"location": "/moved"}),
+        ("slow", "more than 1 seconds", {}),
+        ("page", "too early", {"headers": {"Content-Length": "2000"}}),
+        ("page", "more than 0 MB", {"body": gzip.compress(b"a" * 10**7), "headers": gzipped}),
+        ("page", "cannot be read", {"body": page[:-20], "headers": gzipped}),
+        ("page", "cannot be read", {"headers": gzipped}),
+        ("page", "packed as br", {"headers": {"Content-Encoding": "br"}}),
+        ("page", "cannot be read", {"headers": {"Transfer-Encoding": "chunked"}}),
+    ):
+        given: dict[str, Any] = {"body": ARTICLE.encode(), **options}
+        with _server(**given) as address, pytest.raises(DocumentError, match=problem):
+            RecallM().update_from_url(address.replace("page", path), allow_private=True)
+    with _server(page, headers=gzipped) as address:
+        assert "Málaga" in url_text(address, allow_private=True)
+
+
+def test_a_page_is_of_a_charset_of_the_web(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    wrong = []
+    for label, codec, text in (
+        ("x-sjis", "shift_jis", "東京の港"),
+        ("GB2312", "gb18030", "上海的港口"),
+        ("ks_c_5601-1989", "cp949", "서울의 항구"),
+        ("x-x-big5", "big5", "台北的港口"),
+        ("euc-jp", "euc_jp", "東京の港"),
+        ("iso-2022-jp", "iso2022_jp", "東京の港"),
+        ("iso88592", "iso8859-2", "Łódź"),
+        ("logical", "iso8859-8", "נמל"),
+        ("koi8-ru", "koi8-u", "Київ"),
+        ("x-mac-cyrillic", "mac-cyrillic", "Москва"),
+        ("windows-874", "cp874", "กรุงเทพ"),
+        ("iso-8859-1", "cp1252", "5 € “net”"),
+        ("latin5", "cp1254", "İzmir"),
+        ("utf-16", "utf-8", "Málaga"),
+        ("unicode_escape", "ascii", r"\u0041nn"),
+        ("utf-7", "ascii", "+AEE-nn"),
+        *((label, "utf-8", "Málaga") for label in ("punycode", "idna", "raw_unicode_escape")),
+        *((label, "utf-8", "Málaga") for label in ("rot13", "hex", "zlib", "undefined", "mbcs")),
+    ):
+        page = ARTICLE.replace("<head>", f"<head><meta charset={label}>").replace("Málaga", text)
+        path.write_bytes(page.encode(codec))
+        if text not in documents.file_text(path):
+            wrong.append(label)
+    assert wrong == []
+
+
+def test_the_markup_of_a_page_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    many = " ".join(f"a{n}=1" for n in range(2000))
+    attack = {
+        "attributes": f"<p {many}>",
+        "attributes behind a quote": f'<p a"b {many}>',
+        "attributes without values": f"<p {many.replace('=1', '')}>",
+        "attributes without spaces": "<p " + many.replace("=1 ", '="1"') + ">",
+        "attributes of a script": f"<script {many}></script>",
+        "attributes behind an empty comment": f"<!--><p {many}><!-- -->",
+        "tags of many attributes": f"<p {many[:5000]}>" * 400,
+        "elements": "<b>" * 40_000,
+    }
+    read = []
+    for name, markup in attack.items():
+        path.write_text(ARTICLE.replace("<p>Ann", f"{markup}<p>Ann"))
+        try:
+            documents.file_text(path)
+        except DocumentError as error:
+            if "markup" in error.problem:
+                continue
+        read.append(name)
+    assert read == []
+    script = f"<script>if (a<b {many}) {{}}</script><!-- <b {many}> --><p title='<b {many}>'>x</p>"
+    path.write_text(ARTICLE.replace("<p>Ann", f"{script}<p>Ann"))
+    assert "Málaga" in documents.file_text(path)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +347,7 @@ def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with _server(b"") as address:
         pass
     with pytest.raises(DocumentError, match="cannot be read"):
-        RecallM().update_from_url(address)
+        RecallM().update_from_url(address, allow_private=True)
 
 
 def test_without_the_extra_an_error_names_it(

@@ -17,7 +17,7 @@ from recallm.checks import shown
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
 from recallm.cli.output import console, counted, printable, working
-from recallm.documents import check_no_table
+from recallm.documents import check_no_table, url_text
 from recallm.spoken import is_message
 
 __all__ = ["embed", "export", "forget", "load", "update"]
@@ -267,7 +267,7 @@ def _is_address(name: str) -> bool:
 
 def _update_whole(memory: RecallM, name: str, common: dict[str, Any]) -> KnowledgeUpdate:
     if _is_address(name):
-        return memory.update_from_url(name, **common)
+        return memory.update(url_text(name, is_typed=True), **{"source": name, **common})
     return memory.update_from_file(name, **common)
 
 
