@@ -8,6 +8,8 @@ next one.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -250,8 +252,12 @@ class _Load:
         latest = (each.timestamp for each in evidence if each.timestamp is not None)
         moment = max(chain([said or self._moment], latest))
         first = NewFact(*triplets[0], said=moment, source=self._name)
+        # Loads that run at once make one id of one difference, so that it is written once.
+        state = [self._name, same_key(subject), max((it.t_index for it in evidence), default=0)]
+        said = json.dumps([*state, sorted(triplets)]).encode()
         return {
             **update_arguments(first, *triplets, embeddings=self._embeddings),
+            "id": hashlib.sha256(said).hexdigest()[:32],
             "metadata": place,
         }
 
@@ -275,7 +281,8 @@ class _Load:
             keys = {it: known.get(it) or text_key(it, concept_name) for it in reversed(fresh)}
             first = {key: text for text, key in keys.items() if key not in same}
             respelled = sum(gone.pop(key, None) is not None for key in first)
-            fresh = {text: it for text, it in fresh.items() if text in first.values()}
+            kept = set(first.values())
+            fresh = {text: it for text, it in fresh.items() if text in kept}
         replaced = min(len(fresh) - respelled, len(gone))
         self.counts["unchanged"] += len(same)
         self.counts["changed"] += respelled + replaced

@@ -347,3 +347,17 @@ def test_keys_that_differ_in_case_alone_are_refused(plain: FactMemory) -> None:
     with pytest.raises(InvalidInputError, match="row 2: the key 'ADA' stands in row 1 already"):
         load(plain, "name,works for\nAda,BMW\nADA,Cisco\n")
     assert lines(plain) == []
+
+
+def test_loads_at_once_write_each_row_once(facts: FactMemory) -> None:
+    def rows() -> Iterator[dict[str, str]]:
+        for n in range(501):  # the last row is read after the others are compared
+            if n == 500:
+                load(facts, "name,town\n" + "".join(f"P{it},Oslo\n" for it in range(501)))
+            yield {"name": f"P{n}", "town": "Oslo"}
+
+    facts.load(rows(), key="name", name="people")
+    assert facts.memory.stats().passages == 501
+    assert load(facts, "name,town\nP1,Bergen\n").changed == 1
+    assert load(facts, "name,town\nP1,Oslo\n").changed == 1
+    assert [fact.object for fact in facts.read(subject="P1")] == ["Oslo"]
