@@ -104,7 +104,7 @@ def load_table(
         )
 
     if source.is_rereadable:  # a bad row is found before anything is written
-        for _ in rows({}):
+        for _ in tqdm(rows({}), disable=not progress, unit="row", desc="checked"):
             pass
     seen: dict[str, int] = {}
     with tqdm(rows(seen), disable=not progress, unit="row") as bar:
@@ -254,10 +254,10 @@ class _Load:
         first = NewFact(*triplets[0], said=moment, source=self._name)
         # Loads that run at once make one id of one difference, so that it is written once.
         state = [self._name, same_key(subject), max((it.t_index for it in evidence), default=0)]
-        said = json.dumps([*state, sorted(triplets)]).encode()
+        difference = json.dumps([*state, sorted(triplets)]).encode()
         return {
             **update_arguments(first, *triplets, embeddings=self._embeddings),
-            "id": hashlib.sha256(said).hexdigest()[:32],
+            "id": hashlib.sha256(difference).hexdigest()[:32],
             "metadata": place,
         }
 
