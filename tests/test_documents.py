@@ -50,7 +50,7 @@ def _server(
             self.send_response(status)
             if kind is not None:
                 self.send_header("Content-Type", kind)
-            for name, value in ({"Content-Length": str(len(body))} | headers).items():
+            for name, value in ({"Content-Length": str(len(body))} | dict(headers)).items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
