@@ -92,7 +92,9 @@ def _things(number: int, chance: random.Random, seed: int) -> dict[str, list[str
         "city": faker.city,
         "country": faker.country,
         "university": lambda: f"University of {faker.city()}",
-        "work": lambda: f"The {faker.word().title()} {chance.choice(('of', 'and the'))} {faker.word().title()}",
+        "work": lambda: (
+            f"The {faker.word().title()} {chance.choice(('of', 'and the'))} {faker.word().title()}"
+        ),
     }
     for kind, maker in makers.items():
         names[kind] = list(dict.fromkeys(maker() for _ in range(number)))
@@ -117,7 +119,9 @@ def main() -> None:
             if options.missed:
                 for fact, is_last in zip(changed, found["last word @5"], strict=True):
                     if not is_last:
-                        print(fact, memory.recall(fact.question, limit=5).text, sep="\n", end="\n\n")
+                        print(
+                            fact, memory.recall(fact.question, limit=5).text, sep="\n", end="\n\n"
+                        )
     report(f"{len(changed)} changed facts among {len(sentences)} sentences", [row], options.json)
 
 

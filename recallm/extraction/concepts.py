@@ -1,6 +1,7 @@
-"""Concepts: the nouns, names, numbers and entities of a statement, and which are neighbours.
+"""Concepts: the nouns, names, dates and entities of a statement, and which are neighbours.
 
-Concepts have places in textual order. An entity of several words holds one place, and its parts are
+A bare quantity ("four", "391,000", "a lot of") is no concept. A year, an id and the number of a name
+("Boeing 747") are. Concepts have places in textual order. An entity of several words holds one place, and its parts are
 mentioned with it. Concepts whose places are near each other are neighbours. ``RecallConfig``'s
 ``concepts`` says which of them count.
 """
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from spacy.symbols import NOUN, NUM, PROPN, X
 
 from recallm.config import ConceptChoice
+from recallm.extraction.english import ENGLISH, word_set
 from recallm.extraction.names import Entity
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.sentences import Span
@@ -29,6 +31,8 @@ __all__ = [
 ]
 
 _KINDS: dict[int, ConceptKind] = {NOUN: "noun", PROPN: "name", NUM: "number"}
+_QUANTITIES = word_set(ENGLISH["quantities"]["nouns"])
+_LOTS = word_set(ENGLISH["quantities"]["alone"])
 
 
 class ConceptPlace(NamedTuple):
@@ -70,11 +74,11 @@ def concept_places(
     """The concepts of a sentence in textual order, with repetitions.
 
     ``span`` is the sentence's, ``entities`` are those within it. ``all_capitals``: the text is
-    written in capitals. ``concepts``: "nouns" leaves entities out, "names" all but names.
+    written in capitals. ``concepts``: "nouns" leaves the parts of names out, "names" all but names.
     """
     start, end = span
     with_parts = concepts == "all"
-    inside = iter([] if concepts == "nouns" else entities)
+    inside = iter(entities)
     entity = next(inside, None)
     i = start
     while i < end:
@@ -89,9 +93,25 @@ def concept_places(
             continue
         word = tagged.words[i]
         tag = _concept_tag(word, tagged.tags[i])
-        if tag and (tag == PROPN or concepts != "names"):
+        if (
+            tag
+            and (tag == PROPN or concepts != "names")
+            and not _is_bare_quantity(tagged, i, tag, end)
+        ):
             yield ConceptPlace(_mention(word, tag, all_capitals), (), tag == PROPN, i, i + 1)
         i += 1
+
+
+def _is_bare_quantity(tagged: TaggedText, i: int, tag: int, end: int) -> bool:
+    """Whether a concept by its tag only says how much there is of another: "four", "lots of"."""
+    word = tagged.words[i]
+    if tag == NUM:
+        return not (word.marks & Mark.TIME_NUMBER or word.is_id)
+    if tag == PROPN or word.lowered not in _QUANTITIES:
+        return False
+    of_noun = i > 0 and tagged.tags[i - 1] in (NOUN, PROPN)
+    following = tagged.words[i + 1].lowered if i + 1 < end else ""
+    return not of_noun and (following == "of" or word.lowered in _LOTS)
 
 
 def trimmed(places: Sequence[ConceptPlace], max_concepts: int) -> list[ConceptPlace]:

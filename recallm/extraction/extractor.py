@@ -24,11 +24,13 @@ from recallm.extraction.questions import (
     request_terms,
     temporal_reading,
     time_terms,
+    without_names,
 )
 from recallm.extraction.reading import ReadSentence, ReadText, TextReader
 from recallm.extraction.references import FoundReference, addressed
 from recallm.extraction.stated import stated_triplets
 from recallm.extraction.stems import is_all_capitals
+from recallm.extraction.terms import spaced_code
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
 from recallm.model import (
     MAX_POSITION,
@@ -170,7 +172,9 @@ class Extractor:
             tokens.append(exact_token(words[0].stem))
         asked = " ".join(ends)
         terms_asked = _ends(stems)
-        reading = with_anchor(temporal_reading(asked, tenses), temporal_anchor(asked, terms_asked))
+        reading = with_anchor(
+            temporal_reading(asked, tenses), temporal_anchor(without_names(asked), terms_asked)
+        )
         counts = asks_for_number(asked)
         return Question(
             text=text,
@@ -343,6 +347,10 @@ def _exact_terms(
             exact |= dict.fromkeys((token, *map(exact_token, word.id_parts)))
             if word.is_word:
                 exact[word.exact] = None
+    for sentence in sentences:
+        for i, word in enumerate(sentence.words):
+            if word.is_code_letters and (code := spaced_code(sentence.words[i:])):
+                exact[exact_token(code)] = None
     return exact
 
 

@@ -19,6 +19,8 @@ from spacy.symbols import (
     CCONJ,
     DET,
     INTJ,
+    NOUN,
+    NUM,
     PART,
     PRON,
     PROPN,
@@ -30,6 +32,7 @@ from spacy.symbols import (
     X,
 )
 
+from recallm.extraction.english import ENGLISH, word_set
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.sentences import Span
 from recallm.extraction.words import Mark
@@ -61,6 +64,7 @@ _NOT_EDGES = frozenset({DET, PART, PRON, PUNCT, SPACE, SYM, CCONJ})
 _MISTAKEN = frozenset({ADP, ADV, INTJ, SCONJ, VERB, X})
 """Tags that small pipelines give to names by mistake."""
 _MISTAKEN_IN_QUESTIONS = _MISTAKEN | {ADJ}
+_BEFORE_OF = word_set(ENGLISH["names"]["before_of"])
 _NUMBERS = Mark.NUMERAL | Mark.TIME_NUMBER
 _NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
 
@@ -121,6 +125,11 @@ def entities(tagged: TaggedText) -> list[Entity]:
         tag == PROPN and not word.is_non_latin and not word.is_delimiter
         for word, tag in zip(tagged.words, tagged.tags, strict=True)
     ]
+    for i in range(1, len(is_name)):
+        is_name[i] = is_name[i] or (
+            is_name[i - 1] and (_numbers_a_name(tagged, i) or _joins_names(tagged, i))
+        )
+    marked = _united(marked, is_name)
     for run in _runs(is_name):
         first, last = run
         while taken < len(marked) and marked[taken][1] <= first:
@@ -136,6 +145,39 @@ def entities(tagged: TaggedText) -> list[Entity]:
                 found.append(_without_edges(tagged, (first, last, inner[2])) or inner)
                 taken += 1
     found.extend(marked[taken:])
+    return found
+
+
+def _numbers_a_name(tagged: TaggedText, i: int) -> bool:
+    """Whether a number belongs to the name before it: "Boeing 747", "POL 358"; not "Ann 3 times"."""
+    word, before = tagged.words[i], tagged.words[i - 1]
+    return (
+        bool(word.marks & Mark.NUMERAL)
+        and not (word.marks | before.marks) & (Mark.TIME_NUMBER | Mark.TIME | Mark.MAYBE_TIME)
+        and tagged.tags[i - 1] == PROPN
+        and tagged.tags[i + 1 : i + 2] not in ([PROPN], [NUM])
+        and not (tagged.tags[i + 1 : i + 2] == [NOUN] and tagged.words[i + 1].lowered[-1] == "s")
+    )
+
+
+def _joins_names(tagged: TaggedText, i: int) -> bool:
+    """Whether "of" stands within one name: "United States of America", "Bank of England"."""
+    words = tagged.words
+    return (
+        words[i].text == "of"
+        and words[i - 1].lowered in _BEFORE_OF
+        and words[i - 1].is_capitalised
+        and tagged.tags[i + 1 : i + 2] == [PROPN]
+    )
+
+
+def _united(marked: Sequence[Entity], is_name: Sequence[bool]) -> list[Entity]:
+    """The marked entities; two on both sides of an "of" that joins names are one."""
+    found: list[Entity] = []
+    for first, last, kind in marked:
+        if found and found[-1][1] == first - 1 and is_name[first - 1] and is_name[first]:
+            first, _, kind = found.pop()
+        found.append((first, last, kind))
     return found
 
 

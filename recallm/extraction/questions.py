@@ -23,6 +23,7 @@ __all__ = [
     "request_terms",
     "temporal_reading",
     "time_terms",
+    "without_names",
 ]
 
 
@@ -77,6 +78,13 @@ _KINDS = (
 """The kind of a date by its own words; "date" if none fits."""
 _CONTRACTION = re.compile(r"(?<=\w)(?='(?:s|re|ve|ll|d|m)\b)|(?<=\w)(?=n't\b)")
 _WHATS = re.compile(r"\b(what|who|where|when|how) ?s\b")
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'’]*(?: (?:(?:of|the|and|a|an|in|to) )*[A-Z][\w'’]*)*")
+"""A run of words with capitals inside a sentence."""
+_MISLEADING = re.compile(
+    r"\b(?:After|Again|Ago|Always|Before|Current|Earlier|Ever|Every|Finally|First|Former|Last|Lately"
+    r"|Latest|List|Never|New|Newest|Next|Now|Old|Oldest|Once|Original|Originals?|Previous|Previously"
+    r"|Recently?|Since|So Far|Start|Still|Tell|Today|Tomorrow|Until|Used|When|While|Yesterday|Yet)\b"
+)
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
@@ -129,7 +137,7 @@ def temporal_reading(text: str, tenses: Trait) -> TemporalReading:
 
     ``tenses`` are the traits PAST, PRESENT and FUTURE of the question's verbs.
     """
-    plain = _plain(text)
+    plain = _plain(without_names(text))
     question, remaining = _split(plain), _split(_with_dates(plain))
     found: dict[str, Any] = {}
     fired: list[str] = []
@@ -145,6 +153,16 @@ def temporal_reading(text: str, tenses: Trait) -> TemporalReading:
             found |= new
             fired.append(f"{rule.name} → {_described(new)}")
     return TemporalReading(**found, rules=tuple(fired))
+
+
+def without_names(text: str) -> str:
+    """A question with a mark in the place of each name whose words say when or who as words of the
+    language do: "After the Rain", "Long Ago". Dates and names of one word stay as they are, and so
+    does a text that is written in capitals."""
+    words = text.split()
+    if 2 * sum(word[:1].isupper() for word in words) > len(words) + 4:
+        return text
+    return _NAME.sub(lambda found: "Name" if _MISLEADING.search(found[0]) else found[0], text)
 
 
 def asks_for_number(text: str) -> bool:

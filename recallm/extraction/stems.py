@@ -1,6 +1,6 @@
 """Stems: the keys by which words of the same meaning are matched.
 
-A stem is the word in lower case, in Unicode's compatibility form, cut by Porter's algorithm of
+A stem is the word in lower case, in Unicode's compatibility form without accents ("José" → "jose"), cut by Porter's algorithm of
 1980 (the paper, Knowledge Update, uses NLTK's). As in Porter's own program, words of one or two
 letters stay as they are. Acronyms are not cut: "GPS" and "GP" are two concepts. Capitals alone make
 no acronym, since people write them for emphasis: "PARIS" is Paris.
@@ -8,7 +8,9 @@ no acronym, since people write them for emphasis: "PARIS" is Paris.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from functools import lru_cache
 
 import Stemmer
 
@@ -23,19 +25,35 @@ _ACRONYMS = word_set(ENGLISH["acronyms"]["like_words"])
 _HYPHENS = dict.fromkeys(map(ord, "‐‑‒–−"), "-")
 """The Unicode hyphens, and the dashes and the minus that are typed for one inside a word."""
 
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
+"""Latin letters that have no accent to take away."""
+
+_COMBINING = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+
 _lock = new_lock()
 _porter = Stemmer.Stemmer("porter", 0)
 
 
 def plain(word: str) -> str:
-    """The word in lower case and Unicode's compatibility form."""
+    """The word in lower case and Unicode's compatibility form, Latin letters without accents."""
     if word.isascii():
         return word.lower()
     # The compatibility form of some marks begins with a space ("¸"). Format characters such as
     # soft hyphens are not letters.
     visible = (letter for letter in word if unicodedata.category(letter) != "Cf")
     lowered = unicodedata.normalize("NFKC", "".join(visible)).lower().translate(_HYPHENS)
+    if not lowered.isascii():
+        lowered = _COMBINING.sub("", "".join(map(_without_accent, lowered))).translate(_LETTERS)
     return "".join(lowered.split())
+
+
+@lru_cache(maxsize=4096)
+def _without_accent(letter: str) -> str:
+    """A Latin letter without its accents. In other scripts marks make another letter."""
+    first, *marks = unicodedata.normalize("NFKD", letter)
+    return first if marks and first.isascii() else letter
 
 
 def stem(word: str) -> str:

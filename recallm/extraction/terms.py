@@ -11,7 +11,7 @@ was said:
 
 An id ("E-1042", "v2.1.3", "ann@example.com") is a content word whatever its tag. It has one stem,
 however its capitals stand, and exact tokens for what else it is called: "e1042", "ann",
-"example.com".
+"example.com". "E 1042" has the exact token "e1042", too.
 
 Exact tokens do not count in the length of a statement. A question asks for those of its ids,
 emojis, acronyms and interjections, and for all of them where it has no content word
@@ -46,7 +46,7 @@ from recallm.extraction.sentences import Span
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
 from recallm.model import exact_token
 
-__all__ = ["terms"]
+__all__ = ["spaced_code", "terms"]
 
 # A tagger takes some ids for punctuation ("KB5034441"). What has letters or digits is none.
 _CONTENT = frozenset({NOUN, PROPN, VERB, ADJ, ADV, NUM, X, PUNCT, SYM})
@@ -54,6 +54,7 @@ _LIKE_NAMES = frozenset({NOUN, PROPN, NUM, X})
 _FUNCTION = frozenset({ADP, AUX, CCONJ, DET, PART, PRON})
 _NUMBER = Mark.DIGITS | Mark.TIME_NUMBER
 _ENDS_PART = ":"
+_MOST_CODE_PARTS = 4
 _MOST_WORDS = 16
 """How many words of a part without content words make its exact token: the first ones."""
 
@@ -99,6 +100,8 @@ def terms(
                 stems.append(_stem(word, tag, all_capitals))
             if word.id_parts:
                 tokens += map(exact_token, word.id_parts)
+            if word.is_code_letters and (code := spaced_code(words[i:end])):
+                tokens.append(exact_token(code))
         elif word.text == _ENDS_PART:
             tokens += () if has_term else _token_of_part(dropped)
             dropped, has_term = [], False
@@ -112,6 +115,17 @@ def terms(
             dropped.append(word)
     tokens += () if has_term else _token_of_part(dropped)
     return stems + list(dict.fromkeys(tokens)) if tokens else stems
+
+
+def spaced_code(words: Sequence[Word]) -> str:
+    """The name of a code that begins these words, its letters and numbers apart, as if they were
+    joined: "POL 358" → "pol358". Empty where no number follows at once."""
+    parts = [words[0].stem]
+    for word in words[1:_MOST_CODE_PARTS]:
+        if not word.marks & Mark.DIGITS or word.marks & Mark.TIME_NUMBER or "," in word.text:
+            break
+        parts.append(word.id_parts[-1] if word.id_parts else word.stem)
+    return "".join(parts) if len(parts) > 1 else ""
 
 
 def _token_of_part(words: Sequence[Word]) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ _JOINERS = re.compile(r"[-_.]+")
 _ID_SEPARATORS = re.compile(r"[/\\@:=&?#]+")
 _SHORTEST_ID_PART = 3
 _MOST_ID_PARTS = 8
+_LONGEST_CODE = 8
 _SCHEMES = frozenset({"http", "https"})
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _FIRST_NON_LATIN = 0x0370
@@ -62,7 +63,7 @@ class Word:
     ``is_id``: it is written like no word of a language but like an id, a version, a file name or an
     address ("E-1042", "v2.1.3", "ann@example.com"). ``id_parts`` are further names of
     such a word, for exact tokens. ``exact`` is its name as an exact token, empty for
-    punctuation. ``character_pairs`` take the place of the term in scripts without spaces.
+    punctuation. ``is_code_letters``: a number behind it may make it a code. ``character_pairs`` take the place of the term in scripts without spaces.
     """
 
     text: str
@@ -83,6 +84,7 @@ class Word:
     is_id: bool
     id_parts: tuple[str, ...]
     exact: str
+    is_code_letters: bool
     character_pairs: tuple[str, ...] | None
 
 
@@ -170,6 +172,7 @@ def _word(text: str) -> Word:
         is_id=is_id,
         id_parts=_id_parts(name) if is_id else (),
         exact=_exact(name, lowered, is_symbol=is_symbol),
+        is_code_letters=alphabetic and len(bare) <= _LONGEST_CODE and not marks & Mark.MAYBE_TIME,
         character_pairs=_pairs(bare) if is_word else None,
     )
 
@@ -217,14 +220,14 @@ def _is_id(text: str, bare: str, marks: int) -> bool:
 def _id_parts(name: str) -> tuple[str, ...]:
     """What else an id is found by: the parts of a path, an address or an assignment
     ("ann@example.com" → "ann", "example.com"); an id with digits without what joins its parts
-    ("e-1042" → "e1042")."""
+    ("e-1042" → "e1042"), which is also the token of "E 1042"."""
     split = (part.strip(_WRAPPING) for part in _ID_SEPARATORS.split(name))
     parts = dict.fromkeys(part.removeprefix("www.") for part in split)
     if len(parts) > 1:
         found = [it for it in parts if len(it) >= _SHORTEST_ID_PART and it not in _SCHEMES]
         return tuple(found[:_MOST_ID_PARTS])
     joined = _JOINERS.sub("", name)
-    return (joined,) if joined != name and any(c.isdigit() for c in joined) else ()
+    return (joined,) if any(c.isdigit() for c in joined) else ()
 
 
 def _exact(name: str, lowered: str, *, is_symbol: bool) -> str:
