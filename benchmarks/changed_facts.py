@@ -1,8 +1,9 @@
 """Plain facts of which some change: is the changed one the last word?
 
-    python -m benchmarks.changed_facts [--subjects 400] [--embeddings default] [--missed] [--json OUT]
+    python -m benchmarks.changed_facts [--subjects 2400] [--embeddings default]
+        [--missed] [--json OUT]
 
-After MQuAKE: a fact is one sentence of ``changed_facts.toml``, told as a knowledge update of its own.
+After MQuAKE: a fact is one sentence of ``changed_facts.toml``, told as an update of its own.
 First all facts are told, then half of them again with another value, each among repetitions of
 facts that do not change. Each changed fact is asked for. ``last word @5``: of five recalled
 statements, in the order in which they are handed over, the last one on the same subject and

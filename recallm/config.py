@@ -40,8 +40,8 @@ class RecallConfig:
     concepts: ConceptChoice = "all"
     """What are concepts. "all": nouns, names, dates and codes, and names of several words both as a
     whole and by their parts ("Hong Kong", "Hong", "Kong"). "nouns": the same, names as a whole
-    alone ("Hong Kong"). Bare quantities ("four", "a lot") are none. "names": names alone, those of several words
-    as a whole ("New York"), as in the authors' first version (paper, Changes to the Architecture).
+    alone ("Hong Kong"). Bare quantities ("four", "a lot") are none. "names": names alone, as
+    a whole, as in the authors' first version (paper, Changes to the Architecture).
     With these two, as there, pronouns mention nobody. What is stored stays as it was extracted:
     open a memory with the same value each time, or questions look for other concepts than its
     updates stored."""

@@ -1,9 +1,9 @@
 """Concepts: the nouns, names, dates and entities of a statement, and which are neighbours.
 
-A bare quantity ("four", "391,000", "a lot of") is no concept. A year, an id and the number of a name
-("Boeing 747") are. Concepts have places in textual order. An entity of several words holds one place, and its parts are
-mentioned with it. Concepts whose places are near each other are neighbours. ``RecallConfig``'s
-``concepts`` says which of them count.
+A bare quantity ("four", "391,000", "a lot of") is no concept. A year, an id and the number of a
+name ("Boeing 747") are. Concepts have places in textual order. An entity of several words holds
+one place, and its parts are mentioned with it. Concepts whose places are near each other are
+neighbours. ``RecallConfig``'s ``concepts`` says which of them count.
 """
 
 from __future__ import annotations

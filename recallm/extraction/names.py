@@ -149,7 +149,7 @@ def entities(tagged: TaggedText) -> list[Entity]:
 
 
 def _numbers_a_name(tagged: TaggedText, i: int) -> bool:
-    """Whether a number belongs to the name before it: "Boeing 747", "POL 358"; not "Ann 3 times"."""
+    """Whether a number belongs to the name before it: "Boeing 747", "POL 358"; not "Ann 3"."""
     word, before = tagged.words[i], tagged.words[i - 1]
     return (
         bool(word.marks & Mark.NUMERAL)

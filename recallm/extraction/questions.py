@@ -81,9 +81,9 @@ _WHATS = re.compile(r"\b(what|who|where|when|how) ?s\b")
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'’]*(?: (?:(?:of|the|and|a|an|in|to) )*[A-Z][\w'’]*)*")
 """A run of words with capitals inside a sentence."""
 _MISLEADING = re.compile(
-    r"\b(?:After|Again|Ago|Always|Before|Current|Earlier|Ever|Every|Finally|First|Former|Last|Lately"
-    r"|Latest|List|Never|New|Newest|Next|Now|Old|Oldest|Once|Original|Originals?|Previous|Previously"
-    r"|Recently?|Since|So Far|Start|Still|Tell|Today|Tomorrow|Until|Used|When|While|Yesterday|Yet)\b"
+    r"\b(?:After|Again|Ago|Always|Before|Current|Earlier|Ever|Every|Finally|First|Former|Last"
+    r"|Lately|Latest|List|Never|Newest|Next|Now|Oldest|Once|Originals?|Previous(?:ly)?"
+    r"|Recent(?:ly)?|Since|Start|Still|Tell|Today|Tomorrow|Until|Used|When|While|Yesterday|Yet)\b"
 )
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 

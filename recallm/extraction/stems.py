@@ -1,9 +1,10 @@
 """Stems: the keys by which words of the same meaning are matched.
 
-A stem is the word in lower case, in Unicode's compatibility form without accents ("José" → "jose"), cut by Porter's algorithm of
-1980 (the paper, Knowledge Update, uses NLTK's). As in Porter's own program, words of one or two
-letters stay as they are. Acronyms are not cut: "GPS" and "GP" are two concepts. Capitals alone make
-no acronym, since people write them for emphasis: "PARIS" is Paris.
+A stem is the word in lower case, in Unicode's compatibility form without accents ("José" →
+"jose"), cut by Porter's algorithm of 1980 (the paper, Knowledge Update, uses NLTK's). As in
+Porter's own program, words of one or two letters stay as they are. Acronyms are not cut: "GPS" and
+"GP" are two concepts. Capitals alone make no acronym, since people write them for emphasis:
+"PARIS" is Paris.
 """
 
 from __future__ import annotations

@@ -63,7 +63,9 @@ class Word:
     ``is_id``: it is written like no word of a language but like an id, a version, a file name or an
     address ("E-1042", "v2.1.3", "ann@example.com"). ``id_parts`` are further names of
     such a word, for exact tokens. ``exact`` is its name as an exact token, empty for
-    punctuation. ``is_code_letters``: a number behind it may make it a code. ``character_pairs`` take the place of the term in scripts without spaces.
+    punctuation.
+    ``is_code_letters``: a number behind it may make it a code.
+    ``character_pairs`` take the place of the term in scripts without spaces.
     """
 
     text: str

@@ -210,13 +210,46 @@ def test_neighbours_at_a_distance() -> None:
 
 
 def test_the_papers_options() -> None:
-    """Single nouns, names alone; the authors' trimming."""
+    """Whole names, names alone; the authors' trimming."""
     text = "Anna gave Bob Miller two cups of tea in the kitchen."
     assert names(text, RecallConfig(concepts="nouns")) == [
-        ["anna", "bob", "miller", "two", "cup", "tea", "kitchen"]
+        ["anna", "bob miller", "cup", "tea", "kitchen"]
     ]
     assert names(text, RecallConfig(concepts="names")) == [["anna", "bob miller"]]
     assert names(text, RecallConfig(trim_concepts=3)) == [["anna", "bob miller", "bob", "miller"]]
+
+
+def test_quantities_are_no_concepts_and_names_are_whole() -> None:
+    nouns = RecallConfig(concepts="nouns")
+    wrong = []
+    for text, expected in {
+        "Ann flew a Boeing 747 to New York.": ["ann", "boe 747", "new york"],
+        "The United States of America has 391,000 lakes.": ["unit state of america", "lake"],
+        "There are 866 parks and a lot of towns on Route 66.": ["park", "town", "rout 66"],
+        "Ann saw dozens of birds in 1999.": ["ann", "bird", "1999"],
+        "Bob passed POL-358.": ["bob", "pol-358"],
+        "Bob has four dogs.": ["bob", "dog"],
+    }.items():
+        found = names(text, nouns)[0]
+        if found != expected:
+            wrong.append((text, found))
+    assert not wrong
+    assert "866" in EXTRACTOR.extract("There are 866 parks.").statements[0].terms
+
+
+def test_a_code_is_one_word_however_it_is_written() -> None:
+    spellings = ("POL-358", "POL 358", "POL358", "pol 358")
+    for text in spellings[:3]:
+        held = EXTRACTOR.extract(f"The course {text} starts at nine.").statements[0].terms
+        for asked in spellings:
+            question = EXTRACTOR.question(f"When does {asked} start?")
+            assert {*held} & question.exact_terms, (text, asked)
+
+
+def test_words_of_a_name_ask_for_no_time() -> None:
+    for name in ("After the Rain", "The Last Orchard", "Before the Thaw"):
+        time = EXTRACTOR.question(f"Who is the author of {name}?").time
+        assert (time.order, time.previous, time.anchor) == ("latest", False, None), name
 
 
 def test_describe_covers_the_whole_text() -> None:
