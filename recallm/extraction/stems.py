@@ -53,7 +53,7 @@ def plain(word: str) -> str:
 @lru_cache(maxsize=4096)
 def _without_accent(letter: str) -> str:
     """A Latin letter without its accents. In other scripts marks make another letter."""
-    first, *marks = unicodedata.normalize("NFKD", letter)
+    first, *marks = list(unicodedata.normalize("NFKD", letter))
     return first if marks and first.isascii() else letter
 
 
