@@ -417,7 +417,7 @@ class Updater:
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget what is selected, in the store and in the index of the vectors."""
-        if self._vectors is None:
+        if self._vectors is None or selection.dry_run:
             return self._store.forget(namespace, selection)
         before = self._vectors.state(namespace)
         forgotten = self._store.forget(namespace, selection)

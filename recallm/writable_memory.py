@@ -229,14 +229,18 @@ class WritableMemory(StoredMemory):
         before: Moment | None = None,
         expired: bool = False,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Forgotten:
-        """Forget for good what exactly one argument selects; return how much was forgotten.
+        """Forget for good what exactly one argument selects; return how much was forgotten (all
+        counts are 0 where nothing is stored under a name). With ``dry_run``, nothing changes: the
+        result counts what would go.
 
         ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
-        name (or the source, where no session was given); ``concept``: every statement that mentions
-        it, by its label or name; ``before``: what arrived before a t_index, or was said before a
-        moment (as in ``recall``; of a day its start); ``expired``: what has expired by now.
-        Afterwards the memory is as if it had never been told; only t does not go back.
+        name (or the source, where no session was given); ``concept``: every statement, fact and row
+        of a table that mentions it, by its label or name; ``before``: what arrived before a t_index,
+        or was said before a moment (as in ``recall``; of a day its start); ``expired``: what has
+        expired by now. Each goes with all that it alone brought (docs/namespaces.md has the table).
+        Afterwards the memory is as if the text had never been added; only t does not go back.
         ``erasure_pending`` in the result: the bytes leave the file later (``Forgotten``).
 
         Raises:
@@ -260,7 +264,8 @@ class WritableMemory(StoredMemory):
         if kind == "concept":
             with self._reader() as reader:
                 value = known_name(reader, str(value), self._concept_name)
-        return self._updater.forget(self._namespace, Selection(kind=kind, value=value))
+        selection = Selection(kind=kind, value=value, dry_run=checks.flag(dry_run, "dry_run"))
+        return self._updater.forget(self._namespace, selection)
 
     def erase_namespace(self, namespace: str) -> Receipt:
         """Forget everything that ``namespace`` holds, such as the data of one user who asks for

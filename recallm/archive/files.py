@@ -10,14 +10,19 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from recallm import checks
 from recallm.archive.strict_json import LONGEST_HEADER, is_header
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database, private
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["open_for_reading", "open_for_writing"]
 
@@ -30,7 +35,8 @@ def open_for_writing(
     is_own: Callable[[bytes], bool] = is_header,
 ) -> Iterator[IO[str]]:
     """``target`` as a text stream. A file is written as a draft beside ``target`` and moved there
-    once it is on the disk; until then an older export stays as it was. ``is_own`` says by the first
+    once it is on the disk; until then an older export stays as it was. The draft of an export that
+    was killed is removed by the next one into its folder. ``is_own`` says by the first
     line whether a file is an export of this ``kind``, which may be replaced.
 
     Raises:
@@ -49,9 +55,11 @@ def open_for_writing(
                 yield stream
             return
         _check_replaceable(path, kind, is_own)
+        _remove_drafts(path.parent)
         draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
         try:
             with open(draft, "x", encoding="utf-8", newline="\n", opener=private) as stream:
+                _lock(stream, waits=True)
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -63,6 +71,28 @@ def open_for_writing(
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise ArchiveError(f"{given} cannot be written: {error.strerror or error}") from error
+
+
+def _lock(stream: IO[Any], *, waits: bool = False) -> None:
+    """Mark a draft as one that is being written.
+
+    Raises:
+        OSError: another process writes it, or the folder knows no locks.
+
+    """
+    if fcntl is not None:
+        with suppress(OSError) if waits else nullcontext():
+            fcntl.flock(stream, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _remove_drafts(folder: Path) -> None:
+    """Remove what exports into this folder left that were killed. An empty draft may be one that is
+    not locked yet."""
+    for draft in folder.glob(f".{'[0-9a-f]' * 32}.recallm"):
+        with suppress(OSError), draft.open("rb") as stream:
+            _lock(stream)
+            if draft.stat().st_size:
+                draft.unlink()  # Windows refuses this for a file that is open
 
 
 @contextmanager

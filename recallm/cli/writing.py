@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.text import Text
 
 from recallm import InvalidInputError, KnowledgeUpdate, RecallM
 from recallm.checks import shown
@@ -211,6 +211,9 @@ def forget(
         bool, typer.Option("--everything", help="The whole namespace (asks first).")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would go; change nothing.")
+    ] = False,
 ) -> None:
     """Forget what exactly one option selects, and everything that only it supported."""
     given: dict[str, Any] = {
@@ -226,14 +229,19 @@ def forget(
     chosen = {name: value for name, value in given.items() if value is not None}
     if len(chosen) != 1:
         raise typer.BadParameter("say what to forget with exactly one option")
-    if everything and not yes:
+    if everything and not yes and not dry_run:
         typer.confirm("Forget everything in this namespace?", abort=True, err=True)
     with open_memory() as memory, working("forgetting"):
-        forgotten = dataclasses.asdict(memory.forget(**chosen))
-    is_pending = forgotten.pop("erasure_pending")
-    counts = [counted(count, name[:-1]) for name, count in forgotten.items() if count]
-    console().print("forgotten: " + (", ".join(counts) or "nothing, because nothing matched"))
-    if is_pending:
+        forgotten = memory.forget(**chosen, dry_run=dry_run)
+    if forgotten:
+        what = str(forgotten)
+    else:
+        [(name, value)] = chosen.items()
+        named = name if value is True else f"{name} {str(value)!r}"
+        what = f"nothing, because nothing is stored under {named}"
+    verb = "would be forgotten" if dry_run else "forgotten"
+    console().print(Text(printable(f"{verb}: {what}")))
+    if forgotten.erasure_pending:
         console().print(
             "the bytes are still in the file, because another process reads an earlier state; the "
             "next process that writes or opens the file overwrites them"

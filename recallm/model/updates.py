@@ -203,12 +203,14 @@ class Selection:
     name, a t_index or an aware datetime (everything before it), the moment by which a passage has
     expired, True, or entities and triplets. ``limit`` bounds the passages that a sweep of expired
     ones forgets; such a sweep takes no lock where nothing has expired, does not wait for other
-    writers where the store can tell, and erases no bytes of a file.
+    writers where the store can tell, and erases no bytes of a file. ``dry_run``: the store says
+    what it would forget, and changes nothing.
     """
 
     kind: SelectionKind
     value: str | int | datetime | GraphNames
     limit: int | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,3 +234,14 @@ class Forgotten:
     def __bool__(self) -> bool:
         counts = (name for name in self.__slots__ if name != "erasure_pending")
         return any(getattr(self, name) for name in counts)
+
+    def __str__(self) -> str:
+        """What was removed, in words: "1 passage, 2 statements"."""
+        kinds = {"entities": "entity", "summaries": "summary"}
+        counts = {name: getattr(self, name) for name in self.__slots__ if name != "erasure_pending"}
+        words = [
+            f"{count:,} {name if count != 1 else kinds.get(name, name[:-1])}"
+            for name, count in counts.items()
+            if count
+        ]
+        return ", ".join(words) or "nothing"

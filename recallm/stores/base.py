@@ -392,10 +392,17 @@ class GraphStore(Protocol):
 
         A passage without statements goes where its id, source, session or time is selected. An item
         goes as a whole, with the first of its statements. ``session`` selects what was given this
-        session, or this source and no session; ``concept`` also selects the entities on it;
-        ``expired`` the passages with ``expires_at <= value``, at most ``limit`` of them: those that
-        expired first, then by t; ``graph`` entities, with their triplets, and triplets, while
-        statements stay; ``everything`` all but the counter.
+        session, or this source and no session; ``before`` a datetime what was said earlier, facts
+        among it; ``expired`` the passages with ``expires_at <= value``, at most ``limit`` of them:
+        those that expired first, then by t; ``graph`` entities, with their triplets, and triplets,
+        while texts stay; ``everything`` all but the counter. ``dry_run`` changes nothing.
+
+        ``concept`` selects the statements that mention it, the entities on it, and the triplets of
+        these. A passage without statements that shows one (a fact, a row of a table) goes as a
+        whole. Elsewhere such a triplet takes the evidence of its ends at its place along, unless
+        another triplet there names them; a passage that stays loses the entries of its metadata in
+        which a label of the concept stands, in any case, as whole words. A passage without a text
+        goes with its last entity or triplet, and so does a graph-only update.
 
         The result counts the passages, concepts, relations, entities and triplets of which nothing
         is left, and the summaries that went.

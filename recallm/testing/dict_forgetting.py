@@ -7,15 +7,17 @@ from dataclasses import replace
 from datetime import datetime
 
 from recallm.model import (
+    EntityUpsert,
     ExtractedStatement,
     Forgotten,
     GraphNames,
     Horizon,
     PreparedUpdate,
     Selection,
+    TripletUpsert,
     readable_term,
 )
-from recallm.stores.semantics.forgetting import redact
+from recallm.stores.semantics.forgetting import redact, without_entries
 from recallm.testing.dict_namespace import Namespace, ends_of, is_empty, t_of
 from recallm.testing.dict_reader import DictReader
 
@@ -32,9 +34,13 @@ def forget(draft: Namespace, selection: Selection) -> None:
         _forget_statements(draft, update, selection)
     _drop_references(draft, spelling)
     if selection.kind == "concept":
-        for id, entity in list(draft.entities.items()):
-            if entity.concept.name and entity.concept.name == selection.value:
-                del draft.entities[id]
+        ids = {
+            id
+            for id, entity in draft.entities.items()
+            if entity.concept.name and entity.concept.name == selection.value
+        }
+        without = [_without_entities(draft, update, ids) for update in draft.updates]
+        draft.updates = [update for update in without if update is not None]
     if isinstance(selection.value, GraphNames):
         for id in selection.value.entities:
             draft.entities.pop(id, None)
@@ -46,9 +52,9 @@ def forget(draft: Namespace, selection: Selection) -> None:
         draft.open_session = None
     elif sum(len(update.vectors) for update in draft.updates) < before:
         draft.vector_revision += 1
+    _drop_what_nothing_shows(draft)
     if draft.open_session and draft.open_session[0] not in map(t_of, draft.updates):
         draft.open_session = None
-    _drop_what_nothing_shows(draft)
 
 
 def _first(updates: list[PreparedUpdate], selection: Selection) -> list[PreparedUpdate]:
@@ -116,7 +122,41 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
     if whole:
         del draft.updates[place]
     elif gone:
-        draft.updates[place] = _cut(update, gone)
+        left = _cut(update, gone)
+        if selection.kind == "concept":
+            mentions = [it for statement in update.statements for it in statement.concepts]
+            labels = {it.label for it in mentions if it.name == selection.value}
+            left = replace(left, metadata=without_entries(update.metadata, labels))
+        draft.updates[place] = left
+
+
+def _without_entities(
+    draft: Namespace, update: PreparedUpdate, ids: set[str]
+) -> PreparedUpdate | None:
+    """What is left of an update without entities, their triplets, and the other ends of these that
+    no other triplet names in the same place; None for a passage without statements."""
+    lost = [t for t in update.triplets if t.subject in ids or t.object in ids]
+    chosen = [entity.id for entity in update.entities if entity.id in ids]
+    if not lost and not chosen:
+        return update
+    if update.text is not None and not update.statements:
+        return None
+    kept = [t for t in update.triplets if t not in lost]
+
+    def is_left(entity: EntityUpsert) -> bool:
+        def is_end(t: TripletUpsert) -> bool:
+            return entity.position == t.position and entity.id in (t.subject, t.object)
+
+        return entity.id not in ids and (not any(map(is_end, lost)) or any(map(is_end, kept)))
+
+    return replace(
+        update,
+        entities=tuple(filter(is_left, update.entities)),
+        triplets=tuple(kept),
+        metadata=without_entries(
+            update.metadata, {draft.entities[id].concept.label for id in chosen}
+        ),
+    )
 
 
 def drop_summary(draft: Namespace, concept: str, update: PreparedUpdate) -> None:
@@ -285,17 +325,20 @@ def _drop_what_nothing_shows(draft: Namespace) -> None:
         known = key[0] in draft.entities and key[2] in draft.entities
         if not known or key not in evident:
             draft.triplets.remove(key)
-    draft.updates = [
-        replace(
-            update,
-            entities=tuple(entity for entity in update.entities if entity.id in draft.entities),
+    left: list[PreparedUpdate] = []
+    for before in draft.updates:
+        update = replace(
+            before,
+            entities=tuple(entity for entity in before.entities if entity.id in draft.entities),
             triplets=tuple(
-                triplet for triplet in update.triplets if ends_of(triplet) in draft.triplets
+                triplet for triplet in before.triplets if ends_of(triplet) in draft.triplets
             ),
         )
-        for update in draft.updates
-    ]
-    draft.updates = [update for update in draft.updates if not is_empty(update)]
+        is_blank = update.text is not None and not update.text.strip()
+        lost_all = bool(before.elements) and not update.elements
+        if not (is_empty(update) or (is_blank and lost_all)):
+            left.append(update)
+    draft.updates = left
 
 
 def difference(before: Namespace, after: Namespace) -> Forgotten:

@@ -103,8 +103,9 @@ class DictStore:
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         with self._write(namespace) as draft:
             before = draft.copy()
-            forget(draft, selection)
-            return difference(before, draft)
+            after = draft.copy() if selection.dry_run else draft
+            forget(after, selection)
+            return difference(before, after)
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]

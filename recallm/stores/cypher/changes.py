@@ -208,7 +208,12 @@ WITH v, row""")
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
-SET u.text = row.text, u.neighbours = row.neighbours, u.cuts = coalesce(u.cuts, 0) + 1
+SET u.text = row.text, u.neighbours = row.neighbours, u.cuts = coalesce(u.cuts, 0) + 1,
+    u.metadata = row.metadata, u.metadata_entries = row.metadata_entries
+WITH row, u
+FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
+    SET said.metadata_entries = row.metadata_entries
+)
 WITH row
 CALL (row) {
     UNWIND row.spans AS span

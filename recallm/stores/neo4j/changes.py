@@ -21,6 +21,7 @@ from recallm.stores.neo4j.values import (
     json_out,
     key_of,
     keys_of,
+    metadata_entries,
     neighbours_out,
     statement_out,
     summary_out,
@@ -367,6 +368,8 @@ def _cut_passage(update: PreparedUpdate) -> dict[str, Any]:
         "text": text,
         "spans": [[statement_key(t_index, s.position), s.start, s.end] for s in update.statements],
         "neighbours": neighbours_out(update),
+        "metadata": json_out(update.metadata),
+        "metadata_entries": metadata_entries(update.metadata) or None,
     }
 
 

@@ -34,7 +34,7 @@ from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.unlocked import UnlockedRows
 from recallm.stores.neo4j.vector_index import VectorIndexes, vector_sizes
 from recallm.stores.semantics.applying import amend, apply_updates
-from recallm.stores.semantics.forgetting import forget
+from recallm.stores.semantics.forgetting import DryRun, forget
 
 __all__ = ["Neo4jStore"]
 
@@ -191,7 +191,12 @@ class Neo4jStore:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
         are deleted in portions before this returns, or, where that fails, in the background of
         the next store that is opened."""
-        forgotten = self._connection.write(lambda tx: forget(LockedRows(tx, namespace), selection))
+        try:
+            forgotten = self._connection.write(
+                lambda tx: forget(LockedRows(tx, namespace), selection)
+            )
+        except DryRun as dry_run:
+            return dry_run.forgotten
         if selection.kind == "everything":
             purge(self._connection)
         return forgotten

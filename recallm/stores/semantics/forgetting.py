@@ -12,12 +12,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 from typing import Any
 
 from recallm.model import (
@@ -28,8 +29,8 @@ from recallm.model import (
     PreparedUpdate,
     Reference,
     Selection,
+    TripletUpsert,
     parse_statement_id,
-    position_of,
     statement_key,
     t_index_of,
 )
@@ -52,7 +53,7 @@ from recallm.stores.semantics.writing import (
     write_counted_concepts,
 )
 
-__all__ = ["forget", "forget_updates", "redact"]
+__all__ = ["DryRun", "forget", "forget_updates", "redact", "without_entries"]
 
 _CHUNK = 500
 """Updates whose rows are held in memory at a time."""
@@ -92,42 +93,49 @@ def redact(
     return remaining[:tail] + remaining[tail:].rstrip(), moved
 
 
+class DryRun(Exception):
+    """Ends the transaction of a dry run; ``forgotten`` is what the selection would have taken."""
+
+    def __init__(self, forgotten: Forgotten) -> None:
+        super().__init__()
+        self.forgotten = forgotten
+
+
 def forget(rows: Rows, selection: Selection) -> Forgotten:
-    """See `GraphStore.forget`."""
-    kind, value = selection.kind, str(selection.value)
-    if kind == "statement":
-        parsed = parse_statement_id(value)
-        if parsed is None:
-            return Forgotten()
-        id, position = parsed
-        opened = rows.open(ids=[id])
-        forgetting = _Forgetting(rows, opened.totals)
-        if id in opened.passages:
-            forgetting.forget_statements({opened.passages[id][0]: {position}})
-        return forgetting.settle()
-    namespace = rows.open().totals
+    """See `GraphStore.forget`.
+
+    Raises:
+        DryRun: ``selection`` is a dry run; the store rolls back.
+    """
+    forgotten = _forget(rows, selection)
+    if selection.dry_run:
+        raise DryRun(forgotten)
+    return forgotten
+
+
+def _forget(rows: Rows, selection: Selection) -> Forgotten:
+    kind, value = selection.kind, selection.value
+    id, position = parse_statement_id(str(value)) or ("", 0)
+    opened = rows.open(ids=[id] if kind == "statement" else ())
     if kind == "everything":
-        return _forget_everything(rows, namespace) if namespace.t else Forgotten()
-    forgetting = _Forgetting(rows, namespace)
-    if isinstance(selection.value, GraphNames):
-        forgetting.forget_elements(selection.value.entities | selection.value.triplets)
-        return forgetting.settle()
-    if kind != "concept":
-        forgetting.forget_statements(dict.fromkeys(rows.select(selection)))
-        return forgetting.settle()
-    keys, entities = rows.touching(value)
-    positions: dict[int, set[int]] = {}
-    for key in keys:
-        positions.setdefault(t_index_of(key), set()).add(position_of(key))
-    forgetting.forget_statements(positions)
-    forgetting.forget_elements(entities)
+        return _forget_everything(rows, opened.totals) if opened.totals.t else Forgotten()
+    forgetting = _Forgetting(rows, opened.totals)
+    if isinstance(value, GraphNames):
+        forgetting.forget_elements(value.entities | value.triplets)
+    elif kind == "concept":
+        forgetting.forget_concept(str(value))
+    elif kind == "statement":
+        ts = [opened.passages[id][0]] if id in opened.passages else []
+        forgetting.change(ts, lambda update: _cut(update, {position}))
+    else:
+        forgetting.change(rows.select(selection), lambda _: None)
     return forgetting.settle()
 
 
 def forget_updates(rows: Rows, namespace: NamespaceTotals, ts: Iterable[int]) -> None:
     """Forget whole updates in the middle of another write."""
     forgetting = _Forgetting(rows, namespace)
-    forgetting.forget_statements(dict.fromkeys(ts))
+    forgetting.change(ts, lambda _: None)
     forgetting.settle()
 
 
@@ -160,38 +168,53 @@ class _Forgetting:
         # Concepts that lost an entity's evidence.
         self._recounted: set[str] = set()
         # The ids of passages that are forgotten, and those of passages that are cut, with the names
-        # of the concepts that they spelled; the t of updates that refer to any of these.
+        # of the concepts that they spelled; the t of updates that refer to any of these, and those
+        # of forgotten updates.
         self._forgotten: set[str] = set()
         self._unspelled: defaultdict[str, set[str]] = defaultdict(set)
         self._referring: set[int] = set()
+        self._gone: set[int] = set()
         self._has_lost_vectors = False
         self._relations: dict[Pair, RelationTotals] = {}
         # The t at which relations lost their evidence.
         self._pairs: dict[Pair, set[int]] = {}
-        # Elements that lost evidence, and those that go whatever their evidence.
+        # Elements that lost evidence.
         self._elements: set[ElementKey] = set()
-        self._chosen: set[ElementKey] = set()
 
-    def forget_statements(self, positions: Mapping[int, set[int] | None]) -> None:
-        """Forget the statements at these positions of updates, by t; None: the whole update."""
-        ts = sorted(positions)
-        for first in range(0, len(ts), _CHUNK):
-            self._change(
-                (update, _cut(update, positions[t_of(update)]))
-                for update in self._rows.updates(ts[first : first + _CHUNK])
-            )
-        self._referring.difference_update(t for t, cut in positions.items() if cut is None)
-        while self._referring:
-            ts = sorted(self._referring)[:_CHUNK]
-            self._referring.difference_update(ts)
+    def change(
+        self, ts: Iterable[int], left: Callable[[PreparedUpdate], PreparedUpdate | None]
+    ) -> None:
+        """Write what is ``left`` of the updates at these t, None for nothing; drop the mentions by
+        reference to what is gone."""
+        ordered = sorted(ts)
+        for first in range(0, len(ordered), _CHUNK):
+            updates = self._rows.updates(ordered[first : first + _CHUNK])
+            self._change((update, left(update)) for update in updates)
+        while referring := sorted(self._referring - self._gone)[:_CHUNK]:
+            self._referring.difference_update(referring)
             self._change(
                 (update, without_mentions(update, partial(self._is_lost, update.id)))
-                for update in self._rows.updates(ts)
+                for update in self._rows.updates(referring)
             )
 
-    def forget_elements(self, elements: Iterable[ElementKey]) -> None:
-        """Forget entities and triplets with all of their evidence."""
-        self._chosen.update(elements)
+    def forget_concept(self, name: str) -> None:
+        """Forget all that mentions a concept or stands on it."""
+        keys, ids = self._rows.touching(name)
+        elements = {*ids, *self._rows.triplets_of(ids)}
+        ts = {t_index_of(key) for key in keys} | self._showing(elements)
+        self.change(ts, partial(_without_concept, name=name, elements=elements))
+
+    def forget_elements(self, elements: Collection[ElementKey]) -> None:
+        """Forget entities, with their triplets, and triplets."""
+        ends = {key for key in elements if isinstance(key, str)}
+        doomed = {*elements, *self._rows.triplets_of(ends)}
+        self.change(self._showing(doomed), partial(_without_elements, elements=doomed))
+
+    def _showing(self, elements: Collection[ElementKey]) -> set[int]:
+        """The t of the updates that show any of these elements."""
+        known = self._rows.look_up(elements=elements).elements
+        evidence = self._rows.evidence(known.keys())
+        return {t_index_of(at) for shown in evidence.values() for at in shown}
 
     def settle(self) -> Forgotten:
         """Count and merge anew all that has lost something."""
@@ -229,7 +252,12 @@ class _Forgetting:
         # As long as the passages are there: a store may find references through them.
         spelled_less = {id for id in ids if id in self._forgotten or self._unspelled.get(id)}
         self._referring.update(self._rows.referring(spelled_less))
-        stored = look_up_contents(self._rows, [before for before, _ in changes.passages if before])
+        known = [before for before, _ in changes.passages if before]
+        stored = look_up_contents(self._rows, known)
+        if alone := changes.element_evidence.keys() - {
+            it.element for u in known for it in u.elements
+        }:
+            self._rows.look_up(elements=alone)
         changes.terms, changes.sessions = stored.terms, stored.sessions
         self._relations |= stored.relations
         for before, after in changes.passages:
@@ -248,8 +276,12 @@ class _Forgetting:
             gone.difference_update(s.position for s in after.statements)
             if gone and (before.key is not None or not after.statements):
                 after, gone = None, {s.position for s in before.statements}
-        changes.passages.append((before, after))
+        if after is None or replace(after, entities=(), triplets=()) != replace(
+            before, entities=(), triplets=()
+        ):
+            changes.passages.append((before, after))
         if after is None:
+            self._gone.add(t_index)
             close_session(self._namespace, t_index)
             if before.text is not None:
                 self._counts["passages"] += 1
@@ -287,15 +319,18 @@ class _Forgetting:
         return spelling in self._forgotten or name in self._unspelled.get(spelling, ())
 
     def _settle_elements(self) -> None:
-        """Delete the entities and triplets that are chosen or have no evidence any more; merge the
-        properties of the others anew."""
-        if not (self._elements or self._chosen):
+        """Delete the entities and triplets without evidence, and the triplets of such entities;
+        merge the properties of the others anew."""
+        if not self._elements:
             return
         left = self._rows.evidence(self._elements)
-        doomed = self._chosen | (self._elements - left.keys())
-        doomed |= self._rows.triplets_of({key for key in doomed if isinstance(key, str)})
+        doomed = self._elements - left.keys()
+        orphans = self._rows.triplets_of({it for it in doomed if isinstance(it, str)}) - doomed
+        if orphans:
+            self.forget_elements(orphans)
+            doomed |= orphans
         stored = self._rows.look_up(
-            elements=self._elements | doomed,
+            elements=self._elements,
             predicates={key[1] for key in doomed if not isinstance(key, str)},
         )
         changes = Changes(namespace=self._namespace)
@@ -340,12 +375,10 @@ def _mentions_of(update: PreparedUpdate) -> Counter[str]:
     return Counter(mention.name for s in update.statements for mention in s.concepts)
 
 
-def _cut(update: PreparedUpdate, gone: set[int] | None) -> PreparedUpdate | None:
-    """``update`` without the statements at the positions ``gone`` (None: nothing is left); itself
-    where none stands there."""
+def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
+    """``update`` without the statements at the positions ``gone``; itself where none stands
+    there."""
     statements = update.statements
-    if gone is None:
-        return None
     if not any(statement.position in gone for statement in statements):
         return update
     text, spans = redact(
@@ -366,3 +399,69 @@ def _cut(update: PreparedUpdate, gone: set[int] | None) -> PreparedUpdate | None
         triplets=tuple(x for x in update.triplets if x.position not in gone),
         vectors=tuple(v for v in update.vectors if v.position not in gone),
     )
+
+
+def _without_concept(
+    update: PreparedUpdate, *, name: str, elements: Collection[ElementKey]
+) -> PreparedUpdate | None:
+    """What is left of an update without a concept; ``elements`` stand on it or have an end there.
+
+    A passage without statements, which is a fact or a row of a table, goes as a whole. Else the
+    ends of a triplet that goes stay where another triplet at their place names them.
+    """
+    said = [(s.position, m) for s in update.statements for m in s.concepts if m.name == name]
+    left = _cut(update, {position for position, _ in said})
+    if left.text is not None and not left.statements:
+        return None
+    triplets = [x for x in left.triplets if x.element not in elements]
+    ends = _ends(left.triplets) - _ends(triplets)
+    left = replace(
+        left,
+        entities=tuple(
+            e for e in left.entities if e.id not in elements and (e.id, e.position) not in ends
+        ),
+        triplets=tuple(triplets),
+    )
+    labels = {m.label for _, m in said}
+    labels.update(e.concept.label for e in update.entities if e.concept.name == name)
+    return replace(left, metadata=without_entries(left.metadata, labels))
+
+
+def _ends(triplets: Iterable[TripletUpsert]) -> set[tuple[str, int]]:
+    """The ends of triplets, with the positions where they stand."""
+    return {(end, x.position) for x in triplets for end in (x.subject, x.object)}
+
+
+def _without_elements(
+    update: PreparedUpdate, *, elements: Collection[ElementKey]
+) -> PreparedUpdate | None:
+    """``update`` without these entities and triplets; None where it has no other and no text."""
+    left = replace(
+        update,
+        entities=tuple(e for e in update.entities if e.id not in elements),
+        triplets=tuple(x for x in update.triplets if x.element not in elements),
+    )
+    return left if left.elements or (left.text or "").strip() else None
+
+
+def without_entries(metadata: Mapping[str, Any], labels: Iterable[str]) -> Mapping[str, Any]:
+    """``metadata`` without the entries in which a label stands, in any case, as whole words."""
+    spelled = "|".join(map(re.escape, sorted(labels)))
+    if not spelled:
+        return metadata
+    pattern = re.compile(rf"(?<!\w)(?:{spelled})(?!\w)", re.IGNORECASE)
+    return {
+        key: value
+        for key, value in metadata.items()
+        if not any(map(pattern.search, _texts([key, value])))
+    }
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a JSON value."""
+    if isinstance(value, Mapping):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple):
+        yield from chain.from_iterable(map(_texts, value))
+    else:
+        yield str(value)

@@ -21,7 +21,7 @@ from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selecti
 from recallm.stores.base import Applied
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.archiving import restore_records
-from recallm.stores.semantics.forgetting import forget
+from recallm.stores.semantics.forgetting import DryRun, forget
 from recallm.stores.sqlite.connections import Connections
 from recallm.stores.sqlite.copies import back_up, restore_file
 from recallm.stores.sqlite.failures import damage, guarded
@@ -128,7 +128,10 @@ class SQLiteStore:
                 if not has_expired(snapshot.rows, namespace, selection.value):
                     return Forgotten()
             return self._connections.write(forget_selected, waits=False)
-        forgotten = self._connections.write(forget_selected, erase=True)
+        try:
+            forgotten = self._connections.write(forget_selected, erase=True)
+        except DryRun as dry_run:
+            return dry_run.forgotten
         pending = bool(forgotten) and self._connections.erasure_pending
         return replace(forgotten, erasure_pending=pending)
 

@@ -9,9 +9,11 @@ import pytest
 
 from recallm.errors import ConflictError
 from recallm.model import (
+    Filter,
     Forgotten,
     Horizon,
     PreparedUpdate,
+    Selection,
     SelectionKind,
     Summary,
     statement_key,
@@ -431,3 +433,63 @@ class ForgettingTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert summaries(reader, ["ann"]) == {}
             assert reader.concepts(["ann"])[0].merges == 0
+
+    def test_facts_go_by_concept_as_a_whole(self, store: GraphStore, namespace: str) -> None:
+        """A fact goes with its other end and its passage; elsewhere what only it brought goes."""
+        fact = PreparedUpdate(
+            id="fact",
+            text="",
+            source="s",
+            timestamp=at(0),
+            metadata={"key": "Eve"},
+            entities=(entity("e", "Eve"), entity("n", "Number"), entity("b", "Bo")),
+            triplets=(triplet("e", "has", "n"), triplet("b", "has", "n")),
+        )
+        text = prepared(
+            "text",
+            "[Eve] ran",
+            "[Cy] ran",
+            metadata={"who": ["a eve"], "k": "Evening"},
+            entities=(entity("e", "Eve"), entity("n", "Number"), entity("c", "Cy")),
+            triplets=(triplet("e", "has", "n"), triplet("e", "met", "c"), triplet("c", "is", "c")),
+        )
+        graph = replace(text, id="", text=None, statements=(), neighbours=(), metadata={})
+        apply_each(store, namespace, fact, text, graph)
+        held = snapshot_of(store, namespace)
+        selection = Selection(kind="concept", value="eve")
+        counted = store.forget(namespace, replace(selection, dry_run=True))
+        assert snapshot_of(store, namespace) == held
+        assert store.forget(namespace, selection) == counted
+        assert (counted.passages, counted.statements, counted.entities) == (1, 1, 3)
+        kept = {"entities": (entity("c", "Cy"),), "triplets": (triplet("c", "is", "c"),)}
+        left = replace(prepared("text", "[Cy] ran", metadata={"k": "Evening"}), t_index=2, **kept)
+        left = replace(left, statements=(replace(left.statements[0], position=1),))
+        self.as_if(
+            store,
+            namespace,
+            [left, replace(graph, t_index=3, **kept)],
+            [fact, text, graph],
+            3,
+        )
+        with store.reader(namespace, Horizon()) as reader:
+            assert (
+                reader.postings(["ran"], limit=9, where=Filter(metadata={"who": ["a eve"]}))[
+                    "ran"
+                ].keys
+                == ()
+            )
+
+    def test_an_empty_passage_goes_with_its_last_element(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """Also where another passage took the entity along; a passage with a text stays."""
+        ends = (entity("e", "Eve"), entity("f", "Fay"))
+        shown = triplet("e", "met", "f")
+        bare = PreparedUpdate(id="bare", text="", session="s", triplets=(shown,))
+        text = PreparedUpdate(id="text", text="…", triplets=(shown,))
+        apply_each(store, namespace, prepared("1", "[Ann]", entities=ends), bare, text)
+        counted = forget(store, namespace, "id", "1")
+        assert (counted.passages, counted.entities, counted.triplets) == (2, 2, 1)
+        with store.reader(namespace, Horizon()) as reader:
+            assert [it.id for it in reader.passages()] == ["text"]
+            assert reader.sessions() == []
