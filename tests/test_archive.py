@@ -336,3 +336,14 @@ def test_an_open_database_is_not_touched(tmp_path: Path, ending: str) -> None:
         assert memory.stats().passages == 3
     # The closed memory, which is still there, has nothing open.
     assert not is_open_database(path)
+
+
+def test_the_draft_of_a_killed_export_is_removed(tmp_path: Path) -> None:
+    """By the next export into its folder; a draft that is still being written stays."""
+    killed = tmp_path / f".{'0a' * 16}.recallm"
+    killed.write_text("a draft", encoding="utf-8")
+    with RecallM() as memory, open_for_writing(tmp_path / "first.jsonl") as stream:
+        stream.write('{"recallm": 1}\n')
+        stream.flush()
+        memory.export(tmp_path / "second.jsonl")
+    assert sorted(it.name for it in tmp_path.iterdir()) == ["first.jsonl", "second.jsonl"]

@@ -375,10 +375,12 @@ def test_texts_control_neither_the_terminal_nor_the_markup(run: Run) -> None:
 
 
 def test_forget_counts_what_it_removed(told: Run) -> None:
+    planned = told("forget", "--concept", "Brazil", "--dry-run")
     done = told("forget", "--concept", "Brazil")
+    assert planned.stdout == f"would be {done.stdout}"
     assert "1 passage, 1 statement" in done.stdout
     assert texts(told("history", "Brazil", "--json")) == []
-    assert "nothing" in told("forget", "--id", "unknown").stdout
+    assert "nothing is stored under id 'unknown'" in told("forget", "--id", "unknown").stdout
 
 
 def test_forget_before_a_t(told: Run) -> None:

@@ -1,0 +1,107 @@
+"""After any ``forget``, a memory is as if it had never held what went; no byte of it is left."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from recallm import RecallM
+from recallm.facts import FactMemory
+
+_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+_NAMES = ("Avexa", "Bonuro", "Cimola", "Dastep")
+
+
+def _piece(random: random.Random, number: int) -> dict[str, Any]:
+    """A text, a fact or a row about one or two names, with words of its own."""
+    name, other = random.sample(_NAMES, 2)
+    own = f"Own{number}zq"
+    given = {
+        "source": random.choice([None, "src1", "src2"]),
+        "said": random.choice([None, _DAY + timedelta(days=number)]),
+    }
+    kind = random.choice(["text", "fact", "row"])
+    about = {name, other} if random.random() < 0.3 and kind != "row" else {name}
+    words = {"kind": kind, "name": name, "own": own, "id": f"id{number}zq", "about": about, **given}
+    return {**words, "other": other if other in about else own}
+
+
+def _write(memory: RecallM, piece: dict[str, Any]) -> None:
+    facts, name, own = FactMemory(memory), piece["name"], piece["own"]
+    if piece["kind"] == "row":
+        row = {"name": name, "phone": own, "note": f"{own} b"}
+        piece["source"], piece["said"] = f"table{own}", piece["said"] or _DAY
+        facts.load([row], key="name", name=piece["source"], said=piece["said"])
+    elif piece["kind"] == "fact":
+        given = {key: piece[key] for key in ("source", "said", "id")}
+        facts.write(name, f"rel{own}", piece["other"], properties={"p": own}, **given)
+    else:
+        memory.update(
+            f"{name} met {piece['other']}.",
+            id=piece["id"],
+            source=piece["source"],
+            timestamp=piece["said"],
+            metadata={"who": own},
+        )
+
+
+def _archive(memory: RecallM) -> list[Any]:
+    """What is exported, but for t and what follows from it."""
+    target = io.StringIO()
+    memory.export(target)
+    lines = [json.loads(line) for line in target.getvalue().splitlines()[1:]]
+    text = json.dumps([line for line in lines if "text" in line or "entities" in line])
+    text = re.sub(r'"t(_index)?": \d+', '"t": 0', text)
+    text = re.sub(r'"id": "[0-9a-f]{32}"', '"id": ""', text)
+    return json.loads(re.sub(r'"session_key": "@\d+"', '"session_key": ""', text))
+
+
+def test_as_if_never_held_and_no_byte_is_left(tmp_path: Path) -> None:
+    """With texts, facts and rows, for every selection: the archive equals that of a memory without
+    the selected pieces, and the file holds no word that only these had."""
+    wrong: list[str] = []
+    for seed in range(15):
+        draw = random.Random(seed)
+        pieces = [_piece(draw, number) for number in range(1, 9)]
+        path = tmp_path / f"{seed}.db"
+        with RecallM(path) as memory:
+            for piece in pieces:
+                _write(memory, piece)
+            chosen = draw.choice(pieces)
+            moment = _DAY + timedelta(days=5)
+            selection: dict[str, Any]
+            match ["concept", "concept", "source", "session", "before"][seed % 5]:
+                case "before":
+                    selection = {"before": moment}
+                    gone = [it for it in pieces if it["said"] and it["said"] < moment]
+                case "concept":
+                    selection = {"concept": chosen["name"]}
+                    gone = [it for it in pieces if chosen["name"] in it["about"]]
+                case kind:
+                    name = chosen["source"] or "nothing"
+                    selection = {kind: name}
+                    gone = [it for it in pieces if it["source"] == name]
+            before = _archive(memory)
+            counted = memory.forget(**selection, dry_run=True)
+            if _archive(memory) != before:
+                wrong.append(f"{seed}: the dry run changed something")
+            if memory.forget(**selection) != counted or bool(counted) != bool(gone):
+                wrong.append(f"{seed}: {counted} of {selection}")
+            with RecallM() as control:
+                for piece in pieces:
+                    if piece not in gone:
+                        _write(control, piece)
+                if _archive(memory) != _archive(control):
+                    wrong.append(f"{seed}: {selection} left another archive")
+        kept = {str(it[key]) for it in pieces if it not in gone for key in it}
+        kept |= {name for it in pieces if it not in gone for name in it["about"]}
+        words = {str(it[key]) for it in gone for key in ("own", "id", "name", "source")}
+        words -= {*kept, "None"}
+        held = b"".join(it.read_bytes() for it in tmp_path.glob(f"{seed}.db*")).lower()
+        wrong += [f"{seed}: {selection} left {it}" for it in words if it.lower().encode() in held]
+    assert wrong == []
