@@ -173,13 +173,25 @@ def _forget_about(memory: RecallM, about: str, session: str | None) -> str:
             for it in memory.history(about)
             if it.session == session
         )
-        counts = {"statement": statements}
+        facts = sum(memory.forget(id=id).triplets for id in _facts_about(memory, about, session))
+        counts = {"statement": statements, "fact": facts}
     if not any(counts.values()):
         return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."
     texts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
     return (
         f"Forgot {' and '.join(texts)} that mention{'s' * (sum(counts.values()) == 1)} {about!r}."
     )
+
+
+def _facts_about(memory: RecallM, about: str, session: str) -> list[str]:
+    """The passages of the facts of ``session`` that have the concept as an end."""
+    with memory.graph.reader() as reader:
+        found = reader.entities(concepts={memory.graph.concept_name(about)})
+        ends = {entity.id for entity in found}
+        shown = [*reader.triplet_evidence(subjects=ends), *reader.triplet_evidence(objects=ends)]
+        ids = {it.passage for it in shown if it.passage is not None}
+        passages = reader.passages(ids=ids)
+    return [it.id for it in passages if not it.text and (it.session or it.source) == session]
 
 
 # -- the tools -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from recallm import RecallM
+from recallm.adapting.memory_tools import forgotten_by_model
 from recallm.facts import FactMemory
 
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -50,7 +51,7 @@ def _write(memory: RecallM, piece: dict[str, Any]) -> None:
         )
 
 
-def _archive(memory: RecallM) -> list[Any]:
+def _archive(memory: RecallM) -> Any:
     """What is exported, but for t and what follows from it."""
     target = io.StringIO()
     memory.export(target)
@@ -105,3 +106,14 @@ def test_as_if_never_held_and_no_byte_is_left(tmp_path: Path) -> None:
         held = b"".join(it.read_bytes() for it in tmp_path.glob(f"{seed}.db*")).lower()
         wrong += [f"{seed}: {selection} left {it}" for it in words if it.lower().encode() in held]
     assert wrong == []
+
+
+def test_a_model_forgets_the_facts_of_its_session() -> None:
+    """Where a tool sees one session alone, the facts of others stay."""
+    with RecallM() as memory:
+        facts = FactMemory(memory)
+        facts.write("Avexa", "phone", "555 0199", source="mine")
+        facts.write("Avexa", "email", "a@b.c", source="other")
+        said = forgotten_by_model(memory, id=None, about="Avexa", session="mine")
+        assert said == "Forgot 1 fact that mentions 'Avexa'."
+        assert [it.object for it in facts.read("Avexa")] == ["a@b.c"]

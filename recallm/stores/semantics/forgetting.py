@@ -200,7 +200,7 @@ class _Forgetting:
     def forget_concept(self, name: str) -> None:
         """Forget all that mentions a concept or stands on it."""
         keys, ids = self._rows.touching(name)
-        elements = {*ids, *self._rows.triplets_of(ids)}
+        elements: set[ElementKey] = {*ids, *self._rows.triplets_of(ids)}
         ts = {t_index_of(key) for key in keys} | self._showing(elements)
         self.change(ts, partial(_without_concept, name=name, elements=elements))
 
