@@ -27,6 +27,8 @@ import re
 import unicodedata
 from datetime import datetime
 from functools import lru_cache
+from html import unescape
+from urllib.parse import unquote
 
 __all__ = [
     "CLOSING",
@@ -40,6 +42,7 @@ __all__ = [
     "fact_line",
     "folded",
     "folded_character",
+    "letters_and_digits",
     "listed_name",
     "name_words",
     "one_line",
@@ -126,6 +129,32 @@ def folded_character(character: str) -> str:
         if unicodedata.category(part) not in _UNSEEN_CATEGORIES
     )
     return seen.casefold()
+
+
+_ROUNDS = 3
+"""An escape may be written as an entity, and the other way round."""
+_REPEATED = (
+    (re.compile(r"&(?:(?:amp|#0*38|#x0*26);?)+", re.IGNORECASE), "&"),
+    (re.compile(r"%(?:25)+"), "%"),
+)
+_ESCAPED = re.compile(r"\\+(?:u\{0*([0-9a-f]{1,5})\}|u([0-9a-f]{4})|x([0-9a-f]{2}))", re.IGNORECASE)
+
+
+def letters_and_digits(text: str) -> str:
+    """The letters and digits of ``text``, folded and without spaces, also where they are spelled as
+    HTML entities or as escapes. For comparisons only."""
+    for _ in range(_ROUNDS):
+        before = text
+        for repeated, once in _REPEATED:
+            text = repeated.sub(once, text)
+        text = folded(_ESCAPED.sub(_unescaped, unescape(unquote(text))))
+        if text == before:
+            break
+    return "".join(filter(str.isalnum, text))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[escape.lastindex or 0], 16))
 
 
 # Lines.

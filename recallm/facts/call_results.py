@@ -20,11 +20,11 @@ _LONGEST_VALUE = 500
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCall:
-    """A call with its rows, the facts behind them, and their values as they are stored."""
+    """A call with its rows, the facts behind them, and the text of each row as it is stored."""
 
     call: Call
     facts: tuple[Fact, ...] = ()
-    values: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) -> AnsweredCall:
@@ -50,7 +50,7 @@ def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) 
     return AnsweredCall(
         replace(call, rows=tuple(rows), more=more),
         facts=tuple(fact for _, facts_of_row in used for fact in facts_of_row),
-        values=tuple(value for row, _ in used for value in row),
+        texts=tuple(" ".join(row) for row, _ in used),
     )
 
 

@@ -11,6 +11,7 @@ from recallm.facts.calls import Call
 from recallm.facts.chat_prompts import ChatPrompt
 from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
+from recallm.untrusted_text import letters_and_digits
 
 __all__ = ["ChatLimits", "Reply"]
 
@@ -30,7 +31,8 @@ class Reply:
     """What a model wrote so far, in turns: a turn ends where the model asks the memory or stops.
 
     ``quotes`` are texts that are not the model's own: a call in them that writes is not carried out
-    where the model repeats it. The same holds for values that the memory answers with.
+    where the model repeats it, however it is spelled. The same holds for rows that the memory
+    answers with.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class Reply:
             limit=self._limits.results,
             max_characters=self._limits.result_characters,
         )
-        self._quoted_writes += _with_writes(found.values)
+        self._quoted_writes += _with_writes(found.texts)
         self._answered[question] = found.call
         self.facts += [
             fact
@@ -150,7 +152,7 @@ class Reply:
 
     def _is_quoted(self, write: Call) -> bool:
         """Whether a text that is not the model's own has a call that writes, and these terms."""
-        terms = [_squeezed(str(term)) for term in write.patterns[0]]
+        terms = [letters_and_digits(str(term)) for term in write.patterns[0]]
         return any(all(term in text for term in terms) for text in self._quoted_writes)
 
     def _is_answered(self, call: Call) -> bool:
@@ -208,18 +210,13 @@ def _until(pieces: Iterable[str], mark: str | None) -> Iterator[str]:
     yield held
 
 
-_WRITE = "mem_write"
+_WRITE = "memwrite"
 
 
 def _with_writes(texts: Iterable[str]) -> list[str]:
-    """Those of the texts that a call which writes may stand in, squeezed."""
-    return [text for text in map(_squeezed, texts) if _WRITE in text]
-
-
-def _squeezed(text: str) -> str:
-    """A text without case, white space and backslashes: what a model may change where it repeats
-    the text."""
-    return "".join(text.casefold().replace("\\", "").split())
+    """Those of the texts that a call which writes may stand in, as their letters and digits: a
+    model may change everything else where it repeats a text."""
+    return [text for text in map(letters_and_digits, texts) if _WRITE in text]
 
 
 def _without_results(call: Call) -> Call:

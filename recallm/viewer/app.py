@@ -82,7 +82,7 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
         asked = await _body(request)
         forgetting = {"statement": views.forget_statement, "passage": views.forget_passage}
         kind, id = asked.get("kind"), asked.get("id")
-        if kind not in forgetting or not isinstance(id, str):
+        if not (isinstance(kind, str) and kind in forgetting and isinstance(id, str)):
             raise HTTPException(400, "say what to forget: a kind, 'statement' or 'passage', and id")
         return JSONResponse(await run_in_threadpool(forgetting[kind], id))
 
