@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recallm import NewItem
+from recallm import InvalidInputError, NewItem
 from recallm.adapting import Message, MessageFilter
 
 __all__ = ["accepted_items", "redacted_value"]
@@ -20,17 +20,25 @@ class _ItemMessage(Message):
 
 
 def redacted_value(value: Any, filter: MessageFilter) -> Any:
-    """A value with all its texts redacted; the names of its fields stay.
+    """A value with all its texts redacted, the names of its fields too.
 
     Raises:
-        InvalidInputError: ``redact`` returned no text.
+        InvalidInputError: ``redact`` returned no text, or one name for two fields.
         Exception: what ``redact`` raised.
 
     """
     if isinstance(value, str):
         return filter.redacted(value)
     if isinstance(value, dict):
-        return {name: redacted_value(inner, filter) for name, inner in value.items()}
+        redacted = {
+            filter.redacted(name): redacted_value(inner, filter) for name, inner in value.items()
+        }
+        if len(redacted) < len(value):
+            raise InvalidInputError(
+                "redact gives two fields of a value one name; nothing was written",
+                argument="redact",
+            )
+        return redacted
     if isinstance(value, list):
         return [redacted_value(inner, filter) for inner in value]
     return value

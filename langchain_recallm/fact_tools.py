@@ -22,7 +22,7 @@ from langchain_recallm._tool_building import (
     new_tool,
 )
 from recallm import RecallM
-from recallm.adapting import BackgroundWriter, FactTools, checked_facts
+from recallm.adapting import BackgroundWriter, FactTools, Redact, checked_facts
 from recallm.facts import FactMemory
 
 __all__ = ["create_fact_tools", "facts_of_run"]
@@ -37,6 +37,7 @@ def create_fact_tools(
     k: int | None = None,  # noqa: ARG001
     max_tokens: int | None = 1000,
     prefix: str = "",
+    redact: Redact | None = None,
 ) -> list[BaseTool]:
     """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history``, ``count_facts``,
     ``top_facts`` and ``find_facts``.
@@ -47,7 +48,8 @@ def create_fact_tools(
     runtime, as in ``lambda runtime: runtime.context.user_id``. A result shows at most ``limit``
     (or ``k``) facts and takes at most ``max_tokens``, by the memory's counter, and says how many
     more there are; ``count_facts`` is exact in any case. ``prefix`` begins the tools' names
-    (letters, digits, "_" and "-").
+    (letters, digits, "_" and "-"). ``redact``, text → text, changes every term that the model
+    gives, and the thread's name.
 
     * ``write_fact`` writes with the thread as source, so that ``memory.forget(source=thread_id)``
       forgets what an agent wrote there. The same tool call writes its fact once.
@@ -76,7 +78,7 @@ def create_fact_tools(
     facts = checked_facts(memory)
     namespace = checked_namespace(namespace)
     check_prefix(prefix)
-    FactTools(facts, limit=limit, max_tokens=max_tokens)  # checks the arguments
+    FactTools(facts, limit=limit, max_tokens=max_tokens, redact=redact)  # checks the arguments
 
     def new_fact_tool(name: str) -> BaseTool:
         def call(
@@ -91,6 +93,7 @@ def create_fact_tools(
                     max_tokens=max_tokens,
                     source=thread_of_run(run or config),
                     call=None if run is None else run.tool_call_id,
+                    redact=redact,
                 )
                 reply = getattr(tools, name)(**arguments)
                 return str(reply), reply.rows

@@ -6,7 +6,7 @@ from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE
 
 from llama_index_recallm._tool_spec import DescribedToolSpec
 from recallm import RecallM
-from recallm.adapting import FactTools, checked_facts, checked_namespace
+from recallm.adapting import FactTools, Redact, checked_facts, checked_namespace
 from recallm.facts import FactMemory
 
 __all__ = ["RecallMFactToolSpec"]
@@ -22,7 +22,7 @@ class RecallMFactToolSpec(FactTools, DescribedToolSpec):
     and takes at most ``max_tokens``, by the memory's counter, and says how many more there are;
     ``count_facts`` is exact in any case. Facts are delimited as data. What a tool returns is a
     ``str``; its ``rows`` are the shown facts in plain values. LlamaIndex runs the tools off the
-    event loop.
+    event loop. ``redact``, text → text, changes every term that the agent gives, and ``source``.
 
     These are the facts of a ``RecallMPropertyGraphStore`` over the same memory.
 
@@ -49,8 +49,9 @@ class RecallMFactToolSpec(FactTools, DescribedToolSpec):
         source: str | None = None,
         limit: int = 20,
         max_tokens: int | None = 1000,
+        redact: Redact | None = None,
     ) -> None:
         facts = checked_facts(memory)
         if namespace is not None:
             facts = facts.in_namespace(checked_namespace(namespace))
-        super().__init__(facts, limit=limit, max_tokens=max_tokens, source=source)
+        super().__init__(facts, limit=limit, max_tokens=max_tokens, source=source, redact=redact)

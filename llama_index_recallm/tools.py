@@ -6,7 +6,7 @@ from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE
 
 from llama_index_recallm._tool_spec import DescribedToolSpec
 from recallm import RecallM
-from recallm.adapting import MemoryTools, Scope, checked_memory, checked_namespace
+from recallm.adapting import MemoryTools, Redact, Scope, checked_memory, checked_namespace
 
 __all__ = ["RecallMToolSpec"]
 
@@ -20,6 +20,7 @@ class RecallMToolSpec(MemoryTools, DescribedToolSpec):
     result shows at most ``limit`` statements, each with its id, delimited as data, and takes at
     most ``max_tokens``, by the memory's counter. What a tool returns is a ``str``; its ``rows`` are
     the shown statements in plain values. LlamaIndex runs the tools off the event loop.
+    ``redact``, text → text, changes what the agent writes or asks with, and ``session``.
 
     Beside a ``RecallMMemoryBlock``, which recalls without being asked, an agent needs
     ``to_tool_list(spec_functions=["history", "forget"])`` at most.
@@ -51,8 +52,16 @@ class RecallMToolSpec(MemoryTools, DescribedToolSpec):
         scope: Scope = "namespace",
         limit: int = 10,
         max_tokens: int | None = 1000,
+        redact: Redact | None = None,
     ) -> None:
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(checked_namespace(namespace))
-        super().__init__(memory, session=session, scope=scope, limit=limit, max_tokens=max_tokens)
+        super().__init__(
+            memory,
+            session=session,
+            scope=scope,
+            limit=limit,
+            max_tokens=max_tokens,
+            redact=redact,
+        )

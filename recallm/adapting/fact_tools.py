@@ -16,7 +16,7 @@ from recallm.adapting.arguments import (
     named_moment,
     time_of_writing,
 )
-from recallm.adapting.messages import digest
+from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory, Group
 from recallm.untrusted_text import as_data, fact_line, quoted, storable
@@ -62,7 +62,8 @@ class FactTools:
 
     A result shows at most ``limit`` facts and has at most ``max_tokens`` tokens, by the memory's
     counter; it says how many more there are. Facts are written with ``source``. ``call`` identifies
-    a call of a model: the fact of one call is written once.
+    a call of a model: the fact of one call is written once. ``redact`` changes every text of a
+    model before it is written or asked with, and the source.
     """
 
     NAMES = (
@@ -83,12 +84,14 @@ class FactTools:
         max_tokens: int | None = 1000,
         source: str | None = None,
         call: str | None = None,
+        redact: Redact | None = None,
     ) -> None:
         self._facts = facts
+        self._redacted = MessageFilter(redact=redact).redacted
         self._limit = checks.positive(limit, "limit")
         check_budget(facts.memory, max_tokens)
         self._max_tokens = max_tokens
-        self._source = source
+        self._source = None if source is None else self._redacted(source)
         self._call = call
 
     def write_fact(
@@ -105,7 +108,11 @@ class FactTools:
         A new object takes the place of the former one where a relation has one at a time; the
         history stays.
         """
-        terms = (_given(subject, "subject"), _given(relation, "relation"), _given(object, "object"))
+        terms = (
+            self._given(subject, "subject"),
+            self._given(relation, "relation"),
+            self._given(object, "object"),
+        )
         fact = self._facts.write(
             *terms,
             said=time_of_writing(self._facts.memory, date),
@@ -132,9 +139,9 @@ class FactTools:
         The history stays.
         """
         ended = self._facts.end(
-            _given(subject, "subject"),
-            _given(relation, "relation"),
-            _term(object),
+            self._given(subject, "subject"),
+            self._given(relation, "relation"),
+            self._term(object),
             said=time_of_writing(self._facts.memory, date),
             source=self._source,
         )
@@ -158,7 +165,7 @@ class FactTools:
         'Who works for BMW?' has a relation and an object, 'Where does Ada live?' a subject and a
         relation. Similar names and relations are found too, and marked.
         """
-        terms = (_term(subject), _term(relation), _term(object))
+        terms = (self._term(subject), self._term(relation), self._term(object))
         _check_any(terms)
         found = self._facts.read(*terms, as_of=checks.optional(named_moment, as_of, "as_of"))
         return self._reply(
@@ -171,7 +178,7 @@ class FactTools:
         relation: Annotated[str, "The relation, such as 'works for'."],
     ) -> FactReply:
         """List all objects that a relation of a subject had, oldest first, with their times."""
-        who, what = _given(subject, "subject"), _given(relation, "relation")
+        who, what = self._given(subject, "subject"), self._given(relation, "relation")
         changes = self._facts.changes(who, what)
         return self._reply(
             [_change_line(str(who), str(what), change) for change in changes],
@@ -194,7 +201,7 @@ class FactTools:
         'How many people work for BMW?' has a relation and an object. 'Which company has the most
         employees?' has a relation, and group_by='object'.
         """
-        terms = (_term(subject), _term(relation), _term(object))
+        terms = (self._term(subject), self._term(relation), self._term(object))
         if group_by is None:
             count = self._facts.count(*terms)
             return FactReply(f"The exact number is {count}.", [{"count": count}])
@@ -220,8 +227,8 @@ class FactTools:
         'Who earns the most?', 'Which company is the oldest?'
         """
         found = self._facts.top(
-            _given(relation, "relation"),
-            subject=_term(subject),
+            self._given(relation, "relation"),
+            subject=self._term(subject),
             order=order,
             limit=checks.positive(limit, "limit"),
         )
@@ -242,12 +249,39 @@ class FactTools:
         'Who works for a company founded in Oslo?' is
         [['?who', 'works for', '?company'], ['?company', 'founded in', 'Oslo']].
         """
-        found = self._facts.find([_pattern(pattern) for pattern in patterns])
+        found = self._facts.find([self._pattern(pattern) for pattern in patterns])
         rows = [dict(solution.values) for solution in found]
         lines = [
             ", ".join(f"{name} = {quoted(value)}" for name, value in row.items()) for row in rows
         ]
         return self._reply(lines, rows, "matching")
+
+    # -- arguments -------------------------------------------------------------------------
+
+    def _term(self, given: Value | None) -> Value | None:
+        """A term as it is asked for, redacted; None where the model leaves it open."""
+        if not isinstance(given, str):
+            # A number may be what is redacted; it stays a number where it is not.
+            text = str(given)
+            redacted = text if given is None else self._redacted(text)
+            return given if redacted == text else redacted
+        text = self._redacted(storable(given.strip())).strip()
+        return None if text in _NOT_GIVEN else text
+
+    def _given(self, given: Value | None, argument: str) -> Value:
+        term = self._term(given)
+        if term is None:
+            raise InvalidInputError(f"{argument} is empty; nothing was done", argument=argument)
+        return term
+
+    def _pattern(self, given: Sequence[str]) -> tuple[Value | None, Value | None, Value | None]:
+        if isinstance(given, str) or len(given) != 3:
+            raise InvalidInputError(
+                "a pattern is [subject, relation, object], as in ['?who', 'works for', 'BMW']",
+                argument="patterns",
+            )
+        subject, relation, object_ = map(self._term, given)
+        return subject, relation, object_
 
     def _reply(
         self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
@@ -283,36 +317,11 @@ def _more_text(count: int, left_out: str) -> str:
 # -- arguments ---------------------------------------------------------------------------------
 
 
-def _term(given: Value | None) -> Value | None:
-    """A term as it is asked for; None where the model leaves it open."""
-    if not isinstance(given, str):
-        return given
-    text = storable(given.strip())
-    return None if text in _NOT_GIVEN else text
-
-
-def _given(given: Value | None, argument: str) -> Value:
-    term = _term(given)
-    if term is None:
-        raise InvalidInputError(f"{argument} is empty; nothing was done", argument=argument)
-    return term
-
-
 def _check_any(terms: Iterable[Value | None]) -> None:
     if all(term is None for term in terms):
         raise InvalidInputError(
             "give at least one of subject, relation and object", argument="subject"
         )
-
-
-def _pattern(given: Sequence[str]) -> tuple[Value | None, Value | None, Value | None]:
-    if isinstance(given, str) or len(given) != 3:
-        raise InvalidInputError(
-            "a pattern is [subject, relation, object], as in ['?who', 'works for', 'BMW']",
-            argument="patterns",
-        )
-    subject, relation, object_ = map(_term, given)
-    return subject, relation, object_
 
 
 # -- results -----------------------------------------------------------------------------------

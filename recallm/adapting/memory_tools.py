@@ -16,7 +16,7 @@ from recallm import checks
 from recallm.adapting.arguments import RecallOptions, check_budget, checked_scope, checked_session
 from recallm.adapting.conversation import Conversation, Scope
 from recallm.adapting.fact_tools import FactReply
-from recallm.adapting.messages import SPEAKER_NAMES
+from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
 from recallm.adapting.postponing import extract_postponed
 from recallm.adapting.recalled_text import statement_fields
 from recallm.errors import InvalidInputError
@@ -202,7 +202,8 @@ class MemoryTools:
 
     A result shows at most ``limit`` statements and has at most ``max_tokens`` tokens, by the
     memory's counter. What the model writes belongs to ``session``, and the speaker is "AI"; with
-    ``scope="session"`` the tools see and forget that session alone.
+    ``scope="session"`` the tools see and forget that session alone. ``redact`` changes what a model
+    writes or asks with, and the session's name.
     """
 
     NAMES = ("remember", "recall", "history", "forget")
@@ -215,7 +216,9 @@ class MemoryTools:
         scope: Scope = "namespace",
         limit: int = 10,
         max_tokens: int | None = 1000,
+        redact: Redact | None = None,
     ) -> None:
+        self._redacted = MessageFilter(redact=redact).redacted
         self._limit = checks.positive(limit, "limit")
         RecallOptions(limit=limit, max_tokens=max_tokens).check(memory)
         check_budget(memory, max_tokens)
@@ -223,7 +226,7 @@ class MemoryTools:
         self._memory = memory
         self._conversation = Conversation(
             memory=memory,
-            session=None if session is None else checked_session(session),
+            session=None if session is None else checked_session(self._redacted(session)),
             scope=checked_scope(scope),
         )
         self._conversation.only_session()  # checks that there is one, where it is the scope
@@ -239,7 +242,7 @@ class MemoryTools:
         Name people and things in full, and say when it holds if that matters.
         """
         update = self._memory.update(
-            checked_text(text, "text"),
+            checked_text(self._redacted(text), "text"),
             speaker=SPEAKER_NAMES["ai"],  # a text that begins "Human: …" is the model's too
             session=self._conversation.session,
             timestamp=self._memory.now(),
@@ -257,7 +260,9 @@ class MemoryTools:
         what AI said, the user did not say.
         """
         context = self._conversation.recall(
-            checked_text(query, "query"), limit=self._limit, asker=SPEAKER_NAMES["human"]
+            self._redacted(checked_text(query, "query")),
+            limit=self._limit,
+            asker=SPEAKER_NAMES["human"],
         )
         return self._reply(context.statements, self._max_tokens)
 
@@ -271,7 +276,7 @@ class MemoryTools:
         session = self._conversation.only_session()
         found = [
             statement
-            for statement in self._memory.history(checked_text(about, "about"))
+            for statement in self._memory.history(self._redacted(checked_text(about, "about")))
             if session in (None, statement.session)
         ]
         rest = self._memory.count_tokens("\n" + _earlier_text(len(found)))

@@ -19,10 +19,13 @@ from langchain_recallm import (
     RecallMMemory,
     RecallMMiddleware,
     RecallMStore,
+    create_fact_tools,
     create_recallm_tools,
 )
+from llama_index_recallm import RecallMFactToolSpec, RecallMToolSpec
 from recallm import RecallM
-from recallm.adapting import Message
+from recallm.adapting import FactTools, Message
+from recallm.facts import FactMemory
 from tests.langchain.agents import human, memory
 
 __all__ = ["memory"]
@@ -193,6 +196,27 @@ def test_a_store_shows_accept_the_item_and_keeps_what_it_refuses_to_replace(
     assert item.value == {"text": "Ann has a cat.", "n": 1}
     store.delete(("users", "ann"), "k")
     assert store.get(("users", "ann"), "k") is None
+
+
+def test_what_is_redacted_is_redacted_wherever_it_could_be_stored(memory: RecallM) -> None:
+    store = RecallMStore(memory=memory, redact=redact)
+    store.put(("a",), "k", {"deep": [{f"pin {SECRET}": {SECRET: "x"}}]})
+    for tools in (
+        FactTools(FactMemory(memory), source=SECRET, redact=redact),
+        RecallMFactToolSpec(memory, source=SECRET, redact=redact),
+    ):
+        tools.write_fact("Ann", f"has PIN {SECRET}", int(SECRET))
+        tools.write_fact(SECRET, "works for", SECRET)
+        tools.end_fact(SECRET, "works for", SECRET)
+    for tool in create_fact_tools(memory, redact=redact)[:1]:
+        arguments = {"subject": SECRET, "relation": "is", "object": f"{SECRET}."}
+        tool.invoke(arguments, {"configurable": {"thread_id": SECRET}})
+    spec = RecallMToolSpec(memory, session=SECRET, redact=redact)
+    spec.remember(SAID)
+    assert "PIN" in spec.recall(f"What about {SECRET}?")
+    assert SECRET not in archive(memory)
+    with pytest.raises(ValueError, match="one name"):
+        store.put(("a",), "k", {SECRET: 1, "[PIN]": 2})
 
 
 def test_an_update_by_a_tool_is_refused_before_anything_is_forgotten(memory: RecallM) -> None:
