@@ -193,7 +193,9 @@ class MessageConversation(Conversation):
     ) -> tuple[set[str], list[BaseMessage]]:
         """The ids of the passages that this session holds under the messages' ids, those of edited
         texts included, and the messages under whose id it holds none."""
-        ids = self.passage_ids(message.id for message in messages if message.id)
+        redacted = {it.id: self.filter.redacted(it.id) for it in messages if it.id}
+        found = self.passage_ids(redacted.values())
+        ids = {id: found[written] for id, written in redacted.items() if written in found}
         unknown = [message for message in messages if message.id not in ids]
         passages = self.memory.get_many(set(ids.values()))
         # The text was edited (the new one is a passage of its own), redacted, or cut by a forget.

@@ -66,8 +66,8 @@ class MessageFilter:
     """Which messages may be written, and in which words: the arguments ``redact`` and ``accept`` of
     an adapter. None: every text as it is, every message.
 
-    ``redact`` sees every text and the name of its speaker first; ``accept`` then decides about the
-    redacted message. Where one of them fails, nothing is written.
+    ``redact`` sees every text, its id and the name of its speaker first; ``accept`` then decides
+    about the redacted message. Where one of them fails, nothing is written.
 
     >>> filter = MessageFilter(
     ...     redact=lambda text: text.replace("4711", "[PIN]"),
@@ -116,7 +116,7 @@ class MessageFilter:
         return storable(result)
 
     def accepted(self, messages: Iterable[Message]) -> list[Message]:
-        """The messages that may be written, with redacted texts and names.
+        """The messages that may be written, with redacted texts, ids and names.
 
         Raises:
             InvalidInputError: ``redact`` or ``accept`` returned a value of the wrong type.
@@ -129,6 +129,7 @@ class MessageFilter:
                     message,
                     text=self.redacted(message.text),
                     speaker=self._redacted_speaker(message),
+                    id=None if message.id is None else self.redacted(message.id),
                 )
                 for message in messages
             ]

@@ -154,7 +154,8 @@ def test_a_hook_that_is_no_function_is_refused(
 def test_a_message_handed_in_again_is_known_by_its_redacted_text(memory: RecallM) -> None:
     history = RecallMChatMessageHistory(memory=memory, session="s", redact=redact)
     for _ in range(2):
-        history.add_messages([HumanMessage(SAID, id="1")])
+        history.add_messages([HumanMessage(SAID, id=f"a-{SECRET}")])
+    assert SECRET not in archive(memory)
     assert [it.content for it in history.messages] == ["My PIN is [PIN]."]
 
 
