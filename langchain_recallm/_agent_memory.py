@@ -4,7 +4,8 @@
   they are not lost when the model fails, the question is not recalled as knowledge, and other
   middleware has seen the messages by then.
 * What the model says beside a tool call is written just before the first tool runs, a final reply
-  when the agent ends: by then all other middleware has seen it.
+  when the agent ends: by then all other middleware has seen it. Where the agent is a part of the
+  outermost run, replies are written when that ends: only then it is known which it answers.
 * Where another middleware ends a run before the model is reached, nothing of the turn is written.
 * Only the messages that a run adds are written: an app without checkpoints hands in the whole
   history each time, and the earlier messages are known already.
@@ -16,21 +17,18 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
 from langchain_recallm._branches import follow_branch
-from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
+from langchain_recallm._conversation import MessageConversation, role_of, texts_of
 from langchain_recallm._documents import traced
+from langchain_recallm._hearing import Hearing, hearing_of_run
 from langchain_recallm._model_request import SEPARATOR
-from langchain_recallm._runs import (
-    Namespace,
-    is_called_by_a_tool,
-    memory_of_run,
-    thread_of_run,
-)
+from langchain_recallm._runs import Namespace, memory_of_run, thread_of_run
 from langchain_recallm._threads import thread_state
 from langchain_recallm._turns import (
     Turn,
@@ -70,20 +68,21 @@ _NOT_REACHED = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMemory:
     """The settings of a middleware, and the turns of its agents. A failure of the memory goes to
-    the ``guard``. ``instructor`` is the speaker of a run's human messages where another agent's
-    model wrote them."""
+    the ``guard``. Where a run's namespace is missing, the failure is raised unless
+    ``skips_missing``."""
 
     memory: RecallM
     namespace: Namespace
     scope: Scope
     roles: frozenset[Role]
     names: Mapping[Role, str]
-    instructor: str
     filter: MessageFilter
     limit: int | None
     max_tokens: int | None
     min_score: float | None
     guard: FailureGuard
+    remember_interrupts: bool = False
+    skips_missing: bool = False
     writing: Writing = "durable"
     turns: Turns = field(default_factory=Turns)
 
@@ -92,18 +91,20 @@ class AgentMemory:
     def begin_turn(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
         """Begin a turn. Of unfinished turns of the thread write what the model said beside tool
         calls."""
-        conversation = self._conversation(runtime, messages)
+        hearing = self._hearing()
+        conversation = self._conversation(runtime, hearing, messages, logs=True)
         if conversation is None:
             return
         self._raise_failure(conversation)
-        asking, was_answered = latest_question(messages)
+        asking, was_answered = hearing.asking(messages)
         key, message_ids = _key(conversation, asking), ids_of(messages)
         refused: frozenset[str] = frozenset()
         for turn in self.turns.pop_unfinished(key, message_ids):
             refused |= turn.refused_in_turn_of(ids_of(asking))
             # A final reply that is not written yet was stopped by another middleware.
             beside_calls = [it for it in turn.unwritten_replies(messages) if calls_tools([it])]
-            self._write(beside_calls, conversation)
+            if hearing.is_outermost:
+                self._write(beside_calls, conversation)
         if refused:
             _log.warning(_NOT_REACHED, len(refused))
         turn = Turn(
@@ -114,17 +115,20 @@ class AgentMemory:
     def before_model(self, request: ModelRequest[Any]) -> str:
         """Recall for the question of the turn, then write the question; returns the recalled text.
         A run that was interrupted in another process recalls again."""
+        hearing = self._hearing()
         messages = request.state["messages"]
-        conversation = self._conversation(request.runtime, messages)
+        conversation = self._conversation(request.runtime, hearing, messages)
         if conversation is None:
             return ""
         self._raise_failure(conversation)
-        asking, was_answered = latest_question(messages)
+        asking, was_answered = hearing.asking(messages)
         turn = self.turns.get(_key(conversation, asking))
+        goes_on = turn is None
         if turn is None:
-            turn = self._resumed_turn(messages, conversation)
+            turn = self._resumed_turn(messages, conversation, hearing)
+        if goes_on or hearing.answers_to_interrupts:
             # Where a person refused a tool call, no tool ran that would write the words beside it.
-            self._write_replies(turn, messages, conversation)
+            self._write_replies(turn, messages, conversation, hearing)
         turn.reached_model = True
         if turn.question is None or not was_answered:
             self.guard.run(lambda: follow_branch(conversation), "another branch is not withdrawn")
@@ -133,35 +137,41 @@ class AgentMemory:
             # The text under the same ids differs where other middleware has changed it.
             if turn.question is None or (asking and question != turn.question):
                 turn.recalled_text = self._recalled_text(
-                    question, turn, asking, conversation, request.messages
+                    question,
+                    turn,
+                    asking,
+                    conversation,
+                    request.messages,
+                    hearing.new(request.messages),
                 )
                 turn.question = question
         finally:  # the question is written even where recall failed
-            self._write_question(turn, asking, conversation)
+            self._write_question(turn, messages, conversation, hearing)
         return turn.recalled_text
 
     def before_tool(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
         """Write what the model and earlier tools said before this tool call; for several calls of
         one message once."""
-        conversation = self._conversation(runtime, messages)
+        hearing = self._hearing()
+        conversation = self._conversation(runtime, hearing, messages)
         if conversation is None:
             return
-        asking, _ = latest_question(messages)
+        asking, _ = hearing.asking(messages)
         key = _key(conversation, asking)
-        turn = self.turns.get(key) or self._resumed_turn(messages, conversation)
+        turn = self.turns.get(key) or self._resumed_turn(messages, conversation, hearing)
         if turn.reached_model:
             with turn.lock:
-                self._write_question(turn, asking, conversation)
-                self._write_replies(turn, messages, conversation)
+                self._write_question(turn, messages, conversation, hearing)
+                self._write_replies(turn, messages, conversation, hearing)
 
     def end_turn(self, state: AgentState[Any], runtime: Any) -> None:
         """Write the rest of the turn, and extract postponed messages. Where the run ended before
         the model was reached, write nothing."""
-        conversation = self._conversation(runtime, state["messages"])
+        hearing, messages = self._hearing(), state["messages"]
+        conversation = self._conversation(runtime, hearing, messages)
         if conversation is None:
             return
-        messages = state["messages"]
-        asking, was_answered = latest_question(messages)
+        asking, was_answered = hearing.asking(messages)
         key = _key(conversation, asking)
         turn = self.turns.get(key)
         if turn is None and asking and not was_answered:  # it ended before ``begin_turn``
@@ -172,12 +182,13 @@ class AgentMemory:
             return
         if turn is not None:
             self.turns.remove(key)
-            self._write_question(turn, asking, conversation)
-            replies = with_structured_response(turn.unwritten_replies(messages), state)
+            self._write_question(turn, messages, conversation, hearing)
+            replies = hearing.replies(turn.unwritten_replies(messages))
         else:  # a resumed run without a call of the model: earlier replies are written already
-            replies = with_structured_response(latest_replies(messages), state)
+            replies = latest_replies(messages)
             places = [place for place, it in enumerate(replies) if role_of(it) == "ai"]
-            replies = replies[places[-1] + 1 :] if places else replies
+            replies = hearing.replies(replies[places[-1] + 1 :] if places else replies)
+        replies = with_structured_response(replies, state) if hearing.is_outermost else []
         if turn is None or turn.asking_written:
             self._do(
                 lambda _: extract_some_postponed(conversation.memory, conversation.session),
@@ -188,23 +199,37 @@ class AgentMemory:
 
     # -- recalling -----------------------------------------------------------------------------
 
+    def _hearing(self) -> Hearing:
+        return hearing_of_run(with_interrupts=self.remember_interrupts)
+
     def _conversation(
-        self, runtime: Any, messages: Sequence[BaseMessage]
+        self, runtime: Any, hearing: Hearing, messages: Sequence[BaseMessage], *, logs: bool = False
     ) -> MessageConversation | None:
-        """The conversation of a run whose state holds ``messages``; None where its namespace cannot
-        be determined."""
-        return self.guard.run(
-            lambda: MessageConversation(
-                memory=memory_of_run(self.memory, self.namespace, runtime),
-                session=thread_of_run(runtime),
-                scope=self.scope,
-                roles=self.roles,
-                names=self.names,
-                filter=self.filter,
-                instructor=self.instructor if is_called_by_a_tool(runtime) else None,
-                thread=thread_state(runtime, messages),
-            ),
-            "nothing is recalled or remembered",
+        """The conversation of a run whose state holds ``messages``; None where its namespace is
+        missing, and that is skipped; one hook of a run ``logs`` that.
+
+        Raises:
+            Exception: the namespace is missing.
+
+        """
+        try:
+            memory = memory_of_run(self.memory, self.namespace, runtime)
+        except Exception as error:
+            if not self.skips_missing:
+                raise
+            if logs:
+                _log.warning("nothing is recalled or remembered: %s", error)
+            return None
+        session = hearing.session or thread_of_run(runtime)
+        return MessageConversation(
+            memory=memory,
+            session=session,
+            looked_up=self.turns.looked_up(memory.namespace, session),
+            scope=self.scope,
+            roles=self.roles,
+            names=self.names,
+            filter=self.filter,
+            thread=thread_state(runtime, messages),
         )
 
     def _recalled_text(
@@ -214,9 +239,10 @@ class AgentMemory:
         asking: Sequence[BaseMessage],
         conversation: MessageConversation,
         request_messages: Sequence[BaseMessage],
+        new: Sequence[BaseMessage],
     ) -> str:
-        """What is recalled for ``question`` beside the messages of the request, as data; '' where
-        nothing is recalled, or the memory failed."""
+        """What is recalled for ``question`` beside the messages of the request, of which some are
+        ``new``, as data; '' where nothing is recalled, or the memory failed."""
         if not question:
             return ""
         memory = conversation.memory
@@ -228,7 +254,7 @@ class AgentMemory:
             nonlocal text
             context = nothing = RecalledContext(question=asked)
             known = conversation.passages_in_request(
-                asked, request_messages, asking=asking, limit=self.limit
+                asked, request_messages, asking=[*asking, *new], limit=self.limit
             )
 
             def recall_within(room: int | None) -> RecalledContext:
@@ -258,12 +284,12 @@ class AgentMemory:
         return self.guard.run(recalled, "nothing was recalled") or ""
 
     def _resumed_turn(
-        self, messages: Sequence[BaseMessage], conversation: MessageConversation
+        self, messages: Sequence[BaseMessage], conversation: MessageConversation, hearing: Hearing
     ) -> Turn:
         """The turn of a run that was interrupted in another process, which wrote the question.
         Where the question has been forgotten since, the replies are not written again."""
         BackgroundWriter.wait_for(conversation.memory)
-        asking, was_answered = latest_question(messages)
+        asking, was_answered = hearing.asking(messages)
         turn = Turn(asking=ids_of(asking), was_answered=was_answered, reached_model=True)
 
         def is_forgotten() -> bool:
@@ -279,22 +305,68 @@ class AgentMemory:
     # -- writing -------------------------------------------------------------------------------
 
     def _write_question(
-        self, turn: Turn, asking: Sequence[BaseMessage], conversation: MessageConversation
+        self,
+        turn: Turn,
+        messages: Sequence[BaseMessage],
+        conversation: MessageConversation,
+        hearing: Hearing,
     ) -> None:
-        """Write the user's messages of this turn, where that is not done."""
-        if turn.asking_written:
+        """Write what a person sent, where that is not done."""
+        run = hearing.run
+        if turn.asking_written and (run is None or hearing.is_outermost):
             return
-        new = turn.without_refused(asking)
-        if turn.was_answered:  # an earlier run wrote them; the user may have edited some since
-            BackgroundWriter.wait_for(conversation.memory)
-            new = self.guard.run(lambda: conversation.edited(new), "edits were not seen") or []
-        turn.asking_written = self._write(new, conversation, turn)
+        if run is None or hearing.is_outermost:
+            new = turn.without_refused(hearing.asking(messages)[0])
+            if run is not None:
+                run.is_recorded = True
+            if turn.was_answered and not hearing.is_all_new:
+                # An earlier run wrote them; the user may have edited some since. Or they are handed
+                # in with a beginning of the answer.
+                BackgroundWriter.wait_for(conversation.memory)
+                unknown = conversation.edited if hearing.goes_on else conversation.unwritten
+                new = self.guard.run(lambda: unknown(new), "what is new was not seen") or []
+            turn.asking_written = self._write(new, conversation, turn)
+            return
+        said, is_heard = run.said_to(messages)
+        if is_heard:
+            run.is_recorded = True
+            owner = (id(self), conversation.memory.namespace)
+            run.recorders[owner] = partial(self._record, conversation, hearing, [])
+            if not turn.asking_written:
+                new = turn.without_refused(said)
+                turn.asking_written = self._write(new, conversation, turn)
+        elif run.fallback is None:
+            run.fallback = partial(self._record, conversation, hearing, said)
+
+    def _record(
+        self,
+        conversation: MessageConversation,
+        hearing: Hearing,
+        said: Sequence[BaseMessage],
+        result: object,
+    ) -> None:
+        """Write what a person ``said`` and what the outermost run answered, now that it has
+        ended."""
+        answers = hearing.run.answers_in(result) if hearing.run else []
+        state = result if isinstance(result, Mapping) else {}
+        replies = with_structured_response([*hearing.answers_to_interrupts, *answers], state)
+        self._write([*said, *replies], conversation, postpones=False)
 
     def _write_replies(
-        self, turn: Turn, messages: Sequence[BaseMessage], conversation: MessageConversation
+        self,
+        turn: Turn,
+        messages: Sequence[BaseMessage],
+        conversation: MessageConversation,
+        hearing: Hearing,
     ) -> None:
         """Write the unwritten messages of the model and the tools in this turn."""
-        new = turn.unwritten_replies(messages)
+        if not hearing.is_outermost:
+            return
+        new = [
+            it
+            for it in hearing.replies(turn.unwritten_replies(messages))
+            if it.id not in turn.written
+        ]
         if self._write(new, conversation, turn):
             turn.written.update(ids_of(new))
 

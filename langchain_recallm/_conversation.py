@@ -23,10 +23,13 @@ from recallm.adapting import (
     speaker_name,
 )
 
-__all__ = ["MessageConversation", "latest_question", "role_of", "text_of", "texts_of"]
+__all__ = ["LookedUp", "MessageConversation", "latest_question", "role_of", "text_of", "texts_of"]
 
 _DEFAULT_LIMIT = 10
-"""Statements recalled to find messages by their text, where no limit is given."""
+"""Statements recalled, or passages read, to find messages by their text."""
+
+LookedUp = tuple[int, frozenset[str]]
+"""A digest of a message's text, and the ids of the passages that hold the message."""
 
 _CHAT_ROLES: Mapping[str, Role] = {
     "user": "human",
@@ -81,16 +84,14 @@ def _is_summary(message: BaseMessage) -> bool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageConversation(Conversation):
     """A conversation in LangChain's messages. It remembers the messages in ``roles`` that
-    ``filter`` accepts; ``names`` are the speakers of messages without a name.
-
-    ``instructor``: the speaker of the human messages where another model wrote them; they are
-    remembered in the role "ai". ``thread``: what is written keeps its place in it.
-    """
+    ``filter`` accepts; ``names`` are the speakers of messages without a name. ``looked_up`` holds
+    what was found of messages by their ids, so that a turn reads the new ones alone. In a
+    ``thread`` each passage keeps the place of its message."""
 
     roles: frozenset[Role] = DEFAULT_ROLES
     names: Mapping[Role, str] = field(default_factory=lambda: SPEAKER_NAMES)
     filter: MessageFilter = field(default_factory=MessageFilter)
-    instructor: str | None = None
+    looked_up: dict[str, LookedUp] = field(default_factory=dict)
     thread: ThreadState | None = None
 
     def core_messages(self, messages: Iterable[BaseMessage]) -> list[Message]:
@@ -125,12 +126,8 @@ class MessageConversation(Conversation):
         found: list[Message] = []
         for message in messages:
             role, text = role_of(message), text_of(message)
-            names: Mapping[Role, str] = self.names
-            if role == "human" and self.instructor is not None:
-                role = "ai"
-                names = {**names, "ai": self.instructor}
             if role in self.roles and text.strip():
-                speaker = speaker_name(message.name, role, names)
+                speaker = speaker_name(message.name, role, self.names)
                 found.append(Message(text=text, speaker=speaker, role=role, id=message.id))
         return found
 
@@ -146,6 +143,18 @@ class MessageConversation(Conversation):
             message
             for message in messages
             if any(map(self.is_edited, self.core_messages([message])))
+        ]
+
+    def unwritten(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+        """The messages that this session does not hold: neither under their ids nor, where an app
+        hands in the conversation with new ids, among its latest passages."""
+        latest = self.memory.passages(limit=_DEFAULT_LIMIT, session=self.session)
+        held = {(passage.speaker, passage.text) for passage in latest}
+        return [
+            message
+            for message in messages
+            for own in self.core_messages([message])
+            if not self.passage_id(own) and (own.speaker, own.text) not in held
         ]
 
     def passages_in_request(
@@ -193,17 +202,30 @@ class MessageConversation(Conversation):
     ) -> tuple[set[str], list[BaseMessage]]:
         """The ids of the passages that this session holds under the messages' ids, those of edited
         texts included, and the messages under whose id it holds none."""
+        found: set[str] = set()
+        given, messages = messages, []
+        for message in given:
+            looked_up = self.looked_up.get(message.id or "")
+            if looked_up is not None and looked_up[0] == hash(text_of(message)):
+                found |= looked_up[1]
+            else:
+                messages.append(message)
         redacted = {it.id: self.filter.redacted(it.id) for it in messages if it.id}
-        found = self.passage_ids(redacted.values())
-        ids = {id: found[written] for id, written in redacted.items() if written in found}
+        written = self.passage_ids(redacted.values())
+        ids = {id: written[name] for id, name in redacted.items() if name in written}
         unknown = [message for message in messages if message.id not in ids]
         passages = self.memory.get_many(set(ids.values()))
         # The text was edited (the new one is a passage of its own), redacted, or cut by a forget.
-        changed = [
-            message
-            for message in messages
-            if message.id in ids
-            and (passage := passages.get(ids[message.id])) is not None
-            and passage.text != text_of(message)
-        ]
-        return set(ids.values()) | self.passages_of(changed), unknown
+        for message in messages:
+            if message.id in ids:
+                own, text = {ids[message.id]}, text_of(message)
+                passage = passages.get(ids[message.id])
+                is_held = passage is not None and passage.text == text
+                if passage is not None and not is_held:
+                    edited = self.passages_of([message])
+                    is_held = bool(edited)  # an edited text is written after this
+                    own |= edited
+                if is_held:
+                    self.looked_up[message.id] = (hash(text), frozenset(own))
+                found |= own
+        return found, unknown

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from inspect import iscoroutinefunction
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from langchain_recallm._templates import NamespaceTemplate
@@ -19,7 +17,6 @@ __all__ = [
     "Namespace",
     "checked_namespace",
     "conversation_of_run",
-    "is_called_by_a_tool",
     "memory_of_run",
     "recall_in_run",
     "thread_of_run",
@@ -28,9 +25,6 @@ __all__ = [
 Namespace = str | Callable[[Any], str] | None
 """Whose memory: a name, a template that the run fills, a callable from the run (its ``Runtime``, or
 its config) to a name, or None, the memory's own."""
-
-_TOOLS_NODE = "tools"
-"""The graph node in which agents of ``create_agent`` call their tools."""
 
 
 def checked_namespace(namespace: Namespace) -> Namespace:
@@ -94,18 +88,6 @@ def thread_of_run(run: Any) -> str | None:
         return Conversation.session_name(info.thread_id)
     config = run if isinstance(run, Mapping) else getattr(run, "config", None) or {}
     return Conversation.session_name(config.get("configurable", {}).get("thread_id"))
-
-
-def is_called_by_a_tool(run: Any) -> bool:
-    """Whether a tool of another agent started this run, in its own thread or in another: its human
-    messages were written by a model."""
-    info = getattr(run, "execution_info", None)
-    enclosing_nodes = [] if info is None else (info.checkpoint_ns or "").split("|")[:-1]
-    with suppress(RuntimeError):  # outside of a run
-        # A run with a thread of its own names its caller in its metadata alone.
-        metadata = get_config().get("metadata", {})
-        enclosing_nodes += str(metadata.get("checkpoint_ns") or "").split("|")
-    return any(node.partition(":")[0] == _TOOLS_NODE for node in enclosing_nodes)
 
 
 def recall_in_run(

@@ -17,7 +17,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic_core import to_json
 
-from langchain_recallm._conversation import role_of, text_of
+from langchain_recallm._conversation import LookedUp, role_of, text_of
 from recallm.adapting import new_lock
 
 __all__ = [
@@ -120,6 +120,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[TurnKey, Turn] = OrderedDict()
+        self._looked_up: OrderedDict[tuple[str, str | None], dict[str, LookedUp]] = OrderedDict()
         self._lock = new_lock()
 
     def __len__(self) -> int:
@@ -132,6 +133,15 @@ class Turns:
             self._turns.move_to_end(key)
             while len(self._turns) > _MAX_TURNS:
                 self._turns.popitem(last=False)
+
+    def looked_up(self, namespace: str, thread: str | None) -> dict[str, LookedUp]:
+        """What was found of the messages of a thread; of the threads that were used last."""
+        with self._lock:
+            found = self._looked_up.pop((namespace, thread), {}) if thread is not None else {}
+            self._looked_up[namespace, thread] = found
+            while len(self._looked_up) > _MAX_TURNS:
+                self._looked_up.popitem(last=False)
+            return found
 
     def get_or_put(self, key: TurnKey, turn: Turn) -> Turn:
         """The turn with this key; where there is none, ``turn``, which is added."""

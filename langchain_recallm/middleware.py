@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -25,12 +25,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langchain_recallm._agent_memory import AgentMemory
+from langchain_recallm._hearing import listen
 from langchain_recallm._limits import takes_k
 from langchain_recallm._model_request import Position, with_recalled_text
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
-    SPEAKER_NAMES,
     Accept,
     BackgroundWriter,
     FailureGuard,
@@ -51,6 +51,9 @@ from recallm.adapting import (
 __all__ = ["Position", "RecallMMiddleware"]
 
 _log = logging.getLogger("langchain_recallm")
+
+OnMissing = Literal["raise", "skip"]
+"""What becomes of a run whose namespace cannot be determined: an error, or a run without memory."""
 
 _ToolResult = ToolMessage | Command[Any]
 
@@ -109,10 +112,16 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     and raises an exception in ``before_agent``. Use ``redact`` and ``accept`` for what must never
     be written: they apply in all of these cases.
 
-    In a run that a tool of another agent started, the human messages are instructions of that
-    agent's model. They are remembered in the role "ai"; the speaker is the message's name, or
-    ``human_prefix`` where it is given, or "AI". In a graph of your own that hands an agent what a
-    model wrote, give ``human_prefix``, or the message a name.
+    Every message that a person sent in the outermost run is stored once as that person's, every
+    answer that the outermost run gave as the assistant's, and nothing else is anybody's words. The
+    outermost run is what the program invokes: the agent, or a graph or chain that the agent is a
+    part of. Instructions to a sub-agent, its answers to its caller and texts of mere code ("Model
+    call limits exceeded", a greeting) are not stored. Where the agent is a part of another run, its
+    answers are stored when that run ends, if its result holds them. A tool that calls an agent in a
+    thread without the caller's context (``threading.Thread``, ``ThreadPoolExecutor``) hides its
+    caller: pass the tool's ``config``, or use LangChain's ``ContextThreadPoolExecutor``.
+    ``remember_interrupts``: what a person answers to ``interrupt()`` (``Command(resume=…)``) is
+    stored as that person's, too: texts, without decisions and edited tool calls.
 
     A conversation is remembered as it goes on. An app without a checkpointer that hands in an older
     history has only its last turn remembered. Messages of more than 20,000 characters are written
@@ -137,8 +146,9 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     its messages are not tried again. Long messages are not postponed.
 
     A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
-    it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, that is such
-    a failure: nothing is recalled or written then.
+    it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, as a template
+    misses a value, the run fails; with ``on_missing="skip"`` nothing is recalled or written then,
+    and one line of the log says so.
 
     >>> from langchain.agents import create_agent
     >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -187,6 +197,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         accept: Accept | None = None,
         write: Writing = "durable",
         raise_errors: bool = False,
+        on_missing: OnMissing = "raise",
+        remember_interrupts: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__()
@@ -203,14 +215,16 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             scope=checked_scope(scope),
             roles=checked_roles(roles),
             names=speaker_names(human_prefix, ai_prefix),
-            instructor=human_prefix or SPEAKER_NAMES["ai"],
             filter=MessageFilter(redact=redact, accept=accept),
             limit=limit,
             max_tokens=max_tokens,
             min_score=min_score,
             guard=FailureGuard(log=_log, raise_errors=raise_errors),
             writing=checks.choice(write, get_args(Writing), "write"),
+            skips_missing=checks.choice(on_missing, get_args(OnMissing), "on_missing") == "skip",
+            remember_interrupts=checks.flag(remember_interrupts, "remember_interrupts"),
         )
+        listen()
 
     def flush(self, timeout: float | None = None) -> bool:
         """With ``write="background"``: wait until all that waits in the memory's store is written;

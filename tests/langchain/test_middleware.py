@@ -327,13 +327,19 @@ def test_a_history_handed_in_each_time_is_written_once(memory: RecallM) -> None:
 
 
 def test_a_history_that_ends_with_an_answer_is_not_written(memory: RecallM) -> None:
-    """Nothing was asked in this run; the model goes on."""
+    """Again: what the answer belongs to was written before. The model goes on."""
     agent = create_agent(
-        ScriptedModel(lines=["And it rains."]), middleware=[RecallMMiddleware(memory=memory)]
+        ScriptedModel(lines=["Cold.", "And it rains."]),
+        middleware=[RecallMMiddleware(memory=memory)],
     )
     messages: list[Any] = [("human", "How is Oslo?"), ("ai", "Cold.")]
+    agent.invoke({"messages": messages[:1]})
     agent.invoke({"messages": messages})
-    assert speakers_and_texts(memory) == [("AI", "And it rains.")]
+    assert speakers_and_texts(memory) == [
+        ("Human", "How is Oslo?"),
+        ("AI", "Cold."),
+        ("AI", "And it rains."),
+    ]
 
 
 def test_several_messages_in_one_turn(memory: RecallM, recalls: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRequest, wrap_model_call
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -113,84 +113,28 @@ def test_the_same_words_of_other_speakers_are_recalled(memory: RecallM) -> None:
     assert "Human: The shed is blue." not in system(model.sent[1])
 
 
+def test_a_turn_reads_no_more_in_a_long_thread(
+    memory: RecallM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the thread's messages, it looks the new ones up alone."""
+    read: list[int] = []
+    get_many = RecallM.get_many
+
+    def counted(self: RecallM, ids: Any) -> Any:
+        read[-1] += len(set(ids))
+        return get_many(self, ids)
+
+    monkeypatch.setattr(RecallM, "get_many", counted)
+    model = ScriptedModel(reply=lambda messages: f"Bird seen, number {len(messages)}.")
+    middleware = RecallMMiddleware(memory=memory, raise_errors=True)
+    agent = create_agent(model, checkpointer=InMemorySaver(), middleware=[middleware])
+    for text in BIRDS:
+        read.append(0)
+        agent.invoke(human(text), thread("1"))
+    assert read[2:] == [read[2]] * len(read[2:])
+
+
 # -- who wrote it ------------------------------------------------------------------------------
-
-
-def asking(expert: Any, **more: Any) -> Any:
-    """A tool that asks another agent."""
-
-    @tool
-    def ask_expert(question: str) -> str:
-        """Ask the expert."""
-        messages = [HumanMessage(question, **more)]
-        return str(expert.invoke({"messages": messages})["messages"][-1].text)
-
-    return ask_expert
-
-
-@pytest.mark.parametrize(
-    ("options", "message", "expected"),
-    [
-        ({}, {}, [("AI", "How is Oslo?"), ("AI", "It snows.")]),
-        ({}, {"name": "Planner"}, [("Planner", "How is Oslo?"), ("AI", "It snows.")]),
-        (
-            {"human_prefix": "Supervisor", "ai_prefix": "Expert"},
-            {},
-            [("Supervisor", "How is Oslo?"), ("Expert", "It snows.")],
-        ),
-        ({"roles": {"human"}}, {}, []),
-    ],
-)
-def test_the_instruction_of_a_sub_agent_is_a_models(
-    memory: RecallM,
-    options: dict[str, Any],
-    message: dict[str, Any],
-    expected: list[tuple[str, str]],
-) -> None:
-    ours = RecallMMiddleware(memory=memory, namespace="expert", raise_errors=True, **options)
-    expert = create_agent(ScriptedModel(lines=["It snows."]), middleware=[ours])
-    boss = create_agent(
-        ScriptedModel(lines=[call("ask_expert", question="How is Oslo?"), "Snow."]),
-        [asking(expert, **message)],
-        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
-    )
-    boss.invoke(human("What should I wear in Oslo?"), thread("1"))
-    own = memory.in_namespace("expert")
-    assert speakers_and_texts(own) == expected
-    assert {it["metadata"]["role"] for it in archived_passages(own)} <= {"ai"}
-    assert speakers_and_texts(memory)[0] == ("Human", "What should I wear in Oslo?")
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("checkpoints", [False, True])
-async def test_a_sub_agent_in_a_thread_of_its_own_hears_a_model(
-    memory: RecallM, checkpoints: bool, asynchronous: bool
-) -> None:
-    expert: Any = create_agent(
-        ScriptedModel(lines=[call("weather", says="Let me look.", city="Oslo"), "It snows."]),
-        [weather],
-        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
-        checkpointer=InMemorySaver() if checkpoints else None,
-    )
-
-    @tool
-    def ask_expert(question: str) -> str:
-        """Ask the expert."""
-        return str(expert.invoke(human(question), thread("own"))["messages"][-1].text)
-
-    boss: Any = create_agent(
-        ScriptedModel(lines=[call("ask_expert", question="How is Oslo?"), "Snow."]), [ask_expert]
-    )
-    given = human("What should I wear in Oslo?")
-    if asynchronous:
-        await boss.ainvoke(given, thread("1"))
-    else:
-        boss.invoke(given, thread("1"))
-    assert speakers_and_texts(memory, "own") == [
-        ("AI", "How is Oslo?"),
-        ("AI", "Let me look."),
-        ("AI", "It snows."),
-    ]
 
 
 def test_the_same_agent_called_by_a_person_hears_a_person(memory: RecallM) -> None:

@@ -342,18 +342,22 @@ def test_a_closed_memory_does_not_cost_the_answer(
     assert all(it.exc_info and it.exc_info[0] is ClosedError for it in caplog.records)
 
 
-def test_a_run_without_the_value_of_a_template_says_so_in_one_line(
+def test_a_run_without_the_value_of_a_template(
     memory: RecallM, caplog: pytest.LogCaptureFixture
 ) -> None:
-    middleware = RecallMMiddleware(memory=memory, namespace="user-{user_id}")
+    """An error; a run without memory where that is asked for, which says so in one line."""
+    how = {"memory": memory, "namespace": "user-{user_id}"}
+    agent = create_agent(ScriptedModel(lines=["Hi!"]), middleware=[RecallMMiddleware(**how)])
+    with pytest.raises(InvalidInputError, match="needs 'user_id'"):
+        agent.invoke(human("I live in Oslo."))
+    middleware = RecallMMiddleware(**how, on_missing="skip")
     agent = create_agent(ScriptedModel(lines=["Hi!"]), middleware=[middleware])
     assert agent.invoke(human("I live in Oslo."))["messages"][-1].text == "Hi!"
     assert not memory.passages()
-    assert caplog.records
-    for record in caplog.records:
-        assert record.getMessage().startswith("nothing is recalled or remembered: the template")
-        assert "needs 'user_id'" in record.getMessage()
-        assert record.exc_info is None
+    [record] = caplog.records
+    assert record.getMessage().startswith("nothing is recalled or remembered: the template")
+    assert "needs 'user_id'" in record.getMessage()
+    assert record.exc_info is None
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
@@ -419,6 +423,8 @@ def test_a_full_disk_does_not_cost_the_answer(
         ("namespace", "user-{user.id}"),
         ("namespace", asyncio.sleep),
         ("scope", "thread"),
+        ("on_missing", "ignore"),
+        ("remember_interrupts", 1),
         ("position", "top"),
         ("roles", ("human", "robot")),
         ("roles", ()),

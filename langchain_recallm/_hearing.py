@@ -1,0 +1,231 @@
+"""What an agent hears: LangChain's callbacks say in which outermost run it runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.tracers.context import register_configure_hook
+from langgraph.config import get_config
+
+from langchain_recallm._conversation import latest_question, role_of
+from langchain_recallm._whose_words import OutermostRun
+from recallm.adapting import Conversation
+
+__all__ = ["Hearing", "hearing_of_run", "listen"]
+
+_NODE_TAG = "graph:step:"
+"""LangGraph tags the run of each node with it."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a run stands: in which outermost run, how deep, and in which run; whether it is a
+    node's, and whether a chat model answered in it."""
+
+    run: OutermostRun
+    depth: int = 0
+    parent: _Place | None = None
+    is_node: bool = False
+    was_answered: bool = False
+    ids: list[UUID] = field(default_factory=list)
+
+
+class _Listener(BaseCallbackHandler):
+    """Hears of all runs of LangChain in the process, and knows those that have not ended."""
+
+    run_inline = True
+    raise_error = True  # of a middleware with ``raise_errors``
+
+    def __init__(self) -> None:
+        self.places: dict[UUID, _Place] = {}
+
+    def on_chain_start(
+        self,
+        serialized: dict[str, Any],  # noqa: ARG002
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,  # noqa: ARG002
+    ) -> None:
+        """A run begins."""
+        parent = self.places.get(parent_run_id) if parent_run_id else None
+        if parent is None:
+            run = OutermostRun(run_id, inputs, (metadata or {}).get("thread_id"))
+            self.places[run_id] = _Place(run, ids=[run_id])
+            return
+        is_node = any(tag.startswith(_NODE_TAG) for tag in tags or ())
+        place = _Place(parent.run, parent.depth + 1, parent, is_node, ids=parent.ids)
+        self.places[run_id] = place
+        place.ids.append(run_id)
+        if place.depth == 1 or place.run.at_start is None:
+            place.run.see(inputs)
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,
+        *,
+        inputs: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        """A tool begins."""
+        self.on_chain_start(serialized, inputs or input_str, **more)
+
+    def on_llm_end(
+        self, response: LLMResult, *, parent_run_id: UUID | None = None, **_: Any
+    ) -> None:
+        """A model has answered."""
+        place = self.places.get(parent_run_id) if parent_run_id else None
+        if place is None:
+            return
+        for generations in response.generations:
+            for generation in generations:
+                if isinstance(generation, ChatGeneration):
+                    place.run.speak(generation.message)
+        node: _Place | None = place
+        while node is not None and not node.is_node:
+            node = node.parent
+        if node is not None:
+            node.was_answered = True
+
+    def _ended(self, result: Any, *, run_id: UUID, **_: Any) -> None:
+        place = self._leave(run_id, result)
+        if place is not None and place.parent is None:
+            place.run.end(result)
+
+    async def _aended(self, result: Any, *, run_id: UUID, **_: Any) -> None:
+        place = self._leave(run_id, result)
+        if place is not None and place.parent is None and place.run.is_awaited:
+            await asyncio.to_thread(place.run.end, result)
+
+    def _failed(self, _: BaseException, *, run_id: UUID, **more: Any) -> None:
+        place = self.places.get(run_id)
+        self._ended({"messages": place.run.latest} if place else None, run_id=run_id, **more)
+
+    async def _afailed(self, _: BaseException, *, run_id: UUID, **more: Any) -> None:
+        place = self.places.get(run_id)
+        await self._aended({"messages": place.run.latest} if place else None, run_id=run_id, **more)
+
+    def _leave(self, run_id: UUID, result: object) -> _Place | None:
+        place = self.places.pop(run_id, None)
+        if place is not None and place.was_answered:
+            place.run.rewrite(result)
+        if place is not None and place.parent is None:
+            for id in place.ids:  # of runs whose end nobody reported
+                self.places.pop(id, None)
+        return place
+
+    # A property: LangChain awaits a coroutine function and calls any other function on the event
+    # loop, and what a run answered is written off it.
+
+    @property
+    def on_chain_end(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A run has ended."""
+        return self._aended if _is_in_event_loop() else self._ended
+
+    on_tool_end = on_chain_end  # pyright: ignore[reportAssignmentType]
+
+    @property
+    def on_chain_error(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A run has failed."""
+        return self._afailed if _is_in_event_loop() else self._failed
+
+    on_tool_error = on_chain_error  # pyright: ignore[reportAssignmentType]
+
+
+_listener = _Listener()
+_listening: ContextVar[Any] = ContextVar("recallm_listener", default=_listener)
+
+
+@cache
+def listen() -> None:
+    """Hear of all runs from now on."""
+    register_configure_hook(_listening, inheritable=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """What an agent hears in the outermost run: its own run (``is_outermost``), or one that it is a
+    part of. ``run`` None: a run that began before there was a middleware; all in it counts.
+    ``with_interrupts``: what a person answers to interrupts is written too."""
+
+    run: OutermostRun | None
+    is_outermost: bool
+    with_interrupts: bool = False
+
+    def asking(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool]:
+        """The messages of the agent's state that ask, and whether they are answered already."""
+        given = self.run.asking_in(messages) if self.run and self.is_outermost else None
+        return latest_question(messages) if given is None else given
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the outermost run goes on with what an earlier one was given."""
+        return self.run is None or self.run.goes_on
+
+    @property
+    def session(self) -> str | None:
+        """The session of the outermost run, where the agent is a part of it."""
+        if self.run is None or self.is_outermost:
+            return None
+        return Conversation.session_name(self.run.thread)
+
+    @property
+    def is_all_new(self) -> bool:
+        """Whether the run's thread holds more than it was given: an app that keeps the history
+        itself hands in all of it."""
+        return self.run is not None and len(self.run.at_start or ()) > len(self.run.sent)
+
+    def new(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The messages that the run has added: no earlier run wrote them into the memory."""
+        run = self.run
+        return [] if run is None else [it for it in messages if not run.stood_at_start(it)]
+
+    @property
+    def answers_to_interrupts(self) -> list[BaseMessage]:
+        """What a person answered to interrupts, where it is written."""
+        return self.run.answers_to_interrupts if self.run and self.with_interrupts else []
+
+    def replies(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """What is to be written of the replies in the state of the outermost run's agent: those of
+        models and tools, and what a person answered to them."""
+        run = self.run
+        if run is None:
+            return list(messages)
+        own = [it for it in messages if role_of(it) != "ai" or run.is_a_models(it)]
+        earlier = [it for it in own if run.stood_at_start(it)]
+        return [*earlier, *self.answers_to_interrupts, *own[len(earlier) :]]
+
+
+def hearing_of_run(*, with_interrupts: bool = False) -> Hearing:
+    """What the agent of the calling hook hears."""
+    try:
+        callbacks = get_config().get("callbacks")
+    except RuntimeError:  # outside of a run
+        callbacks = None
+    place = _listener.places.get(getattr(callbacks, "parent_run_id", None))  # type: ignore[arg-type]
+    return Hearing(
+        run=place.run if place else None,
+        is_outermost=place is None or place.depth <= 1,
+        with_interrupts=with_interrupts,
+    )
+
+
+def _is_in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,211 @@
+"""Whose words the messages of a run are. The rule:
+
+    Every message that a person sent in the outermost run is stored once as that person's, every
+    answer that the outermost run gave as the assistant's, and nothing else is anybody's words.
+
+* The outermost run is what a program began: a run of LangChain that no other run began. What it was
+  given is what a person sent. LangChain's callbacks report both, whatever the graph looks like: the
+  names of nodes and the order of messages say neither.
+* Its answers are the messages in its result that a chat model wrote, or that a node wrote in which
+  a chat model answered. What only code wrote (a limit, a failure after several tries, a greeting)
+  is nobody's words.
+* A run that began in a thread without its caller's context (``threading.Thread``, a plain
+  ``ThreadPoolExecutor``) has no caller that anything names: it is an outermost run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
+from uuid import UUID
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langgraph.types import Command
+
+from langchain_recallm._conversation import latest_question, role_of, text_of
+from langchain_recallm._run_values import answers_in, is_same, messages_in, texts_in, with_ids
+from recallm.adapting import digest
+
+__all__ = ["OutermostRun"]
+
+
+_MAX_IDS = 10_000
+_models_ids: OrderedDict[str | None, None] = OrderedDict()
+"""The ids of what models wrote last, in all runs: a run that is interrupted goes on in another."""
+
+
+class OutermostRun:
+    """A run that a program began.
+
+    Attributes:
+        id: the run's id.
+        thread: the id of its thread, if it has one.
+        at_start: the messages of its state when its first node began; None: not seen.
+        latest: those messages when its latest node began.
+        is_recorded: a middleware writes what the person sent, or has written it.
+        recorders: called when the run ends, with its result.
+        fallback: called in their place where there is none.
+
+    """
+
+    def __init__(self, id: UUID, given: object, thread: str | None) -> None:
+        self.id = id
+        self.thread = thread
+        self.at_start: Sequence[BaseMessage] | None = None
+        self.latest: Sequence[BaseMessage] = ()
+        self.is_recorded = False
+        self.recorders: dict[Hashable, Callable[[object], object]] = {}
+        self.fallback: Callable[[object], object] | None = None
+        self._given = given
+        self._spoken: dict[str, BaseMessage] = {}
+        self._rewritten: list[BaseMessage] = []
+
+    # -- what a person sent --------------------------------------------------------------------
+
+    @cached_property
+    def sent(self) -> list[BaseMessage]:
+        """The messages that the run was given."""
+        return messages_in(self._given)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it was given nothing that a person said: it goes on where another one stopped."""
+        return not self.sent and not self._texts
+
+    @cached_property
+    def _texts(self) -> frozenset[str]:
+        """The texts that the run was given where it was given no message."""
+        return frozenset() if self.sent else frozenset(texts_in(self._given)) - {""}
+
+    @cached_property
+    def _asked(self) -> tuple[list[BaseMessage], bool]:
+        places_of = {id(message): place for place, message in enumerate(self.sent)}
+        asking, answered = latest_question(self.sent)
+        return [self._with_id(it, places_of[id(it)]) for it in asking], answered
+
+    def _with_id(self, message: BaseMessage, place: int) -> BaseMessage:
+        """The message with the id that the run's state has given it, or one of its own."""
+        if message.id:
+            return message
+        for other in reversed(self.at_start or ()):
+            if is_same(message, other) and other.id:
+                return other
+        return message.model_copy(update={"id": f"{self.id}-{place}"})
+
+    def asking_in(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool] | None:
+        """The person's messages in the state of the outermost graph, and whether they were given
+        with an answer; None where the run was given none: it goes on."""
+        asking, answered = self._asked
+        if not asking:
+            return None
+        found = with_ids(messages, [it.id for it in asking])
+        if not found:  # summarised away, or replaced by messages with other ids
+            latest, _ = latest_question(messages)
+            found = [it for it in latest if not self.stood_at_start(it)]
+        return found, answered
+
+    def said_to(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool]:
+        """What the person sent, in the words in which the state of the run or of an agent within it
+        (``messages``) has it now; and whether that agent was given it."""
+        asking, _ = self._asked
+        if not asking:  # a text that is no message
+            own = [
+                it.model_copy(update={"id": digest(str(self.id), text_of(it))})
+                for it in messages
+                if role_of(it) == "human" and text_of(it).strip() in self._texts
+            ]
+            return own, bool(own)
+        found: list[BaseMessage] = []
+        is_heard = False
+        for message in asking:
+            here = next(
+                (it for it in reversed(messages) if it.id == message.id),
+                next((it for it in messages if is_same(it, message)), None),
+            )
+            is_heard = is_heard or here is not None
+            now = here or next(iter(with_ids(self.latest, [message.id])), message)
+            found.append(now if now.id == message.id else message)
+        return found, is_heard
+
+    @cached_property
+    def answers_to_interrupts(self) -> list[BaseMessage]:
+        """What a person answered to ``interrupt()``, in texts."""
+        resume = self._given.resume if isinstance(self._given, Command) else None
+        return [
+            HumanMessage(text, id=f"{self.id}-resume-{place}")
+            for place, text in enumerate(answers_in(resume))
+        ]
+
+    # -- what it answered ----------------------------------------------------------------------
+
+    def stood_at_start(self, message: BaseMessage) -> bool:
+        """Whether the message was in the run's state when it began."""
+        return message.id in self._ids_at_start
+
+    @cached_property
+    def _ids_at_start(self) -> frozenset[str | None]:
+        return frozenset(message.id for message in self.at_start or ())
+
+    def is_a_models(self, message: BaseMessage) -> bool:
+        """Whether a chat model wrote the message, as far as this run knows: in it, or before it
+        where the message calls tools, which nobody else does."""
+        if (
+            message.id in self._spoken
+            or message.id in _models_ids
+            or any(message.id == it.id if it.id else is_same(message, it) for it in self._rewritten)
+        ):
+            return True
+        calls = isinstance(message, AIMessage) and bool(message.tool_calls)
+        return calls and self.stood_at_start(message)
+
+    def answers_in(self, result: object) -> list[BaseMessage]:
+        """The messages of models and tools that the run's ``result`` adds to its state."""
+        answers: list[BaseMessage] = []
+        said = {text_of(it) for it in self._spoken.values()}
+        for message in messages_in(result):
+            role = role_of(message)
+            if not self.stood_at_start(message) and (
+                role == "tool"
+                or (role == "ai" and (self.is_a_models(message) or text_of(message) in said))
+            ):
+                answers.append(message)
+        texts = texts_in(result)
+        return answers or [it for it in self._spoken.values() if text_of(it).strip() in texts]
+
+    # -- what callbacks report -----------------------------------------------------------------
+
+    def see(self, state: object) -> None:
+        """Note the messages that a node of the run got."""
+        messages = state.get("messages") if isinstance(state, Mapping) else None
+        if isinstance(messages, list) and messages and isinstance(messages[-1], BaseMessage):
+            self.latest = messages
+            if self.at_start is None:
+                self.at_start = messages
+
+    def speak(self, message: BaseMessage) -> None:
+        """Note what a chat model answered."""
+        self._spoken[message.id or str(len(self._spoken))] = message
+        if message.id:
+            _models_ids[message.id] = None
+            while len(_models_ids) > _MAX_IDS:
+                _models_ids.popitem(last=False)
+
+    def rewrite(self, written: object) -> None:
+        """Note the answers that a node wrote in which a chat model answered."""
+        for message in messages_in(written):
+            if role_of(message) == "ai" and message.id not in self._spoken:
+                self._rewritten.append(message)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a middleware waits for the run's end."""
+        return bool(self.recorders or self.fallback)
+
+    def end(self, result: object) -> None:
+        """Let middleware write what the run answered."""
+        recorders = list(self.recorders.values())
+        if not recorders and not self.is_recorded and self.fallback is not None:
+            recorders = [self.fallback]
+        for record in recorders:
+            record(result)
