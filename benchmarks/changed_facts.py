@@ -19,7 +19,7 @@ import tempfile
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from faker import Faker
 
@@ -91,7 +91,7 @@ def _things(number: int, chance: random.Random, seed: int) -> dict[str, list[str
         "person": lambda: f"{faker.first_name()} {faker.last_name()}",
         "company": faker.company,
         "city": faker.city,
-        "country": faker.country,
+        "country": cast(Any, faker).country,  # it has no types
         "university": lambda: f"University of {faker.city()}",
         "work": lambda: (
             f"The {faker.word().title()} {chance.choice(('of', 'and the'))} {faker.word().title()}"

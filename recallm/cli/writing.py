@@ -275,7 +275,8 @@ def _is_address(name: str) -> bool:
 
 def _update_whole(memory: RecallM, name: str, common: dict[str, Any]) -> KnowledgeUpdate:
     if _is_address(name):
-        return memory.update(url_text(name, is_typed=True), **{"source": name, **common})
+        given: dict[str, Any] = {"source": name, **common}
+        return memory.update(url_text(name, is_typed=True), **given)
     return memory.update_from_file(name, **common)
 
 

@@ -346,7 +346,7 @@ def test_a_run_without_the_value_of_a_template(
     memory: RecallM, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An error; a run without memory where that is asked for, which says so in one line."""
-    how = {"memory": memory, "namespace": "user-{user_id}"}
+    how: dict[str, Any] = {"memory": memory, "namespace": "user-{user_id}"}
     agent = create_agent(ScriptedModel(lines=["Hi!"]), middleware=[RecallMMiddleware(**how)])
     with pytest.raises(InvalidInputError, match="needs 'user_id'"):
         agent.invoke(human("I live in Oslo."))

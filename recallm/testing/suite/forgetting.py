@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -461,7 +462,10 @@ class ForgettingTests(StoreTests):
         assert snapshot_of(store, namespace) == held
         assert store.forget(namespace, selection) == counted
         assert (counted.passages, counted.statements, counted.entities) == (1, 1, 3)
-        kept = {"entities": (entity("c", "Cy"),), "triplets": (triplet("c", "is", "c"),)}
+        kept: dict[str, Any] = {
+            "entities": (entity("c", "Cy"),),
+            "triplets": (triplet("c", "is", "c"),),
+        }
         left = replace(prepared("text", "[Cy] ran", metadata={"k": "Evening"}), t_index=2, **kept)
         left = replace(left, statements=(replace(left.statements[0], position=1),))
         self.as_if(
@@ -472,12 +476,8 @@ class ForgettingTests(StoreTests):
             3,
         )
         with store.reader(namespace, Horizon()) as reader:
-            assert (
-                reader.postings(["ran"], limit=9, where=Filter(metadata={"who": ["a eve"]}))[
-                    "ran"
-                ].keys
-                == ()
-            )
+            where = Filter(metadata={"who": ["a eve"]})
+            assert reader.postings(["ran"], limit=9, where=where)["ran"].keys == ()
 
     def test_an_empty_passage_goes_with_its_last_element(
         self, store: GraphStore, namespace: str
