@@ -315,7 +315,6 @@ class TestMemory:
             {"fields": "text"},
             {"fields": [1]},
             {"fields": {"text": "title"}},
-            {"fields": {"text", "title"}},
             {"ttl": 5},
             {"ttl": {"default_ttl": "soon"}},
         ],
