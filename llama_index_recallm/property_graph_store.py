@@ -439,7 +439,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     def save_networkx_graph(self, name: str = "kg.html") -> None:
         """Draw all nodes and relations into an HTML file, as LlamaIndex's own store does: a node is
         labelled with its id, an edge with its relation's label. A file of that name is replaced.
-        ``memory.graph.write_graphml(…)`` is for other programs.
+        ``memory.graph.to_networkx()`` is for other programs.
 
         Raises:
             InvalidInputError: the name is no text, or is empty.

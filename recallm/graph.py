@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from recallm import checks
 from recallm.errors import DimensionError, InvalidInputError
-from recallm.graph_export import networkx_graph, write_graphml
+from recallm.graph_export import networkx_graph
 from recallm.methods import knows_its_arguments
 from recallm.model import (
     LARGEST_NUMBER,
@@ -344,6 +343,8 @@ class MemoryGraph:
         are the predicate) or "stands on", from an entity to its concept. Relations and triplets
         have ``strength`` and ``t_index``, triplets ``properties`` and ``source`` too.
 
+        ``json.dump(networkx.node_link_data(graph), file)`` writes the graph to a file.
+
         Raises:
             InvalidInputError: ``as_of`` cannot be used.
             MissingDependencyError: networkx is not installed.
@@ -351,24 +352,6 @@ class MemoryGraph:
         """
         with self.reader(as_of) as reader:
             return networkx_graph(reader)
-
-    def write_graphml(
-        self, target: str | os.PathLike[str] | IO[str], *, as_of: Moment | None = None
-    ) -> int:
-        r"""Write the graph of ``to_networkx`` as GraphML to a file or a text stream; return its
-        number of nodes.
-
-        ``properties`` are JSON; what has no value is left out; edges have ids of their own. Control
-        characters are escapes (``\u001b``); a backslash that would begin one is ``\u005c``. Only a
-        complete file replaces an older one, and no other kind of file is overwritten.
-
-        Raises:
-            ArchiveError: the file cannot be written, or another kind of file is there.
-            InvalidInputError: an argument cannot be used.
-
-        """
-        with self.reader(as_of) as reader:
-            return write_graphml(reader, target)
 
     def delete(
         self,

@@ -1,22 +1,16 @@
-"""The concept graph for other programs: relations, networkx, GraphML."""
+"""The concept graph for other programs: relations and networkx."""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from datetime import UTC, datetime
-from io import BytesIO, StringIO
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from recallm import (
-    ArchiveError,
     InvalidInputError,
     MissingDependencyError,
     NewEntity,
@@ -124,6 +118,10 @@ def test_networkx_has_all_nodes_and_edges(memory: RecallM) -> None:
     oslo = f"concept:{memory.concepts(['Oslo'])[0].name}"
     first, second = sorted([f"concept:{name}", oslo])
     assert graph.edges[first, second, "relation"]["strength"] == 2
+    written = json.dumps(nx.node_link_data(graph))
+    assert {it["id"]: it for it in json.loads(written)["nodes"]} == {
+        node: {**it, "id": node} for node, it in graph.nodes(data=True)
+    }
 
 
 def test_networkx_of_the_past(memory: RecallM) -> None:
@@ -137,98 +135,3 @@ def test_networkx_may_be_missing(memory: RecallM, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'recallm\[networkx\]'"):
         memory.graph.to_networkx()
-    assert memory.graph.write_graphml(StringIO()) > 0
-
-
-# ---- GraphML ---------------------------------------------------------------------------------
-
-
-def elements(graph: nx.MultiDiGraph, *, plain: bool) -> tuple[Any, Any]:
-    """The nodes and edges of a graph; of a ``plain`` one with what GraphML keeps of them."""
-
-    def kept(attributes: dict[str, Any]) -> Any:
-        values = {name: value for name, value in attributes.items() if value is not None}
-        if "properties" in values and not plain:
-            values["properties"] = json.loads(values["properties"])
-        return sorted(values.items(), key=str)
-
-    nodes = sorted((id, kept(it)) for id, it in graph.nodes(data=True))
-    edges = sorted(
-        ((start, end, kept({**it, "id": None})) for start, end, it in graph.edges(data=True)),
-        key=str,
-    )
-    return nodes, edges
-
-
-def test_graphml_is_read_by_networkx(memory: RecallM, tmp_path: Path) -> None:
-    target = tmp_path / "graph.graphml"
-    graph = memory.graph.to_networkx()
-    assert memory.graph.write_graphml(target) == len(graph)
-    read = nx.read_graphml(target, force_multigraph=True)
-    assert read.is_directed()
-    assert elements(read, plain=False) == elements(graph, plain=True)
-    past = StringIO()
-    memory.graph.write_graphml(past, as_of=1)
-    assert len(nx.parse_graphml(past.getvalue())) == 2
-
-
-TEXTS = st.text(min_size=1, max_size=30) | st.text("\\u001b\x1b\r\n\t\x00<&\">]]>'", min_size=1)
-
-
-def unescaped(text: str) -> str:
-    return re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), text)
-
-
-@given(st.lists(TEXTS, min_size=2, max_size=4, unique=True), TEXTS, TEXTS)
-def test_any_text_goes_through_graphml(ids: list[str], predicate: str, value: str) -> None:
-    memory = RecallM()
-    memory.graph.upsert(
-        [NewEntity(id=id, type=predicate, properties={value: value}) for id in ids],
-        [NewTriplet(subject=ids[0], predicate=predicate, object=ids[1])],
-    )
-    stream = StringIO()
-    memory.graph.write_graphml(stream)
-    assert not set(stream.getvalue()) & set(map(chr, [*range(9), 11, 12, *range(13, 32), 0x9B]))
-    graph = nx.parse_graphml(stream.getvalue(), force_multigraph=True)
-    entities = [it for _, it in graph.nodes(data=True) if it["element"] == "entity"]
-    assert {unescaped(it["name"]) for it in entities} == set(ids)
-    assert {unescaped(it["kind"]) for it in entities} == {predicate}
-    assert all(json.loads(it["properties"]) == {value: value} for it in entities)
-    (triplet,) = [it for *_, it in graph.edges(data=True) if it["element"] == "triplet"]
-    assert unescaped(triplet["label"]) == predicate
-
-
-def test_graphml_replaces_its_own_files_alone(memory: RecallM, tmp_path: Path) -> None:
-    target = tmp_path / "graph.graphml"
-    memory.graph.write_graphml(target)
-    before = target.read_bytes()
-    memory.update("Cy met Di.")
-    memory.graph.write_graphml(str(target))
-    assert target.read_bytes() != before
-    archive = tmp_path / "archive.jsonl"
-    memory.export(archive)
-    notes = tmp_path / "notes.xml"
-    notes.write_text('<?xml version="1.0" encoding="UTF-8"?>\n<mine/>')
-    for other in (archive, notes):
-        before = other.read_bytes()
-        with pytest.raises(ArchiveError, match="no GraphML file of recallm"):
-            memory.graph.write_graphml(other)
-        assert other.read_bytes() == before
-    with pytest.raises(ArchiveError, match="no recallm archive"):
-        memory.export(target)
-    assert sorted(it.name for it in tmp_path.iterdir()) == [
-        "archive.jsonl",
-        "graph.graphml",
-        "notes.xml",
-    ]
-
-
-@pytest.mark.parametrize("target", [5, None, b"graph.xml"])
-def test_graphml_needs_a_path_or_a_stream(memory: RecallM, target: Any) -> None:
-    with pytest.raises(InvalidInputError, match="target"):
-        memory.graph.write_graphml(target)
-
-
-def test_a_stream_that_takes_no_text_is_one_error(memory: RecallM) -> None:
-    with pytest.raises(ArchiveError, match="cannot be written"):
-        memory.graph.write_graphml(BytesIO())  # type: ignore[arg-type]

@@ -198,7 +198,6 @@ GRAPH: dict[str, dict[str, Any]] = {
     "triplets": {},
     "upsert": {"entities": [NewEntity(id="Bo")]},
     "upsert_many": {"updates": []},
-    "write_graphml": {"target": "graph.graphml"},
 }
 ITEMS: dict[str, dict[str, Any]] = {
     "below": {},

@@ -206,7 +206,6 @@ def entities_and_triplets(memory: RecallM) -> None:
     assert_type(graph.nearest([1.0], model="lengths", limit=3), list[tuple[Entity, float]])
     assert_type(graph.delete(["Ann"], [("Ann", "sails to", "Naxos")]), Forgotten)
     assert_type(graph.concept_name("Paris"), str)
-    assert_type(graph.write_graphml(StringIO()), int)
 
 
 def keep_items(memory: RecallM) -> None:
