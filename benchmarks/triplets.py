@@ -21,7 +21,7 @@ from benchmarks.carb import plain, read_gold, read_tabbed, score, tabbed
 from benchmarks.report import report
 from recallm.extraction.pipeline import TaggedText, load_pipeline
 from recallm.model import OpenTriplet
-from recallm.syntax import open_triplets
+from recallm.syntax import triplets_and_facts
 
 __all__ = ["arguments", "main", "triplet_lines"]
 
@@ -36,7 +36,7 @@ def arguments(triplet: OpenTriplet) -> list[str]:
 
 def triplet_lines(sentence: str, tagged: TaggedText) -> Iterator[str]:
     """The triplets of a sentence in the tabbed form."""
-    for triplet in open_triplets(tagged, (0, len(tagged.words))):
+    for triplet in triplets_and_facts(tagged, (0, len(tagged.words)))[0]:
         yield tabbed(sentence, triplet.confidence, triplet.predicate, arguments(triplet))
 
 

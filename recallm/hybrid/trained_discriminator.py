@@ -86,7 +86,8 @@ class TrainedDiscriminator:
             return choice
         # The answers are sorted by name: no sum depends on the order in which they were given.
         names = [name for name, answer in checked.items() if answer]
-        features = self._analyse(asked, *(checked[name] for name in names))
+        analysed = self._features.Question(asked)
+        features = [self._features.AnswerFeatures(checked[name], analysed) for name in names]
         log_odds = np.array(
             [
                 [
@@ -105,23 +106,6 @@ class TrainedDiscriminator:
             float(shares[best] / shares.sum()),
             self._reason(features[best], others),
         )
-
-    def log_odds(self, question: str, answer: str, other: str) -> Mapping[str, float]:
-        """By feature (``recallm.hybrid.features.FEATURES``), what it adds to the log-odds that
-        ``answer`` is better than ``other``. The sum gives the probability of ``choose``.
-
-        Raises:
-            InvalidInputError: the arguments cannot be used.
-
-        """
-        asked, checked = checked_answers(question, {"answer": answer, "other": other})
-        pair = self._analyse(asked, checked["answer"], checked["other"])
-        log_odds = (self._features.difference(*pair) * self._weights).tolist()
-        return dict(zip(self._features.FEATURES, log_odds, strict=True))
-
-    def _analyse(self, question: str, *answers: str) -> list[AnswerFeatures]:
-        analysed = self._features.Question(question)
-        return [self._features.AnswerFeatures(answer, analysed) for answer in answers]
 
     def _reason(self, chosen: AnswerFeatures, others: Sequence[AnswerFeatures]) -> str:
         """Who refuses, if that differs, else the features that speak most for the chosen answer."""

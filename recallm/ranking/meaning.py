@@ -38,7 +38,6 @@ __all__ = [
     "relatedness",
     "similar_in_topic",
     "word_vectors",
-    "write_table",
 ]
 
 DATA = Path(__file__).parent / "data" / "words.npz"
@@ -49,7 +48,6 @@ _GREATEST_RELATEDNESS = 0.9
 """A related word never counts as much as the word itself."""
 _LOOKED_UP = 0.2
 """Words less related than this are not looked up for one another."""
-_SCALE = 127
 
 _LEAST_LENGTH = 1e-4
 """A shorter vector has no direction: differences of equal embeddings are rounding errors."""
@@ -127,15 +125,6 @@ def mean_vectors(
     found = statements.sums(vectors, weights)
     found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     return found
-
-
-def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:
-    """Write a table of word vectors: unit vectors, a row for each of ``stems``."""
-    np.savez_compressed(
-        path,
-        stems=np.frombuffer("\n".join(stems).encode(), np.uint8),
-        vectors=np.round(vectors * _SCALE).astype(np.int8),
-    )
 
 
 @cache

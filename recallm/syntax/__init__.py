@@ -3,6 +3,6 @@ propositions that it is split into."""
 
 from recallm.syntax.propositions import propositions
 from recallm.syntax.tree import SentenceTree
-from recallm.syntax.triplets import ConceptAt, open_triplets, triplets_and_facts
+from recallm.syntax.triplets import ConceptAt, triplets_and_facts
 
-__all__ = ["ConceptAt", "SentenceTree", "open_triplets", "propositions", "triplets_and_facts"]
+__all__ = ["ConceptAt", "SentenceTree", "propositions", "triplets_and_facts"]

@@ -23,7 +23,7 @@ from recallm.syntax.tree import SentenceTree
 if TYPE_CHECKING:
     from recallm.extraction.pipeline import TaggedText
 
-__all__ = ["ConceptAt", "drafts", "open_triplets", "triplets_and_facts", "written"]
+__all__ = ["ConceptAt", "drafts", "triplets_and_facts", "written"]
 
 ConceptAt = Callable[[int], ConceptMention | None]
 """The concept that a token of a text stands for, pronouns resolved; None if it stands for none."""
@@ -37,25 +37,6 @@ _LONGEST_NAME: Final = 80
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 
 
-def open_triplets(
-    tagged: TaggedText,
-    span: tuple[int, int],
-    *,
-    position: int = 0,
-    concept_at: ConceptAt | None = None,
-) -> list[OpenTriplet]:
-    """The triplets that a sentence states, in textual order of their clauses.
-
-    ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
-    that of its statement. ``concept_at`` takes a token's place in the text. A verb without an
-    object gives a triplet whose object is empty. Nothing is read out of a text without a parse.
-    """
-    if tagged.tree is None or span[0] >= span[1]:
-        return []
-    tree = SentenceTree(tagged, tagged.tree, span)
-    return _open(tree, drafts(tree), position, concept_at)
-
-
 def triplets_and_facts(
     tagged: TaggedText,
     span: tuple[int, int],
@@ -63,8 +44,13 @@ def triplets_and_facts(
     position: int = 0,
     concept_at: ConceptAt | None = None,
 ) -> tuple[list[OpenTriplet], list[OpenTriplet]]:
-    """The open triplets of a sentence, and its facts: triplets as the graph keeps them
-    (``recallm.syntax.facts``). The arguments are those of ``open_triplets``."""
+    """The open triplets of a sentence, in textual order of their clauses, and its facts: triplets
+    as the graph keeps them (``recallm.syntax.facts``).
+
+    ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
+    that of its statement. ``concept_at`` takes a token's place in the text. A verb without an
+    object gives a triplet whose object is empty. Nothing is read out of a text without a parse.
+    """
     if tagged.tree is None or span[0] >= span[1]:
         return [], []
     tree = SentenceTree(tagged, tagged.tree, span)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -116,17 +115,6 @@ class ChromaIndex:
         with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             stored = reader.vectors(keys, model=model)
         return {key: stored[key] for key in keys if key in stored}
-
-    def wait_until_flushed(self, timeout: float = 60.0) -> bool:
-        """Wait until all vectors have been moved into Chroma; whether that was so in time."""
-        deadline = time.monotonic() + timeout
-        while True:
-            with self._lock:
-                writes = list(self._writes.values())
-            if not writes:
-                return True
-            if wait(writes, deadline - time.monotonic()).not_done:
-                return False
 
     def close(self) -> None:
         """Stop writing; close the client and release the folder if they are this index's."""

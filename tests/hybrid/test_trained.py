@@ -215,16 +215,6 @@ def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
     assert (time.thread_time() - started) / 100 < 0.005
 
 
-def test_the_log_odds_add_up_to_the_probability(trained: TrainedDiscriminator) -> None:
-    question, one, other = BETTER[0]
-    added = trained.log_odds(question, one, other)
-    assert set(added) == set(FEATURES)
-    choice = trained.choose(question, {"a": one, "b": other})
-    assert choice.probability == pytest.approx(1 / (1 + np.exp(-sum(added.values()))))
-    mirrored = trained.log_odds(question, other, one)
-    assert {name: -value for name, value in added.items()} == pytest.approx(dict(mirrored))
-
-
 def test_the_choice_says_why(trained: TrainedDiscriminator) -> None:
     question, told, refused = "Where does Bo live?", "Bo lives in York.", "I don't know."
     assert trained.choose(question, {"a": told, "b": refused}).reason == (
@@ -234,16 +224,10 @@ def test_the_choice_says_why(trained: TrainedDiscriminator) -> None:
         "the other answers say that they do not know"
     )
     reason = trained.choose(question, {"a": told, "b": "It depends on many things."}).reason
-    added = trained.log_odds(question, told, "It depends on many things.")
-    assert f'"{max(added, key=lambda name: added[name])}"' in reason
+    assert any(f'"{name}"' in reason for name in FEATURES)
     assert trained.choose(question, {"a": told, "b": "**Bo lives in York.**"}).reason == (
         "nothing tells the answers apart"
     )
-
-
-def test_the_log_odds_are_of_texts(trained: TrainedDiscriminator) -> None:
-    with pytest.raises(InvalidInputError, match="must be a str"):
-        trained.log_odds("?", "a", 1)  # type: ignore[arg-type]
 
 
 def test_each_feature_has_a_name() -> None:

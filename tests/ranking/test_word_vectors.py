@@ -19,9 +19,9 @@ from recallm.ranking.meaning import (
     related_stems,
     relatedness,
     word_vectors,
-    write_table,
 )
 from recallm.ranking.stem_counts import StatementStems
+from training.words.__main__ import write_table
 
 UNKNOWN = "qzxv"
 

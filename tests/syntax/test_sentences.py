@@ -10,7 +10,7 @@ import pytest
 
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import OpenTriplet
-from recallm.syntax import open_triplets
+from recallm.syntax import triplets_and_facts
 
 SENTENCES: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
@@ -29,7 +29,7 @@ def read() -> Iterator[tuple[str, list[OpenTriplet]]]:
     for sentence, tagged in zip(
         SENTENCES, load_pipeline(None).tag([*SENTENCES], parsed=True), strict=True
     ):
-        yield sentence, open_triplets(tagged, (0, len(tagged.words)))
+        yield sentence, triplets_and_facts(tagged, (0, len(tagged.words)))[0]
 
 
 def test_most_triplets_of_short_sentences_are_found() -> None:

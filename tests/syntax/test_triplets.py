@@ -8,13 +8,13 @@ import pytest
 
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import ConceptMention, OpenTriplet
-from recallm.syntax import open_triplets
+from recallm.syntax import triplets_and_facts
 from recallm.syntax.confidence import read_model
 
 
 def triplets(text: str) -> list[OpenTriplet]:
     [tagged] = load_pipeline(None).tag([text], parsed=True)
-    return open_triplets(tagged, (0, len(tagged.words)))
+    return triplets_and_facts(tagged, (0, len(tagged.words)))[0]
 
 
 def spelled(text: str) -> set[tuple[str, str, str]]:
@@ -103,14 +103,14 @@ def test_subjects_and_objects_stand_on_the_concepts_of_their_heads() -> None:
     ada = ConceptMention(name="ada", label="Ada", kind="name")
     siemens = ConceptMention(name="siemen", label="Siemens", kind="name")
     concepts = {0: ada, 5: siemens}
-    [triplet] = open_triplets(tagged, (0, 7), position=3, concept_at=concepts.get)
+    [triplet] = triplets_and_facts(tagged, (0, 7), position=3, concept_at=concepts.get)[0]
     assert (triplet.subject_concept, triplet.object_concept) == (ada, siemens)
     assert triplet.position == 3
 
 
 def test_a_text_without_a_parse_has_no_triplets() -> None:
     [tagged] = load_pipeline(None).tag(["Ada is an engineer."])
-    assert open_triplets(tagged, (0, len(tagged.words))) == []
+    assert triplets_and_facts(tagged, (0, len(tagged.words)))[0] == []
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from tests.vectors.random_vectors import (
     keys_by_cosine,
     nearest_keys,
     random_unit_vector,
+    wait_until_flushed,
     write_vectors,
 )
 
@@ -56,7 +57,7 @@ def test_a_filter_that_many_statements_meet(store: GraphStore, folder: Path) -> 
     with closing(ChromaIndex(store, folder)) as index:
         wanted = random_unit_vector()
         nearest_keys(index, store, wanted, 1)
-        assert index.wait_until_flushed()
+        wait_until_flushed(index)
         order = keys_by_cosine(store, wanted)
         most = [key for key in order if (key >> 20) % 10]
         found = nearest_keys(index, store, wanted, 10, [key >> 20 for key in most])
@@ -101,7 +102,7 @@ def test_an_older_reader_restores_nothing(store: GraphStore, folder: Path) -> No
             view = index.catch_up("n", state, older)
         wanted = random_unit_vector()
         assert [key for key, _ in view.nearest(wanted, 99)] == keys_by_cosine(store, wanted)
-        assert index.wait_until_flushed()
+        wait_until_flushed(index)
         assert collection_sizes(index) == [4]
         check_searches(index, store)
         assert collection_sizes(index) == [4]

@@ -16,7 +16,7 @@ from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_index
 from recallm.vectors.chroma import ChromaIndex
 from tests.vectors.fakes import bag_of_words, words
-from tests.vectors.random_vectors import collection_sizes
+from tests.vectors.random_vectors import collection_sizes, wait_until_flushed
 
 NEAREST = RecallConfig(ranking="vectors")
 
@@ -45,7 +45,7 @@ def test_forgotten_vectors_leave_chroma_at_once(path: Path) -> None:
         assert recalled_texts(memory, "Ann sings") == ["Ann sings songs.", "Bo reads books."]
         assert recalled_texts(other, "Ann") == ["Cy cooks."]
         index = chroma_index(memory)
-        assert index.wait_until_flushed()
+        wait_until_flushed(index)
         assert sorted(collection_sizes(index)) == [1, 2]
         memory.forget(id="a")
         assert collection_sizes(index) == [1, 1]
@@ -62,13 +62,13 @@ def test_a_deleted_folder_is_made_anew_without_forgotten_vectors(path: Path) -> 
         memory.update("Ann sings songs.", id="a")
         memory.update("Bo reads books.")
         recalled_texts(memory, "Ann")
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         memory.forget(id="a")
     folder = Path(f"{path}.chroma")
     shutil.rmtree(folder)
     with open_memory(path) as memory:
         assert recalled_texts(memory, "Ann sings") == ["Bo reads books."]
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [1]
     files = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
     assert files
@@ -81,7 +81,7 @@ def test_vectors_that_another_process_forgot_leave_at_the_next_recall(path: Path
         memory.update("Bo reads books.")
         recalled_texts(memory, "Ann")
         index = chroma_index(memory)
-        assert index.wait_until_flushed()
+        wait_until_flushed(index)
         plain.forget(id="a")
         assert recalled_texts(memory, "Ann sings") == ["Bo reads books."]
         assert collection_sizes(index) == [1]
@@ -94,14 +94,14 @@ def test_another_model_after_everything_was_forgotten(path: Path) -> None:
     with open_memory(path) as memory:
         memory.update("Ann sings songs.")
         recalled_texts(memory, "Ann")
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
     with RecallM(path) as plain:
         plain.forget(everything=True)
     short = Embedding(name="short", embed=lambda given: bag_of_words(given)[:, :16])
     with RecallM(path, embeddings=short, config=NEAREST, vector_index="chroma") as memory:
         memory.update("Bo reads books.")
         assert recalled_texts(memory, "Ann") == ["Bo reads books."]
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [1]
 
 
@@ -121,7 +121,7 @@ def test_two_processes_on_one_file(path: Path) -> None:
         memory.update("Ann sings songs.", id="a")
         memory.update("Bo reads books.")
         recalled_texts(memory, "Ann")
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         done = subprocess.run(
             [sys.executable, "-c", script, str(path)],
             capture_output=True,
@@ -130,7 +130,7 @@ def test_two_processes_on_one_file(path: Path) -> None:
         )
         assert done.stdout == "['Bo reads books.', 'Cy cooks rice.'] True\n"
         assert recalled_texts(memory, "Ann") == ["Bo reads books.", "Cy cooks rice."]
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [2]
         assert not chroma_index(memory)._is_off
     done = subprocess.run(
@@ -144,7 +144,7 @@ def test_in_any_folder(tmp_path: Path) -> None:
     with RecallM(embeddings=words, config=NEAREST, vector_index=folder) as memory:
         memory.update("Ann sings songs.")
         assert recalled_texts(memory, "Ann") == ["Ann sings songs."]
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
     assert (folder / "chroma" / "chroma.sqlite3").exists()
 
 
@@ -153,7 +153,7 @@ def test_with_a_client(client: Any) -> None:
     with RecallM(embeddings=words, config=NEAREST, vector_index=client, namespace=name) as memory:
         memory.update("Ann sings songs.")
         assert recalled_texts(memory, "Ann") == ["Ann sings songs."]
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         before = client.count_collections()
         memory.forget(everything=True)
         assert client.count_collections() == before - 1
@@ -174,7 +174,7 @@ def test_a_memory_that_is_not_closed(path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "10\n", "")
     with open_memory(path) as memory:
         assert len(recalled_texts(memory, "Ann")) == 99
-        assert chroma_index(memory).wait_until_flushed()
+        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [2000]
 
 

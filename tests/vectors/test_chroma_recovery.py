@@ -34,6 +34,7 @@ from tests.vectors.random_vectors import (
     keys_by_cosine,
     nearest_keys,
     random_unit_vector,
+    wait_until_flushed,
     write_vectors,
 )
 
@@ -290,7 +291,7 @@ def test_no_memory_for_a_batch(
         with monkeypatch.context() as patched:
             patched.setattr(ChromaCollection, "flush", fail)
             assert len(nearest_keys(index, store, random_unit_vector(), 20)) == 20
-            assert index.wait_until_flushed(5)
+            wait_until_flushed(index)
         check_searches(index, store)
         assert collection_sizes(index) == [20]
 

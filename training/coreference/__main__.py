@@ -22,7 +22,7 @@ from training.coreference.examples import (
     gum_examples,
     session_examples,
 )
-from training.coreference.fitting import fit
+from training.coreference.fitting import fit, save
 from training.coreference.gap import GapText, decide, predict, read_gap, score
 from training.coreference.gum import read_documents
 from training.coreference.name_genders import female_shares, table
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     print(measured.tables())
     options.output.mkdir(parents=True, exist_ok=True)
-    ranker.save(options.output / WEIGHTS)
+    save(ranker, options.output / WEIGHTS)
     (options.output / _CARD).write_text(model_card(measured), encoding="utf-8")
     genders = options.output / "name_genders.toml"
     genders.write_text(table(female_shares()), encoding="utf-8")

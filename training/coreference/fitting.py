@@ -7,15 +7,16 @@ mean of the networks' scores is a network again, with the units of all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recallm.extraction.coreference import Ranker
-from recallm.extraction.coreference.features import KINDS
+from recallm.extraction.coreference.features import FEATURES, KINDS
 from training.coreference.examples import Example
 
-__all__ = ["fit"]
+__all__ = ["fit", "save"]
 
 _UNITS = 32
 _EPOCHS = 30
@@ -106,3 +107,12 @@ def _gradients(
         units.T @ errors + _DECAY * output,
         rows.T @ errors + _DECAY * direct,
     ]
+
+
+def save(ranker: Ranker, path: Path) -> None:
+    """Write the weights of a ranker in half precision."""
+    halves = {
+        name: getattr(ranker, name).astype(np.float16)
+        for name in ("hidden", "hidden_bias", "output", "direct", "thresholds")
+    }
+    np.savez_compressed(path, features=np.array(FEATURES), **halves)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from recallm.extraction import stem
-from recallm.ranking.meaning import DATA, write_table
+from recallm.ranking.meaning import DATA
 from training.words.model import MiniLM
 
-__all__ = ["main"]
+__all__ = ["main", "write_table"]
 
 _DIMENSION = 64
 _BATCH = 64
@@ -34,6 +34,9 @@ _RARE = 5
 """After this many readings the vector from sentences has 0.7 of its full weight."""
 _IN_SENTENCES = 2.0
 """The weight of the vector from sentences beside that of the word alone."""
+
+_SCALE = 127
+"""The greatest number of an 8-bit integer."""
 
 Floats = NDArray[np.float32]
 
@@ -56,6 +59,15 @@ def main() -> None:
     vectors += _IN_SENTENCES * weights[:, None] * _centred([in_sentences.get(key) for key in stems])
     write_table(options.output, stems, _principal(_unit(vectors)))
     print(f"{len(stems)} stems, {options.output.stat().st_size / 1e6:.2f} MB")
+
+
+def write_table(path: Path, stems: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    """Write a table of word vectors: unit vectors, a row for each of ``stems``."""
+    np.savez_compressed(
+        path,
+        stems=np.frombuffer("\n".join(stems).encode(), np.uint8),
+        vectors=np.round(vectors * _SCALE).astype(np.int8),
+    )
 
 
 def _sentences(folder: Path) -> Iterator[str]:

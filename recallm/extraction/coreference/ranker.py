@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -48,14 +47,6 @@ class Ranker:
         shares = np.exp(scores - scores.max())
         probabilities: Floats = shares / shares.sum()
         return probabilities
-
-    def save(self, path: Path) -> None:
-        """Write the weights in half precision."""
-        halves = {
-            name: getattr(self, name).astype(np.float16)
-            for name in ("hidden", "hidden_bias", "output", "direct", "thresholds")
-        }
-        np.savez_compressed(path, features=np.array(FEATURES), **halves)
 
     @classmethod
     def load(cls, path: Any) -> Ranker:
