@@ -152,7 +152,8 @@ class GraphUpdate:
 
 @knows_its_arguments
 class MemoryGraph:
-    """The entities and triplets of one namespace.
+    """The entities and triplets of one namespace. Each method raises ``InvalidInputError`` for an
+    argument that cannot be used, and ``StoreError`` where the store fails.
 
     >>> from recallm import NewEntity, NewTriplet, RecallM
     >>> graph = RecallM().graph
@@ -320,13 +321,7 @@ class MemoryGraph:
 
     def show(self, concept: str, *, limit: int = 24, as_of: Moment | None = None) -> Neighbourhood:
         """``concept`` (its label, or its name) with at most ``limit`` neighbours, those of the
-        latest relations, and the relations among all of these. A notebook draws the result.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
+        latest relations, and the relations among all of these. A notebook draws the result."""
         label = checks.string(concept, "concept")
         at_most = min(checks.whole(limit, "limit", least=1), LARGEST_NUMBER)
         with self.reader(as_of) as reader:

@@ -46,7 +46,8 @@ class MemoryItems:
     """The items of one namespace.
 
     An item is a passage: ``recall`` finds its statements. ``forget`` always forgets the complete
-    item, even if only one of its statements is selected.
+    item, even if only one of its statements is selected. Each method raises ``InvalidInputError``
+    for an argument that cannot be used, and ``StoreError`` where the store fails.
 
     >>> from recallm import NewItem, RecallM
     >>> memory = RecallM()
@@ -102,13 +103,7 @@ class MemoryItems:
 
         ``likely`` saves reading items that ``accept`` would refuse: values in the metadata by their
         paths of keys, as in ``{("color",): "red"}``; None is a missing value too. An item whose
-        metadata holds another value there may be left out.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
+        metadata holds another value there may be left out."""
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
         accepts = _accepting(accept)
@@ -137,13 +132,7 @@ class MemoryItems:
         with the probability that its best statement helps to answer. At most ``limit`` of those for
         which ``accept`` is true; ``likely`` as in ``below``. Items with equal texts are all found
         (``recall`` shows equal sentences once). An item with a statement equal to ``question``,
-        letter case apart, comes first, with probability 1.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
+        letter case apart, comes first, with probability 1."""
         asked = checks.string(question, "question")
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")

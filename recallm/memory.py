@@ -84,8 +84,10 @@ class RecallM(WritableMemory):
     callable prompt → text: a language model lists the propositions; a sentence that gives none is a
     statement itself. The passage stays verbatim, and a statement has its span in it.
 
-    Safe to use from several threads. As a context manager it closes itself. In an event loop, use
-    ``await RecallM.aopen(…)``, ``aupdate``, ``arecall`` and the other methods with an ``a``.
+    Each method raises ``InvalidInputError`` for an argument that cannot be used, and ``StoreError``
+    where the store fails. Safe to use from several threads. As a context manager it closes itself.
+    In an event loop, use ``await RecallM.aopen(…)``, ``aupdate``, ``arecall`` and the other methods
+    with an ``a``.
 
     >>> memory = RecallM()
     >>> memory.update("Brandon loves coffee").concepts
@@ -274,11 +276,6 @@ class RecallM(WritableMemory):
         >>> update = memory.update("Brandon loves coffee")
         >>> "Brandon loves coffee" in memory.fetch_thoughts("Who loves coffee?")
         True
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
         """
         return self._prompt(question, self.recall(question, **recall))
 
@@ -294,11 +291,6 @@ class RecallM(WritableMemory):
         ...     update = memory.update(f"Ingrid lives in {place}.", id=place)
         >>> sorted(memory.superseded(memory.history("Ingrid")))
         ['Malaga#0']
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
         """
         given = checks.instances(RecalledStatement, statements, "statements")
         stored = {

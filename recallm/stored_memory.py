@@ -95,13 +95,7 @@ class StoredMemory:
         withdrawn: bool = False,
     ) -> Shown[Passage]:
         """The passages that meet the filters (as in ``recall``), in the order of their t_index:
-        the latest ``limit`` of them; with ``withdrawn`` those that were withdrawn too.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
+        the latest ``limit`` of them; with ``withdrawn`` those that were withdrawn too."""
         at_most = checks.count(limit, "limit")
         where = checks.statement_filter(
             since=since,
@@ -123,13 +117,7 @@ class StoredMemory:
         as_of: Moment | None = None,
     ) -> Shown[RecalledStatement]:
         """Every statement that mentions ``concept`` (its label, or its name), in order; with a
-        ``limit`` those that arrived last, after the last ``skip`` were left out.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
+        ``limit`` those that arrived last, after the last ``skip`` were left out."""
         label = checks.string(concept, "concept")
         at_most = checks.count(limit, "limit")
         skipped = min(checks.whole(skip, "skip", least=0), LARGEST_NUMBER)
@@ -160,13 +148,7 @@ class StoredMemory:
         self, concept: str, *, limit: int | None = None, as_of: Moment | None = None
     ) -> tuple[RelatedConcept, ...]:
         """The concepts that are related to ``concept`` (its label, or its name), at most ``limit``:
-        latest t_index first, then the strongest, then by name.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
+        latest t_index first, then the strongest, then by name."""
         label = checks.string(concept, "concept")
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:
@@ -208,11 +190,6 @@ class StoredMemory:
         >>> update = memory.update("Ann met Bob.", session="monday")
         >>> [(session.name, session.passages) for session in memory.sessions()]
         [('monday', 1)]
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
         """
         at_most = checks.count(limit, "limit")
         with self._reader(as_of) as reader:

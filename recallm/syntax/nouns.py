@@ -22,45 +22,25 @@ def of_noun(tree: SentenceTree, noun: int) -> Iterator[Draft]:
     President⟩ of a title, ⟨Ada, has, sister⟩ of a possessor, ⟨a bakery, is in, Porto⟩ of a place.
     """
     for i in tree.children[noun]:
-        relation = tree.relations[i]
-        if relation == "appos":
-            yield Draft(
-                "apposition",
-                noun_phrase(tree, noun),
-                [],
-                noun_phrase(tree, i),
-                "be",
-                noun,
-                i,
-                words="is",
-            )
-        elif relation == "nmod:desc" and not tree.words[i].text.endswith("."):
-            yield Draft(
-                "title",
-                bare_noun_phrase(tree, noun, relation),
-                [],
-                noun_phrase(tree, i),
-                "be",
-                noun,
-                i,
-                words="is",
-            )
-        elif relation == "nmod:poss":
+        relation, words = tree.relations[i], "is"
+        if relation == "nmod:poss":
             yield from _of_possessor(tree, i, noun)
+            continue
+        if relation == "appos":
+            construction, subject = "apposition", noun_phrase(tree, noun)
+        elif relation == "nmod:desc" and not tree.words[i].text.endswith("."):
+            construction, subject = "title", bare_noun_phrase(tree, noun, relation)
         elif relation == "nmod" and tree.tags[i] == PROPN:
             case = preposition(tree, i)
-            if case and tree.lowered[case[0]] in _PLACES:
-                words = f"is {tree.text(case).lower()}"
-                yield Draft(
-                    "place",
-                    bare_noun_phrase(tree, noun, relation),
-                    [],
-                    noun_phrase(tree, i),
-                    words.replace("is", "be", 1),
-                    noun,
-                    i,
-                    words=words,
-                )
+            if not case or tree.lowered[case[0]] not in _PLACES:
+                continue
+            construction, subject = "place", bare_noun_phrase(tree, noun, relation)
+            words = f"is {tree.text(case).lower()}"
+        else:
+            continue
+        normal = words.replace("is", "be", 1)
+        object_ = noun_phrase(tree, i)
+        yield Draft(construction, subject, [], object_, normal, noun, i, words=words)
 
 
 def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Draft]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from recallm.facts import Change, FactMemory
 from recallm.memory import RecallM
-from recallm.model import ConceptRow, Moment, Relation, statement_key
+from recallm.model import ConceptRow, Moment, statement_key
 from recallm.neighbourhood import Neighbourhood
 from recallm.ranking.signals import SIGNALS
 from recallm.results import RecalledContext, RecalledStatement
@@ -113,7 +114,7 @@ class MemoryViews:
         each with whether a later one took its place."""
         found = self._memory.history(concept, limit=_PAGE + 1, skip=skip, as_of=as_of)
         # The one beyond the page is the first to have arrived.
-        page = sorted(found, key=_arrival)[-_PAGE:]
+        page = sorted(found, key=attrgetter("t_index", "position"))[-_PAGE:]
         shown = {it.id for it in page}
         superseded = self._memory.superseded(page, as_of=as_of)
         return {
@@ -208,14 +209,8 @@ class MemoryViews:
         found = self._memory.get(id)
         if found is None:
             return None
-        return {
-            "id": found.id,
-            "text": found.text,
-            "t_index": found.t_index,
-            "said": _moment(found.timestamp),
-            "speaker": found.speaker,
-            "source": found.source,
-            "session": found.session,
+        return _fields(found, "id text t_index speaker source session") | {
+            "said": _moment(found.timestamp)
         }
 
     def forget_statement(self, id: str) -> Json:
@@ -230,35 +225,18 @@ class MemoryViews:
 def _graph(found: Neighbourhood) -> Json:
     return {
         "concepts": [_concept(row) for row in found.concepts],
-        "relations": [_relation(it) for it in found.relations],
+        "relations": [_fields(it, "a b strength t_index") for it in found.relations],
         "t_index": found.t_index,
     }
 
 
 def _concept(row: ConceptRow) -> Json:
-    return {
-        "name": row.name,
-        "label": row.label,
-        "kind": row.kind,
-        "t_index": row.t_index,
-        "statements": row.statements,
-    }
-
-
-def _relation(it: Relation) -> Json:
-    return {"a": it.a, "b": it.b, "strength": it.strength, "t_index": it.t_index}
+    return _fields(row, "name label kind t_index statements")
 
 
 def _statement(it: RecalledStatement) -> Json:
-    return {
-        "id": it.id,
-        "passage": it.passage,
-        "text": it.text,
-        "t_index": it.t_index,
+    return _fields(it, "id passage text t_index speaker source session") | {
         "said": _moment(it.timestamp),
-        "speaker": it.speaker,
-        "source": it.source,
-        "session": it.session,
         "stands_for": [
             {"text": it.text[each.start : each.end], "label": each.label} for each in it.references
         ],
@@ -287,19 +265,14 @@ def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[
 
 
 def _change(it: Change) -> Json:
-    return {
-        "object": it.object,
-        "since_t": it.since_t,
+    return _fields(it, "object since_t until_t ended_by passage") | {
         "since": _moment(it.since),
-        "until_t": it.until_t,
         "until": _moment(it.until),
-        "ended_by": it.ended_by,
-        "passage": it.passage,
     }
 
 
-def _arrival(it: RecalledStatement) -> tuple[int, int]:
-    return it.t_index, it.position
+def _fields(it: object, names: str) -> Json:
+    return {name: getattr(it, name) for name in names.split()}
 
 
 def _moment(moment: datetime | None) -> str | None:

@@ -85,7 +85,6 @@ class Name(NamedTuple):
     kind: str
     female: float
     is_gender_known: bool
-    in_apposition: bool
     joined: int | None
     surroundings: tuple[float, ...]
 
@@ -211,7 +210,6 @@ def name_of_span(
         kind=kind,
         female=female,
         is_gender_known=is_known,
-        in_apposition=in_apposition,
         joined=joined,
         surroundings=(
             float(in_apposition),
