@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from recallm.antecedents import RecalledReference, recalled_references, with_names
 from recallm.model import (
     MAX_POSITION,
+    ConceptRow,
     Forgotten,
     Passage,
     Stats,
@@ -139,11 +140,11 @@ class RecalledStatement:
     text: str
     t_index: int
     position: int
-    timestamp: datetime | None
-    speaker: str | None
-    source: str | None
-    session: str | None
-    metadata: Mapping[str, Any]
+    timestamp: datetime | None = None
+    speaker: str | None = None
+    source: str | None = None
+    session: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
     concepts: tuple[str, ...]
     score: float | None = None
     contributions: Mapping[str, float] = field(default_factory=empty_mapping)
@@ -232,11 +233,6 @@ class RecalledStatement:
             text=summary.text,
             t_index=summary.t_index,
             position=MAX_POSITION,
-            timestamp=None,
-            speaker=None,
-            source=None,
-            session=None,
-            metadata=empty_mapping(),
             concepts=(summary.concept,),
             score=score,
             contributions=contributions or empty_mapping(),
@@ -334,6 +330,25 @@ class RankedConcept:
     score: float
     essential: bool
     through: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        row: ConceptRow,
+        *,
+        score: float = 1.0,
+        essential: bool = True,
+        through: str | None = None,
+    ) -> RankedConcept:
+        """A stored concept, an essential one of the question where nothing else is said."""
+        return cls(
+            name=row.name,
+            label=row.label,
+            t_index=row.t_index,
+            score=score,
+            essential=essential,
+            through=through,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

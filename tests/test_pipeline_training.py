@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, pack, unpack
+from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, unpack
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import with_silver_tags
@@ -18,6 +18,7 @@ from training.pipeline.examples import example_of, role
 from training.pipeline.fitting import Plan, fit
 from training.pipeline.lexicon import PLACE, Frame, word_lists
 from training.pipeline.names import NameSource
+from training.pipeline.packing import pack
 from training.pipeline.passages import Passage, Variation, neighbours, vary
 from training.pipeline.scoring import score_knowledge, score_syntax
 from training.pipeline.treebank import (

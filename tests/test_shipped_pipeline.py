@@ -11,7 +11,8 @@ import pytest
 from spacy.language import Language
 
 from recallm.errors import InvalidInputError, PipelineError
-from recallm.extraction.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, pack, unpack
+from recallm.extraction.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, unpack
+from training.pipeline.packing import pack
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The English pipeline that ships inside the package: how it is packed and how it is loaded.
+"""The English pipeline that ships inside the package: what its files hold, and how it is loaded.
 
 Each part is one file of ``data/en_recallm``: ``knowledge.bin`` (tags, sentence starts,
 roles, entities: what a knowledge update needs) and ``syntax.bin`` (parser and lemmatizer, with a
@@ -22,7 +22,16 @@ from spacy.vocab import Vocab
 
 from recallm.errors import InvalidInputError, PipelineError
 
-__all__ = ["KNOWLEDGE", "NAME", "ROLES", "SYNTAX", "load_shipped", "pack", "unpack"]
+__all__ = [
+    "FORMAT",
+    "KNOWLEDGE",
+    "NAME",
+    "ROLES",
+    "SYNTAX",
+    "load_shipped",
+    "unpack",
+    "with_weights",
+]
 
 NAME: Final = "en_recallm"
 """The name of the shipped pipeline."""
@@ -36,7 +45,7 @@ SYNTAX: Final = "syntax"
 ROLES: Final = "roles"
 """The component whose tags (``token.tag_``) are relations of Universal Dependencies."""
 
-_FORMAT: Final = 1
+FORMAT: Final = 1
 
 
 def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = None) -> Language:
@@ -66,26 +75,9 @@ def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = N
     return unpack(packed, vocab=vocab)
 
 
-def pack(nlp: Language) -> bytes:
-    """Pack the components of `nlp` into one file's bytes, weights in half precision."""
-    components: dict[str, Any] = {}
-    for name in nlp.pipe_names:
-        component: Any = nlp.get_pipe(name)
-        state: Any = srsly.msgpack_loads(component.to_bytes(exclude=["vocab"]))
-        state["model"] = srsly.msgpack_loads(state["model"])
-        state["model"] = _with_weights(state["model"], np.float16)
-        entry = {"config": dict(nlp.get_pipe_config(name)), "state": state}
-        if "trees" in state:
-            state["trees"] = _labelled_trees(state["trees"], component.cfg["labels"])
-            entry["strings"] = _strings_of(state["trees"], nlp)
-        components[name] = entry
-    packed: bytes = srsly.msgpack_dumps({"format": _FORMAT, "components": components})
-    return packed
-
-
 def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
-    """Build one pipeline of what `pack` made, in the order given, with its own vocabulary or an
-    English `vocab`.
+    """Build one pipeline of packed parts, in the order given, with its own vocabulary or an English
+    `vocab`.
 
     Raises PipelineError if the bytes are damaged or of another format version.
     """
@@ -105,7 +97,7 @@ def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
         for string in entry.get("strings", ()):
             nlp.vocab.strings.add(string)
         state = entry["state"]
-        state["model"] = srsly.msgpack_dumps(_with_weights(state["model"], np.float32))
+        state["model"] = srsly.msgpack_dumps(with_weights(state["model"], np.float32))
         component: Any = nlp.get_pipe(name)
         component.from_bytes(srsly.msgpack_dumps(state), exclude=["vocab"])
         for role in component.labels if name == ROLES else ():
@@ -122,34 +114,19 @@ def _components(content: bytes) -> dict[str, Any]:
         raise PipelineError(
             f"the shipped pipeline is damaged ({error!r}): reinstall recallm", model=NAME
         ) from error
-    if version != _FORMAT:
+    if version != FORMAT:
         raise PipelineError(
             f"the shipped pipeline has format {version!r}, this version of recallm reads "
-            f"{_FORMAT}: reinstall recallm",
+            f"{FORMAT}: reinstall recallm",
             model=NAME,
         )
     return components
 
 
-def _with_weights(model: dict[str, Any], kind: type[np.floating[Any]]) -> dict[str, Any]:
+def with_weights(model: dict[str, Any], kind: type[np.floating[Any]]) -> dict[str, Any]:
     """A serialized thinc model with its parameters as `kind` of float."""
     params = [
         {k: None if v is None else np.asarray(v, dtype=kind) for k, v in node.items()}
         for node in model["params"]
     ]
     return model | {"params": params}
-
-
-def _labelled_trees(trees: bytes, labels: list[int]) -> bytes:
-    """The edit trees that labels stand on: they come first, those met in training after."""
-    stored: Any = srsly.msgpack_loads(trees)
-    kept = stored["trees"][: max(labels) + 1]
-    packed: bytes = srsly.msgpack_dumps({"trees": kept})
-    return packed
-
-
-def _strings_of(trees: bytes, nlp: Language) -> list[str]:
-    """The strings that the edit trees replace and insert; the trees hold their hashes."""
-    stored: Any = srsly.msgpack_loads(trees)
-    hashes = {tree[key] for tree in stored["trees"] for key in ("orig", "subst") if key in tree}
-    return sorted(str(nlp.vocab.strings[value]) for value in hashes)

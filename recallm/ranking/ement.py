@@ -79,11 +79,7 @@ def ement_context(
     ]
     chosen = fit_in_order(turns, _ement_text, _budget(request, request.limit))
     essential = tuple(
-        RankedConcept(
-            name=row.name, label=row.label, t_index=row.t_index, score=1.0, essential=True
-        )
-        for row in map(of_entities.concepts.get, labels)
-        if row is not None
+        RankedConcept.of(row) for row in map(of_entities.concepts.get, labels) if row is not None
     )
     return _context(request, _ement_text(chosen), chosen, nearest, labels, essential, {})
 

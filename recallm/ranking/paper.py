@@ -50,13 +50,7 @@ def ranked_concepts(
         scores[relation.a] += weight
         scores[relation.b] += weight
     ranked = [
-        RankedConcept(
-            name=node.name,
-            label=node.label,
-            t_index=node.t_index,
-            score=scores[node.name],
-            essential=node.name in essential,
-        )
+        RankedConcept.of(node, score=scores[node.name], essential=node.name in essential)
         for node in concepts.values()
     ]
     ranked.sort(key=lambda it: (not it.essential, -it.score, -it.t_index, it.name))

@@ -384,23 +384,12 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
 def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list[RankedConcept]:
     """The question's concepts in its order, then the neighbours that led to what was chosen."""
     named = (candidates.essential.get(concept.name) for concept in candidates.question.concepts)
-    essential = [
-        RankedConcept(
-            name=row.name, label=row.label, t_index=row.t_index, score=1.0, essential=True
-        )
-        for row in named
-        if row is not None
-    ]
+    essential = [RankedConcept.of(row) for row in named if row is not None]
     mentioned = {mention.name for statement in chosen for mention in statement.concepts}
     activated = (candidates.activation[name] for name in mentioned & candidates.activation.keys())
     return essential + [
-        RankedConcept(
-            name=neighbour.concept.name,
-            label=neighbour.concept.label,
-            t_index=neighbour.concept.t_index,
-            score=neighbour.value,
-            essential=False,
-            through=neighbour.through,
+        RankedConcept.of(
+            neighbour.concept, score=neighbour.value, essential=False, through=neighbour.through
         )
         for neighbour in sorted(activated, key=lambda found: (-found.value, found.concept.name))
     ]
