@@ -360,7 +360,6 @@ def test_the_rest() -> None:
     check(LLMDiscriminator, {"llm": llm})
     check(TrainedDiscriminator().choose, {"question": "Where?", "answers": answers})
     check(LLMDiscriminator(llm).choose, {"question": "Where?", "answers": {"a": "x"}})
-    check(TrainedDiscriminator().log_odds, {"question": "Where?", "answer": "Paris.", "other": "?"})
     check(recallm.vectors.encode, {"embedding": [1.0]})
     check(recallm.vectors.decode, {"blob": recallm.vectors.encode([1.0])})
     check(
