@@ -315,6 +315,7 @@ class TestMemory:
             {"fields": "text"},
             {"fields": [1]},
             {"fields": {"text": "title"}},
+            {"fields": {"title"}},
             {"ttl": 5},
             {"ttl": {"default_ttl": "soon"}},
         ],
