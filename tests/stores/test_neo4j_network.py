@@ -200,6 +200,23 @@ def _writes_without_a_mark(tx: Tx) -> None:
     tx.rows("RETURN 1", {})
 
 
+def test_an_interrupt_in_the_middle_of_a_reply(store: Neo4jStore) -> None:
+    """The rest of the reply is nobody's answer: the connection is cut, and the next one serves."""
+    cut: list[Any] = []
+
+    def interrupted(tx: Tx) -> None:
+        answer = tx.run("UNWIND range(1, 9) AS n RETURN n", {})
+        next(iter(answer))
+        cut.append(tx.raw._connection)  # type: ignore[union-attr]
+        raise KeyboardInterrupt
+
+    for run in (store._connection.read, store._connection.write):
+        with pytest.raises(KeyboardInterrupt):
+            run(interrupted)
+    assert all(it.closed() or it.defunct() for it in cut)
+    assert store._connection.rows("RETURN 1 AS n", {}) == [{"n": 1}]
+
+
 def test_writers_leave_little(store: Neo4jStore, driver: Driver, namespace: str) -> None:
     """A store that writes much leaves the mark of its latest write alone."""
     for n in range(3):

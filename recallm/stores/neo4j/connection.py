@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -56,6 +57,8 @@ _LEAST_COMMIT_CHECK: Final = 10.0
 _UNLOCKED_TRIES: Final = 3
 """Tries of a write without the lock; then the writer takes it, so that every writer gets on."""
 _NO_STAMP: Final = WriteStamp("", "")
+_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, ChangedError)
+"""What the driver and the work in a transaction raise: a connection can go on after it."""
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
 
@@ -307,14 +310,30 @@ class Connection:
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
-    def _session(self, access: str, *, fetch_size: int = 1000) -> Session:
-        return self.driver.session(
+    @contextmanager
+    def _session(self, access: str, *, fetch_size: int = 1000) -> Generator[Session, None, None]:
+        """A session. What a signal handler raises may end a call between two bytes of a reply: the
+        next query on that connection would read the rest as its own. So the connection is cut."""
+        session = self.driver.session(
             fetch_size=fetch_size,
             default_access_mode=access,
             database=self._database,
             bookmark_manager=self._bookmarks,
             notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
         )
+        try:
+            try:
+                yield session
+            except _BETWEEN_REPLIES:
+                session.close()
+                raise
+            session.close()
+        except _BETWEEN_REPLIES:
+            raise
+        except BaseException:
+            # To a session, this class says: let go of the connection without another word.
+            session.__exit__(CancelledError, None, None)
+            raise
 
     def _opened(self, uri: str, auth: tuple[str, str] | neo4j.Auth | None) -> Driver:
         try:
