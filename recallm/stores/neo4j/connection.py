@@ -332,7 +332,7 @@ class Connection:
             raise
         except BaseException:
             # To a session, this class says: let go of the connection without another word.
-            session.__exit__(CancelledError, None, None)
+            session.__exit__(CancelledError, None, None)  # type: ignore[no-untyped-call]
             raise
 
     def _opened(self, uri: str, auth: tuple[str, str] | neo4j.Auth | None) -> Driver:
