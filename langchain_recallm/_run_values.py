@@ -42,7 +42,7 @@ def messages_in(value: object) -> list[BaseMessage]:
         if name == "messages" and given is not None:
             try:
                 found += convert_to_messages(items)
-            except (ValueError, NotImplementedError, TypeError, KeyError):
+            except (ValueError, NotImplementedError, TypeError, KeyError, AttributeError):
                 continue
         else:
             found += [it for it in items if isinstance(it, BaseMessage)]
