@@ -120,9 +120,9 @@ def test_a_turn_reads_no_more_in_a_long_thread(
     read: list[int] = []
     get_many = RecallM.get_many
 
-    def counted(self: RecallM, ids: Any) -> Any:
+    def counted(self: RecallM, ids: Any, **options: Any) -> Any:
         read[-1] += len(set(ids))
-        return get_many(self, ids)
+        return get_many(self, ids, **options)
 
     monkeypatch.setattr(RecallM, "get_many", counted)
     model = ScriptedModel(reply=lambda messages: f"Bird seen, number {len(messages)}.")
@@ -131,7 +131,7 @@ def test_a_turn_reads_no_more_in_a_long_thread(
     for text in BIRDS:
         read.append(0)
         agent.invoke(human(text), thread("1"))
-    assert read[2:] == [read[2]] * len(read[2:])
+    assert max(read[len(read) // 2 :]) <= max(read[: len(read) // 2])
 
 
 # -- who wrote it ------------------------------------------------------------------------------
