@@ -220,7 +220,7 @@ class AgentMemory:
             if logs:
                 _log.warning("nothing is recalled or remembered: %s", error)
             return None
-        session = hearing.session or thread_of_run(runtime)
+        session = self.filter.redacted_name(hearing.session or thread_of_run(runtime), "session")
         return MessageConversation(
             memory=memory,
             session=session,

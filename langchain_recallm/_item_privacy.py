@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, SearchOp
+
 from recallm import InvalidInputError, NewItem
 from recallm.adapting import Message, MessageFilter
 
-__all__ = ["accepted_items", "redacted_value"]
+__all__ = ["accepted_items", "redacted_names", "redacted_value"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +19,36 @@ class _ItemMessage(Message):
     """An item as ``accept`` sees it: the text that recall reads, the key as ``id``, the path."""
 
     path: tuple[str, ...]
+
+
+def redacted_names(op: Op, filter: MessageFilter) -> Op:
+    """An operation with its key and the parts of its paths redacted: what is read is named as what
+    is written.
+
+    Raises:
+        InvalidInputError: ``redact`` returned no text, or left nothing of a name.
+        Exception: what ``redact`` raised.
+
+    """
+
+    def redacted(path: Sequence[str]) -> tuple[str, ...]:
+        return tuple(
+            part if part == "*" else filter.redacted_name(part, "label of a path") for part in path
+        )
+
+    if filter.redact is None:
+        return op
+    if isinstance(op, SearchOp):
+        return op._replace(namespace_prefix=redacted(op.namespace_prefix))
+    if isinstance(op, ListNamespacesOp):
+        conditions = op.match_conditions or ()
+        return op._replace(
+            match_conditions=tuple(it._replace(path=redacted(it.path)) for it in conditions)
+        )
+    if isinstance(op, GetOp | PutOp):
+        key = filter.redacted_name(op.key, "key")
+        return op._replace(namespace=redacted(op.namespace), key=key)
+    return op
 
 
 def redacted_value(value: Any, filter: MessageFilter) -> Any:

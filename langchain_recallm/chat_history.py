@@ -67,9 +67,11 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
         super().__init__()
         self.memory = checked_memory(memory)
         RecallOptions(limit=limit).check(memory)
-        self.session = checked_session(checks.name(session, "session"))
         self.limit = limit
         self._filter = MessageFilter(redact=redact, accept=accept)
+        self.session = self._filter.redacted_name(
+            checked_session(checks.name(session, "session")), "session"
+        )
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]

@@ -48,7 +48,7 @@ def fact_chat(
     whose facts, where they are not the memory's own: a name, a template or a callable from the run
     to a name, as in ``answer_chain``. Facts are written with the run's thread as source, when the
     reply has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` (or
-    ``k``) and others.
+    ``k``), ``redact`` and others.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

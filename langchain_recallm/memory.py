@@ -238,13 +238,14 @@ class RecallMMemory(BaseMemory):
         memory = self.memory
         if self.namespace is not None:
             memory = memory.in_namespace(self.namespace)
+        filter = MessageFilter(redact=self.redact, accept=self.accept)
         return MessageConversation(
             memory=memory,
-            session=self.session,
+            session=filter.redacted_name(self.session, "session"),
             scope=self.scope,
             roles=frozenset(self.roles),
             names=speaker_names(self.human_prefix, self.ai_prefix),
-            filter=MessageFilter(redact=self.redact, accept=self.accept),
+            filter=filter,
         )
 
     def _input_messages(self, inputs: Mapping[str, Any]) -> list[BaseMessage]:

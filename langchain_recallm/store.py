@@ -28,7 +28,7 @@ from langgraph.store.base import (
 )
 
 from langchain_recallm._filter import check_filter, likely_values, passes_filter
-from langchain_recallm._item_privacy import accepted_items, redacted_value
+from langchain_recallm._item_privacy import accepted_items, redacted_names, redacted_value
 from langchain_recallm._item_text import is_number, recalled_text
 from langchain_recallm._opening import Opening
 from langchain_recallm._store_items import (
@@ -82,8 +82,10 @@ class RecallMStore(BaseStore):
     As a context manager it stops the sweeper, and with ``closes_memory`` closes the memory;
     ``from_conn_string`` opens a memory of its own.
 
-    ``redact``, a function from text to text, changes every text in a value, and the queries of
-    searches; keys, paths and the names of fields stay. ``accept``, a function from a message (the
+    ``redact``, a function from text to text, changes every text in a value, the names of its
+    fields, keys, the parts of paths, and the queries of searches: an item is found under the key
+    that it was given, and shown under the redacted one. Of two items whose redacted keys are the
+    same the later replaces the earlier. ``accept``, a function from a message (the
     redacted text that recall reads, the role "item", the key as its ``id``, the ``path``) to a
     bool, says whether to write an item: a refused one is counted in the log, and what stood under
     its key stays. Where one of them fails, nothing of the batch is written.
@@ -210,6 +212,7 @@ class RecallMStore(BaseStore):
         listed = list(ops)
         for op in listed:
             validate_op_namespace(op)
+        listed = [redacted_names(op, self._filter) for op in listed]
         puts = {(tuple(op.namespace), op.key): op for op in listed if isinstance(op, PutOp)}
         now = self.memory.now()
         items = accepted_items(

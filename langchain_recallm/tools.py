@@ -281,7 +281,7 @@ class _Tools:
         BackgroundWriter.wait_for(memory)
         return MessageConversation(
             memory=memory,
-            session=thread_of_run(run or config),
+            session=self.filter.redacted_name(thread_of_run(run or config), "session"),
             scope=self.scope,
             filter=self.filter,
         )

@@ -312,6 +312,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         memory = self.memory
         if self.namespace is not None:
             memory = memory.in_namespace(self.namespace)
+        session = self._filter.redacted_name(session, "session")
         return Conversation(memory=memory, session=session, scope=self.scope)
 
     def _names(self) -> Mapping[Role, str]:
@@ -338,10 +339,10 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             asking = [written[place] for place in question_places if place in written]
         # The model gets the queue itself: its messages need not be recalled.
         known = [message.id for message in (written or {}).values() if message.id is not None]
-        conversation = self._conversation(session)
         contexts: list[RecalledContext] = []
 
         def recall() -> str:
+            conversation = self._conversation(session)
             texts = [self._filter.redacted(queue[place].text) for place in question_places]
             question = shortened_question("\n".join(texts))
             if not question:
@@ -397,7 +398,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         if self.eager:
             # Postponed messages of this question wait until the model has answered.
             waiting = {
-                (session, accepted[place].text) for place in unanswered or () if place in accepted
+                (conversation.session, accepted[place].text)
+                for place in unanswered or ()
+                if place in accepted
             }
             self._guard().run(
                 lambda: extract_postponed(conversation.memory, except_messages=waiting),

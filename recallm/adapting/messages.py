@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, overload
 
 from recallm.errors import InvalidInputError
 from recallm.spoken import SPEAKER_NAMES, Role, joined_text, speaker_name
@@ -114,6 +114,31 @@ class MessageFilter:
                 f"redact must return a str, not {type(result).__name__}", argument="redact"
             )
         return storable(result)
+
+    @overload
+    def redacted_name(self, name: str, argument: str) -> str: ...
+
+    @overload
+    def redacted_name(self, name: str | None, argument: str) -> str | None: ...
+
+    def redacted_name(self, name: str | None, argument: str) -> str | None:
+        """The redacted name of a session, source or item; None where there is none. The same name
+        is written and looked up.
+
+        Raises:
+            InvalidInputError: ``redact`` left nothing of the name, or returned no str.
+            Exception: what ``redact`` raised.
+
+        """
+        if self.redact is None or name is None:
+            return name
+        redacted = self.redacted(name)
+        if not redacted.strip():
+            raise InvalidInputError(
+                f"redact leaves nothing of the {argument}; it must leave a placeholder",
+                argument="redact",
+            )
+        return redacted
 
     def accepted(self, messages: Iterable[Message]) -> list[Message]:
         """The messages that may be written, with redacted texts, ids and names.

@@ -49,7 +49,13 @@ def mcp(
 ) -> None:
     """Serve the memory to MCP clients: Claude, Cursor, VS Code and others."""
     # Only this command needs the SDK.
-    from recallm.mcp_server import check_exposure, create_server, serve_http, serve_stdio
+    from recallm.mcp_server import (
+        check_exposure,
+        create_server,
+        hide_contents,
+        serve_http,
+        serve_stdio,
+    )
 
     if not http and (host, port, token_file) != (None, None, None):
         raise typer.BadParameter("--host, --port and --token-file go with --http")
@@ -57,6 +63,7 @@ def mcp(
     token = os.environ.get(_TOKEN) if token_file is None else read_secret(token_file, "token_file")
     if http:
         check_exposure(host, token)  # before the memory is opened: no file is left behind
+    hide_contents()
     # Clients and supervisors end a server with SIGTERM: as Ctrl-C, so that the memory is closed.
     # asyncio takes SIGINT between two steps of its loop; an exception could come within a step.
     # A shell starts background jobs with SIGINT ignored, which asyncio would leave so.

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast
 
@@ -79,6 +79,14 @@ class Call:
     MEM_FIND the values of the variables in their order. None where the call has no results yet."""
     more: int = 0
     """The number of results that are left out of ``rows``."""
+
+    def with_values(self, changed: Callable[[str], str]) -> Call:
+        """The call with each value as ``changed`` gives it."""
+        patterns = tuple(
+            tuple(changed(term) if isinstance(term, str) else term for term in pattern)
+            for pattern in self.patterns
+        )
+        return replace(self, patterns=cast(tuple[Pattern, ...], patterns))
 
     @property
     def opening(self) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
 from typing import get_args
@@ -118,6 +118,9 @@ class FactChat:
     (``training/facts``). A reply asks at most ``rounds`` times, gets at most ``limit`` results of
     ``max_result_characters`` characters each time, and is cut after ``max_characters``.
 
+    ``redact``, text → text, changes the message, the history, the source, and the terms that the
+    model writes or asks with, before the model or the memory gets them. The reply is not changed.
+
     A chat keeps nothing but facts: give earlier messages and replies as ``history``.
     """
 
@@ -131,6 +134,7 @@ class FactChat:
         limit: int = 50,
         max_result_characters: int = 8_000,
         max_characters: int = 40_000,
+        redact: Callable[[str], str] | None = None,
     ) -> None:
         if not isinstance(facts, FactMemory):
             raise InvalidInputError(
@@ -138,6 +142,12 @@ class FactChat:
             )
         self._facts = facts
         self._text_pieces = text_pieces(llm)
+        if redact is not None and not callable(redact):
+            raise InvalidInputError(
+                f"redact must be a function, or None, not {checks.shown(redact)}",
+                argument="redact",
+            )
+        self._redact = redact
         self._prompt = checks.choice(prompt, get_args(PromptName), "prompt")
         self._limits = ChatLimits(
             rounds=checks.positive(rounds, "rounds"),
@@ -179,17 +189,32 @@ class FactChat:
         source: str | None = None,
     ) -> ChatStream:
         """Like ``answer``, piece by piece; what is raised there is raised while it is read."""
-        message = checks.passage_text(message, "message")
-        turns = [_turn(turn) for turn in checks.listed(history, "history")]
+        message = self._redacted(checks.passage_text(message, "message"))
+        turns = [
+            (self._redacted(asked), self._redacted(replied))
+            for asked, replied in map(_turn, checks.listed(history, "history"))
+        ]
         said = checks.timestamp(said, "said")
         source = checks.optional_name(source, "source")
+        source = None if source is None else checks.name(self._redacted(source), "source")
         reply = Reply(
             self._facts,
             chat_prompt(self._prompt, message, turns),
             self._limits,
             quotes=(message, *(text for turn in turns for text in turn)),
+            redacted=self._redacted,
         )
         return ChatStream(self._replied(reply, said, source))
+
+    def _redacted(self, text: str) -> str:
+        if self._redact is None:
+            return text
+        redacted: object = self._redact(text)
+        if not isinstance(redacted, str):
+            raise InvalidInputError(
+                f"redact must return a str, not {type(redacted).__name__}", argument="redact"
+            )
+        return redacted
 
     def _replied(
         self, reply: Reply, said: datetime | None, source: str | None

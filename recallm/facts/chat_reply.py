@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from recallm.facts.call_results import answered
@@ -32,7 +32,7 @@ class Reply:
 
     ``quotes`` are texts that are not the model's own: a call in them that writes is not carried out
     where the model repeats it, however it is spelled. The same holds for rows that the memory
-    answers with.
+    answers with. ``redacted`` changes the terms of every call.
     """
 
     def __init__(
@@ -41,10 +41,12 @@ class Reply:
         prompt: ChatPrompt,
         limits: ChatLimits,
         quotes: Iterable[str],
+        redacted: Callable[[str], str] = str,
     ) -> None:
         self._memory = facts
         self._prompt = prompt
         self._limits = limits
+        self._redacted = redacted
         self._room = limits.characters
         self._quoted_writes = _with_writes(quotes)
         self._scanner = CallScanner(has_results=self._is_answered)
@@ -99,7 +101,7 @@ class Reply:
     def _shown(self, events: Iterator[str | Call]) -> Iterator[str]:
         for event in events:
             if isinstance(event, Call):
-                self._carry_out(event)
+                self._carry_out(event.with_values(self._redacted))
             elif isinstance(event, BrokenCall):
                 self._is_whole = False
                 self._visible.leave_out()

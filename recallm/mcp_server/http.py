@@ -14,6 +14,7 @@ import ipaddress
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import FrameType
 from typing import Any
 
 import anyio
@@ -29,6 +30,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recallm.errors import InvalidInputError
+from recallm.mcp_server.process import bounded_ending
 
 __all__ = ["check_exposure", "serve_http"]
 
@@ -74,7 +76,8 @@ def serve_http(
     token: str | None,
     ready: Callable[[str], None],
 ) -> None:
-    """Answer clients at ``http://host:port/mcp`` until the process is interrupted.
+    """Answer clients at ``http://host:port/mcp`` until the process is interrupted; where a tool is
+    still at work some seconds later, the process ends.
 
     ``port`` 0 is any free port. ``ready`` gets the address once clients can connect.
 
@@ -100,7 +103,18 @@ def serve_http(
         )
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
-        anyio.run(uvicorn.Server(config).serve, [listening])
+        with bounded_ending() as interrupted:
+            anyio.run(_Server(config, interrupted).serve, [listening])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, interrupted: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._interrupted = interrupted
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._interrupted()
+        super().handle_exit(sig, frame)
 
 
 def _listening(host: str, port: int) -> socket.socket:

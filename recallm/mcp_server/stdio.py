@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
@@ -18,16 +18,19 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from recallm.mcp_server.process import bounded_ending
+
 __all__ = ["serve_stdio"]
 
 _log = logging.getLogger("recallm.mcp_server")
 
 
 def serve_stdio(server: Server[Any, Any]) -> None:
-    """Answer the client on standard input until it closes it, or leaves."""
-    with _protocol_stream() as stream:
+    """Answer the client on standard input until it closes it, or leaves. Where the process is
+    interrupted and a tool is still at work some seconds later, the process ends."""
+    with _protocol_stream() as stream, bounded_ending() as interrupted:
         try:
-            anyio.run(_serve, server, stream)
+            anyio.run(_serve, server, stream, interrupted)
         except* (BrokenPipeError, ConnectionResetError):
             pass  # the client left without closing standard input
 
@@ -47,15 +50,25 @@ def _protocol_stream() -> Iterator[TextIO]:
             stream.close()
 
 
-async def _serve(server: Server[Any, Any], stream: TextIO) -> None:
+async def _serve(server: Server[Any, Any], stream: TextIO, interrupted: Callable[[], None]) -> None:
     lines_in, lines = anyio.create_memory_object_stream[str](1)
     threading.Thread(
         target=_read_lines, args=(lines_in, anyio.lowlevel.current_token()), daemon=True
     ).start()
     # stdio_server iterates over its input, and asks for nothing else of a file.
     source = cast("anyio.AsyncFile[str]", lines)
-    async with stdio_server(source, anyio.wrap_file(stream)) as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
+    async with anyio.create_task_group() as tasks:
+
+        async def serve() -> None:
+            async with stdio_server(source, anyio.wrap_file(stream)) as (received, sent):
+                await server.run(received, sent, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(serve)
+        try:
+            await anyio.sleep_forever()
+        finally:  # an interruption reaches this task at once, the others when their tools are done
+            interrupted()
 
 
 def _read_lines(lines: MemoryObjectSendStream[str], token: anyio.lowlevel.EventLoopToken) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 from collections.abc import Callable
@@ -12,7 +13,10 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import ToolException
+from langgraph.checkpoint.memory import InMemorySaver
+from llama_index.core.base.llms.types import ChatMessage
 
 from langchain_recallm import (
     RecallMChatMessageHistory,
@@ -21,8 +25,9 @@ from langchain_recallm import (
     RecallMStore,
     create_fact_tools,
     create_recallm_tools,
+    fact_chat,
 )
-from llama_index_recallm import RecallMFactToolSpec, RecallMToolSpec
+from llama_index_recallm import RecallMFactToolSpec, RecallMMemoryBlock, RecallMToolSpec
 from recallm import RecallM
 from recallm.adapting import FactTools, Message
 from recallm.facts import FactMemory
@@ -215,9 +220,68 @@ def test_what_is_redacted_is_redacted_wherever_it_could_be_stored(memory: Recall
     spec = RecallMToolSpec(memory, session=SECRET, redact=redact)
     spec.remember(SAID)
     assert "PIN" in spec.recall(f"What about {SECRET}?")
+    prompts: list[str] = []
+
+    def model(prompt: Any) -> str:
+        prompts.append(str(prompt))
+        return f"[MEM_WRITE{{Bob>>has PIN>>{SECRET}}}] Noted."
+
+    chat = fact_chat(memory, RunnableLambda(model), redact=redact)
+    asked = {"question": "Bob has a PIN.", "history": [("human", SAID), ("ai", SAID)]}
+    [written] = chat.invoke(asked, thread(SECRET))["written"]
+    assert (written.object, written.source) == ("[PIN]", "[PIN]")
+    assert SECRET not in "".join(prompts)
     assert SECRET not in archive(memory)
     with pytest.raises(ValueError, match="one name"):
         store.put(("a",), "k", {SECRET: 1, "[PIN]": 2})
+
+
+def thread(id: str) -> Any:
+    return {"configurable": {"thread_id": id}}
+
+
+def test_sessions_are_written_and_looked_up_by_their_redacted_names(memory: RecallM) -> None:
+    session = f"thread {SECRET}"
+    middleware = RecallMMiddleware(memory=memory, redact=redact, scope="session", raise_errors=True)
+    model = FakeListChatModel(responses=["Noted."])
+    agent = create_agent(model, middleware=[middleware], checkpointer=InMemorySaver())
+    for _ in range(2):
+        agent.invoke(human("Ann sings."), thread(session))
+    chain_memory = RecallMMemory(memory=memory, session=session, scope="session", redact=redact)
+    chain_memory.save_context({"input": "Ann dances."}, {"output": "Noted."})
+    assert "Ann dances." in str(chain_memory.load_memory_variables({"input": "Does Ann dance?"}))
+    history = RecallMChatMessageHistory(memory=memory, session=session, redact=redact)
+    history.add_messages([HumanMessage("Ann paints.")])
+    assert history.messages[-1].content == "Ann paints."
+    search, save = create_recallm_tools(memory, scope="session", redact=redact)[:2]
+    save.invoke({"text": "Ann skates."}, thread(session))
+    assert "Ann skates." in search.invoke({"query": "Does Ann skate?"}, thread(session))
+    block = RecallMMemoryBlock(memory=memory, scope="session", redact=redact, raise_errors=True)
+    shown = [ChatMessage(role="user", content="Ann skis.")]
+    assert "Ann skates." in asyncio.run(block.aget(shown, session_id=session))
+    assert SECRET not in archive(memory)
+    assert {it.session for it in memory.passages()} == {"thread [PIN]"}
+    assert "Ann skis." in {it.text for it in memory.passages()}
+    chain_memory.clear()
+    assert not memory.passages()
+
+
+def test_items_are_found_and_deleted_by_the_names_that_were_given(memory: RecallM) -> None:
+    store = RecallMStore(memory=memory, redact=redact)
+    path = ("users", f"u{SECRET}")
+    store.put(path, SECRET, {"text": "Ann sings."})
+    item = store.get(path, SECRET)
+    assert item is not None
+    assert (item.namespace, item.key) == (("users", "u[PIN]"), "[PIN]")
+    assert [it.key for it in store.search(path, query="Who sings?")] == ["[PIN]"]
+    assert [it.key for it in store.search(path[:1])] == ["[PIN]"]
+    for prefix in (path, ("*", path[1])):
+        assert store.list_namespaces(prefix=prefix) == [("users", "u[PIN]")]
+    assert SECRET not in archive(memory)
+    store.delete(path, SECRET)
+    assert store.get(path, SECRET) is None
+    with pytest.raises(ValueError, match="leaves nothing of the"):
+        RecallMStore(memory=memory, redact=lambda _: "").put(("a",), "k", {"n": 1})
 
 
 def test_an_update_by_a_tool_is_refused_before_anything_is_forgotten(memory: RecallM) -> None:

@@ -48,6 +48,17 @@ INITIALIZE = {
     },
 }
 
+ACCEPTED = {"Accept": "application/json, text/event-stream"}
+
+MALFORMED: list[Any] = [
+    "no request of MCP, but PIN 4711",
+    {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"arguments": "PIN 4711"}},
+    {"jsonrpc": "2.0", "id": 7, "method": "PIN 4711"},
+    {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"PIN 4711": 1}},
+    {"jsonrpc": "2.0", "id": "PIN 4711", "result": {}},
+]
+"""Messages that hold what stands in no log."""
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and pipes")
 
 
@@ -132,10 +143,10 @@ def test_standard_output_is_the_protocol_alone(tmp_path: Path) -> None:
         "main()\n"
     )
     call = {"name": "remember", "arguments": {"text": "Ann sings."}}
-    requests = [
+    requests: list[Any] = [
         INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        "this is no JSON",
+        *MALFORMED,
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
     ]
     with subprocess.Popen(
@@ -163,6 +174,8 @@ def test_standard_output_is_the_protocol_alone(tmp_path: Path) -> None:
     assert rest == ""
     assert "from Python" in log
     assert "from below" in log
+    assert log.count("a client's message failed in the MCP SDK") >= len(MALFORMED)
+    assert "PIN" not in log
 
 
 def test_the_server_ends_when_standard_input_closes(tmp_path: Path) -> None:
@@ -271,8 +284,7 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def posted(url: str, **headers: str) -> httpx.Response:
-    accepted = {"Accept": "application/json, text/event-stream"}
-    return httpx.post(url, json=INITIALIZE, headers={**accepted, **headers}, timeout=60)
+    return httpx.post(url, json=INITIALIZE, headers={**ACCEPTED, **headers}, timeout=60)
 
 
 async def test_the_token_opens_the_server(guarded: str) -> None:
@@ -348,11 +360,17 @@ def test_the_token_stands_in_no_log(tmp_path: Path) -> None:
                 {"Authorization": bearer, "Content-Type": "text/plain"},
             )
         ]
+        for malformed in MALFORMED:
+            httpx.post(
+                url, json=malformed, headers={**ACCEPTED, "Authorization": bearer}, timeout=60
+            )
         server.terminate()
         _, log = server.communicate(timeout=60)
     assert statuses == [200, 401, 421, 400]
-    assert log.count("\n") >= 2  # the last two are logged
+    assert log.count("a client's message failed") >= 2  # the last two are logged
     assert TOKEN not in log
+    assert "PIN" not in log
+    assert "evil" not in log
 
 
 def test_requests_that_this_server_does_not_take(open_server: str) -> None:
@@ -373,6 +391,52 @@ def test_a_signal_ends_a_server_over_http(number: int, tmp_path: Path) -> None:
             server.send_signal(number)
             assert server.wait(60) == 130
         assert server.stderr.read() == ""
+
+
+@posix
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_signal_ends_the_server_though_a_tool_is_at_work(
+    transport: Transport, tmp_path: Path
+) -> None:
+    script = (
+        "import sys, time\n"
+        "from recallm import RecallM\n"
+        "def endless(*arguments, **more):\n"
+        "    print('at work', file=sys.stderr, flush=True)\n"
+        "    time.sleep(3600)\n"
+        "RecallM.update = endless\n"
+        "from recallm.cli import main\n"
+        "main()\n"
+    )
+    call = {"name": "remember", "arguments": {"text": "Ann sings."}}
+    request = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    options = ["--http", "--port", "0"] if transport == "http" else []
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "mcp", "--db", "a.db", *options],
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        assert server.stdin
+        assert server.stderr
+        if transport == "http":
+            url = server.stderr.readline().split()[-1]
+            threading.Thread(target=post_though_the_server_may_end, args=(url, request)).start()
+        else:
+            exchange(server, INITIALIZE)
+            for message in ({"jsonrpc": "2.0", "method": "notifications/initialized"}, request):
+                server.stdin.write(json.dumps(message) + "\n")
+            server.stdin.flush()
+        assert server.stderr.readline() == "at work\n"
+        server.send_signal(signal.SIGTERM)
+        try:
+            assert server.wait(60) == 130
+        finally:
+            server.kill()
+        assert "a tool was still at work" in server.stderr.read()
 
 
 @posix
@@ -398,7 +462,7 @@ def post_though_the_server_may_end(url: str, request: dict[str, Any]) -> None:
         httpx.post(
             url,
             json=request,
-            headers={"Accept": "application/json, text/event-stream"},
+            headers=ACCEPTED,
             timeout=120,
         )
     except httpx.HTTPError:
