@@ -52,8 +52,11 @@ def follow_branch(conversation: MessageConversation) -> None:
     if not placed:
         return
     known = {place["message"] for _, place in placed}
-    held = conversation.passages_of(it for it in state.messages if it.id in known)
-    before = {message.id for message in state.messages}
+    ids = [conversation.written_id(message) for message in state.messages]
+    held = conversation.passages_of(
+        message for message, id in zip(state.messages, ids, strict=True) if id in known
+    )
+    before = set(ids)
     abandoned: list[str] = []
     for passage, place in placed:
         if passage.id in held:

@@ -114,9 +114,20 @@ class MessageConversation(Conversation):
         if self.thread is None:
             return written
         return [
-            replace(it, thread=self.thread.place(it.id, self._is_remembered)) if it.id else it
+            replace(it, thread=self.thread.place(it.id, self._is_remembered, self.written_id))
+            if it.id
+            else it
             for it in written
         ]
+
+    def written_id(self, message: BaseMessage) -> str | None:
+        """The id under which a message is written: redacted.
+
+        Raises:
+            Exception: what ``redact`` raised.
+
+        """
+        return message.id and self.filter.redacted(message.id)
 
     def _is_remembered(self, message: BaseMessage) -> bool:
         return bool(self.core_messages([message]))
@@ -210,7 +221,7 @@ class MessageConversation(Conversation):
                 found |= looked_up[1]
             else:
                 messages.append(message)
-        redacted = {it.id: self.filter.redacted(it.id) for it in messages if it.id}
+        redacted = {it.id: self.written_id(it) or it.id for it in messages if it.id}
         written = self.passage_ids(redacted.values())
         ids = {id: written[name] for id, name in redacted.items() if name in written}
         unknown = [message for message in messages if message.id not in ids]

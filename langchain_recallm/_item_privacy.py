@@ -39,15 +39,15 @@ def redacted_names(op: Op, filter: MessageFilter) -> Op:
     if filter.redact is None:
         return op
     if isinstance(op, SearchOp):
-        return op._replace(namespace_prefix=redacted(op.namespace_prefix))
-    if isinstance(op, ListNamespacesOp):
+        op = op._replace(namespace_prefix=redacted(op.namespace_prefix))
+    elif isinstance(op, ListNamespacesOp):
         conditions = op.match_conditions or ()
-        return op._replace(
+        op = op._replace(
             match_conditions=tuple(it._replace(path=redacted(it.path)) for it in conditions)
         )
-    if isinstance(op, GetOp | PutOp):
+    elif isinstance(op, GetOp | PutOp):
         key = filter.redacted_name(op.key, "key")
-        return op._replace(namespace=redacted(op.namespace), key=key)
+        op = op._replace(namespace=redacted(op.namespace), key=key)
     return op
 
 

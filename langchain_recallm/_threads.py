@@ -30,13 +30,16 @@ class ThreadState:
     saver: BaseCheckpointSaver[Any]
 
     def place(
-        self, message_id: str | None, is_remembered: Callable[[BaseMessage], bool]
+        self,
+        message_id: str | None,
+        is_remembered: Callable[[BaseMessage], bool],
+        id_of: Callable[[BaseMessage], str | None],
     ) -> dict[str, Any]:
         """The place of a message in the thread, as metadata; ``after``: the id of the message
-        before it that is remembered."""
-        ids = [message.id for message in self.messages]
-        before = self.messages[: ids.index(message_id)] if message_id in ids else ()
-        found = (it.id for it in reversed(before) if is_remembered(it))
+        before it that is remembered. ``id_of`` gives the ids as they are written."""
+        earlier = reversed(self.messages)
+        any(id_of(it) == message_id for it in earlier)  # goes on before the message itself
+        found = (id_of(it) for it in earlier if is_remembered(it))
         return {"message": message_id, "after": next(found, None), "checkpoint": self.checkpoint}
 
     def has_branch(self, checkpoint: str) -> bool:

@@ -245,8 +245,12 @@ def test_sessions_are_written_and_looked_up_by_their_redacted_names(memory: Reca
     middleware = RecallMMiddleware(memory=memory, redact=redact, scope="session", raise_errors=True)
     model = FakeListChatModel(responses=["Noted."])
     agent = create_agent(model, middleware=[middleware], checkpointer=InMemorySaver())
-    for _ in range(2):
-        agent.invoke(human("Ann sings."), thread(session))
+    for count in range(2):
+        said = HumanMessage("Ann sings.", id=f"m-{SECRET}-{count}")
+        agent.invoke({"messages": [said]}, thread(session))
+    places = [it.metadata["thread"] for it in memory.passages()]
+    assert [it["message"] for it in places][::2] == ["m-[PIN]-0", "m-[PIN]-1"]
+    assert [it["after"] for it in places[1:]] == [it["message"] for it in places[:-1]]
     chain_memory = RecallMMemory(memory=memory, session=session, scope="session", redact=redact)
     chain_memory.save_context({"input": "Ann dances."}, {"output": "Noted."})
     assert "Ann dances." in str(chain_memory.load_memory_variables({"input": "Does Ann dance?"}))
