@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -100,16 +99,6 @@ def test_tools_outside_of_an_agent_take_the_config(memory: RecallM) -> None:
     assert tools["write_fact"].invoke(fact, of("ann")) == "Written."
     assert "nurse" in tools["read_facts"].invoke({"relation": "is a"}, of("ann"))
     assert "nurse" not in tools["read_facts"].invoke({"relation": "is a"}, of("bob"))
-
-
-def test_an_agent_without_the_value_remembers_nothing_for_anybody(
-    memory: RecallM, caplog: pytest.LogCaptureFixture
-) -> None:
-    agent = create_agent(MODEL, middleware=[RecallMMiddleware(memory=memory, namespace=TEMPLATE)])
-    with caplog.at_level(logging.WARNING, "langchain_recallm"):
-        agent.invoke(human(QUESTION))
-    assert "needs 'user_id'" in caplog.text
-    assert memory.stats().passages == 0
 
 
 # -- the template ----------------------------------------------------------------------------------

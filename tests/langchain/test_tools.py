@@ -193,7 +193,7 @@ def test_a_fact_is_recalled_and_forgotten_by_its_id(memory: RecallM) -> None:
     facts.write("Ann", "employed by", "Pfizer", id="own")
     facts.write("Bob", "employed by", "Pfizer")
     memory.graph.upsert(
-        [NewEntity(id="Eve")],
+        [NewEntity(id="Eve"), NewEntity(id="Pfizer")],
         [NewTriplet(subject="Eve", predicate="employed by", object="Pfizer")],
     )
     recall, _, forget = create_recallm_tools(memory)
