@@ -12,7 +12,7 @@ their own. The words give it away: capitals in a row are one name, and names bet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
@@ -65,7 +65,7 @@ def _mend(tree: SentenceTree) -> None:
             _mend_preposition(tree, i)
         elif tree.tags[i] == AUX and tree.heads[i] < 0:
             _mend_copula(tree, i)
-    names = _names(tree)
+    names = list(_names(tree, range(len(tree))))
     for name in names:
         _join(tree, name)
         _mend_title(tree, name)
@@ -81,8 +81,11 @@ def _mend(tree: SentenceTree) -> None:
 def name_around(tree: SentenceTree, token: int) -> list[int]:
     """The tokens of the name that a token belongs to, "Bank of America" as a whole; none where it
     belongs to no name."""
-    for first, behind in _names(tree):
-        if first <= token < behind:
+    start = token  # the whole sentence would be read again for each word of a long list
+    while start and (_is_name(tree, start - 1, inside=True) or tree.lowered[start - 1] == "-"):
+        start -= 1
+    for first, behind in _names(tree, range(start, token + 1)):
+        if token < behind:
             is_of = behind + 1 < len(tree) and tree.lowered[behind] == "of"
             if is_of and tree.tags[behind + 1] == PROPN and tree.tags[behind - 1] == PROPN:
                 following = name_around(tree, behind + 1)
@@ -91,18 +94,16 @@ def name_around(tree: SentenceTree, token: int) -> list[int]:
     return []
 
 
-def _names(tree: SentenceTree) -> list[Name]:
-    """The runs of words that are names, longest first words in textual order."""
-    found: list[Name] = []
-    i = 0
-    while i < len(tree):
+def _names(tree: SentenceTree, starts: range) -> Iterator[Name]:
+    """The runs of words that are names and begin at ``starts``, in textual order."""
+    i = starts.start
+    while i < starts.stop:
         end = i
         while end < len(tree) and (_is_name(tree, end, inside=end > i) or _is_hyphen(tree, end, i)):
             end += 1
         if end > i:
-            found.append((i, end))
+            yield i, end
         i = max(end, i + 1)
-    return found
 
 
 def _is_name(tree: SentenceTree, i: int, *, inside: bool) -> bool:

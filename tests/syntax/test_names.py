@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recallm.extraction.pipeline import load_pipeline
-from recallm.syntax import triplets_and_facts
+from recallm.syntax import names, triplets_and_facts
+from recallm.syntax.tree import SentenceTree
 
 
 def facts(text: str) -> set[tuple[str, str, str]]:
@@ -22,15 +23,36 @@ def test_a_rare_name_is_one_name(name: str) -> None:
     assert facts(f"{name} is employed by Pfizer.") == {(name, "employed by", "Pfizer")}
 
 
+def test_the_work_grows_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    def counted(tree: SentenceTree, i: int, *, inside: bool) -> bool:
+        nonlocal asked
+        asked += 1
+        return is_name(tree, i, inside=inside)
+
+    is_name = names._is_name
+    monkeypatch.setattr(names, "_is_name", counted)
+    for row in ("row {}: status ok value 3", "Ada Alosa owns lot {},"):
+        counts = []
+        for number in (30, 120):
+            asked = 0
+            facts(" ".join(map(row.format, range(number))))
+            counts.append(asked)
+        assert counts[1] < 6 * counts[0], (row, counts)
+
+
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_each_name_of_a_row_is_a_subject_or_an_object(number: int) -> None:
-    names = ["James Garcia", "Ashley Mosley", "Melissa Torres", "Teun Pieters"][:number]
-    row = f"{', '.join(names[:-1])} and {names[-1]}"
+    people = ["James Garcia", "Ashley Mosley", "Melissa Torres", "Teun Pieters"][:number]
+    row = f"{', '.join(people[:-1])} and {people[-1]}"
     for said in (row, row.replace(" and", ", and")):
-        expected = {(name, "employed by", "Pfizer") for name in names}
+        expected = {(name, "employed by", "Pfizer") for name in people}
         assert facts(f"{said} are employed by Pfizer.") == expected
-        assert facts(f"{said} work for Pfizer.") == {(name, "work for", "Pfizer") for name in names}
-        assert facts(f"Pfizer hired {said}.") == {("Pfizer", "hire", name) for name in names}
+        assert facts(f"{said} work for Pfizer.") == {
+            (name, "work for", "Pfizer") for name in people
+        }
+        assert facts(f"Pfizer hired {said}.") == {("Pfizer", "hire", name) for name in people}
 
 
 @pytest.mark.parametrize(
