@@ -30,7 +30,7 @@ from recallm.predicates import Relations, end_key
 
 __all__ = ["FACTS_AT_ONCE", "TableReport", "load_table"]
 
-FACTS_AT_ONCE = 20_000
+FACTS_AT_ONCE = 5_000
 """Facts that one transaction begins or ends, beyond those of its last row."""
 _COMPARED_ROWS = 500
 """Rows that are compared with the store at once."""
