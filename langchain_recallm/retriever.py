@@ -15,6 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from langchain_recallm._documents import context_document, statement_document
 from langchain_recallm._filter import check_filter, equal_texts, passes_filter
@@ -99,7 +100,7 @@ class RecallMRetriever(BaseRetriever):
 
     model_config = ConfigDict(extra="forbid")
 
-    memory: RecallM = Field(exclude=True)
+    memory: SkipJsonSchema[RecallM] = Field(exclude=True)
     namespace: Annotated[
         _Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
     ] = None

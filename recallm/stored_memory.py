@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from datetime import datetime
 from types import TracebackType
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, NoReturn, Self, TypeVar
 
 from tqdm import tqdm
 
@@ -66,6 +66,22 @@ class StoredMemory:
         self._before_closing: list[Callable[[], object]] = []
         self._closed = False
         self._root: Self | None = None
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __deepcopy__(self, _: object) -> Self:
+        """This memory: a copied retriever or chain shares its store."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidInputError(
+            "a memory cannot be pickled, for its store is open in this process; pickle its path "
+            "or address and its namespace, and open RecallM(path, namespace=…) from them",
+            argument="memory",
+        )
 
     # -- lookups ---------------------------------------------------------------------------
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
@@ -450,6 +452,16 @@ def test_the_memory_is_not_serialised(drinks: RecallM) -> None:
     assert retriever.model_dump()["k"] == 3
     assert "coffee" not in dumps(retriever)
     assert json.loads(dumps(retriever.invoke("Brandon?")))[0]["kwargs"]["id"]
+    assert {"k", "namespace"} <= RecallMRetriever.model_json_schema()["properties"].keys()
+    assert "memory" not in RecallMRetriever.model_json_schema()["properties"]
+    with pytest.raises(InvalidInputError, match="open RecallM"):
+        pickle.dumps(retriever)
+
+
+def test_a_deep_copy_shares_the_memory(drinks: RecallM) -> None:
+    copied = copy.deepcopy(RecallMRetriever(memory=drinks, k=3))
+    assert copied.memory is drinks
+    assert len(copied.invoke("What does Brandon drink?")) == 3
 
 
 async def test_recall_leaves_the_event_loop() -> None:
