@@ -232,6 +232,14 @@ def test_embeddings_of_one_dimension(memory: RecallM) -> None:
         assert names(found.vector_query(query)[0]) == {"a"}
 
 
+def test_a_vector_among_the_properties_is_the_embedding(memory: RecallM) -> None:
+    store = RecallMPropertyGraphStore(memory=memory)
+    store.upsert_nodes([EntityNode(name="a", properties={"embedding": [1.0, 0.0], "n": 1})])
+    [node], [cosine] = store.vector_query(VectorStoreQuery(query_embedding=[1.0, 0.0]))
+    assert (node.id, node.properties) == ("a", {"n": 1})
+    assert cosine == pytest.approx(1)
+
+
 def test_an_entity_handed_over_again_has_the_last_embedding(memory: RecallM) -> None:
     """LlamaIndex embeds an entity with the id of its chunk, for each chunk anew."""
     store = RecallMPropertyGraphStore(memory=memory)
