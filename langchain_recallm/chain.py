@@ -16,8 +16,10 @@ from langchain_core.runnables import (
     RunnableLambda,
     RunnablePassthrough,
 )
+from pydantic import BaseModel
 
 from langchain_recallm._conversation import MessageConversation
+from langchain_recallm._documents import traced
 from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import (
     checked_namespace,
@@ -49,6 +51,14 @@ _TASK = (
 )
 _PROMPT = ChatPromptTemplate([("system", _TASK), ("human", "{context}\n\nQuestion: {question}")])
 _NOTHING_KNOWN = "(Nothing about this is remembered.)"
+
+
+class _Asked(BaseModel):
+    question: str
+
+
+_INPUT: Any = str | _Asked
+"""What a chain's schema says that it takes."""
 
 
 @takes_k
@@ -137,7 +147,14 @@ def answer_chain(
             )
             return context
 
-        text = data_within(max_tokens, memory, recall_within)
+        text = ""
+
+        def recalled() -> RecalledContext:
+            nonlocal text
+            text = data_within(max_tokens, memory, recall_within)
+            return context
+
+        traced(recalled, inputs["question"], conversation)
         return {**inputs, "context": text, "statements": context.statements if text else ()}
 
     async def arecall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
@@ -152,7 +169,7 @@ def answer_chain(
     steps: Runnable[str | dict[str, Any], dict[str, Any]] = RunnableLambda(
         recall, arecall, name="recall_memory"
     ) | RunnablePassthrough.assign(answer=answer)
-    return steps.with_config(run_name="answer_from_memory")
+    return steps.with_types(input_type=_INPUT).with_config(run_name="answer_from_memory")
 
 
 @takes_k
@@ -242,7 +259,7 @@ def hybrid_chain(
     async def aanswer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         return await asyncio.to_thread(answer, given, config)
 
-    return RunnableLambda(answer, aanswer, name="hybrid_answer")
+    return RunnableLambda(answer, aanswer, name="hybrid_answer").with_types(input_type=_INPUT)
 
 
 def _document_text(retriever: Runnable[str, Any]) -> Callable[[str], str]:

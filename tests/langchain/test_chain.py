@@ -520,3 +520,18 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
         result = answer_chain(memory, answering()).invoke(QUESTION)
         assert texts(result["statements"]) == DRINKS
         memory.forget(everything=True)
+
+
+def test_a_chain_reports_its_question_and_a_retriever_run() -> None:
+    found: list[str] = []
+
+    class Handler(BaseCallbackHandler):
+        def on_retriever_end(self, documents: Any, **_: Any) -> None:
+            found.extend(document.page_content for document in documents)
+
+    with RecallM() as memory:
+        memory.update("Brandon loves coffee.")
+        chain = answer_chain(memory, FakeListChatModel(responses=["Coffee."]))
+        chain.invoke("What does Brandon love?", {"callbacks": [Handler()]})
+        assert "question" in str(chain.get_input_jsonschema())
+    assert found == ["Brandon loves coffee."]
