@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import FakeListLLM, GenericFakeChatModel
+from langchain_core.language_models import FakeListChatModel, FakeListLLM, GenericFakeChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModelError
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
