@@ -77,7 +77,8 @@ class RecallMStore(BaseStore):
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
     on they are neither found nor recalled. ``sweep_ttl()`` frees their room; a write calls it every
     ``sweep_interval_minutes`` (60), ``start_ttl_sweeper()`` a thread. ``ttl`` is LangGraph's
-    configuration of this.
+    configuration of this. Other than there, ``omit_expired`` is true where it is not given; with
+    false this store returns expired items until ``sweep_ttl()`` or the next write.
 
     As a context manager it stops the sweeper, and with ``closes_memory`` closes the memory;
     ``from_conn_string`` opens a memory of its own.
@@ -182,6 +183,8 @@ class RecallMStore(BaseStore):
         self._closes_memory = checks.flag(closes_memory, "closes_memory")
         self._fields = checks.optional(_checked_paths, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
+        keeps_expired = (self.ttl_config or {}).get("omit_expired") is False
+        self._items = memory.items.with_expired() if keeps_expired else memory.items
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
         self._sweeper = Sweeper(self.sweep_ttl)
@@ -220,7 +223,7 @@ class RecallMStore(BaseStore):
         )
         deleted = [place for place, op in puts.items() if op.value is None]
         for place in deleted:
-            self.memory.items.get(*place)  # refuses an impossible key before anything is written
+            self._items.get(*place)  # refuses an impossible key before anything is written
         refreshed: list[Passage] = []
         results: list[Result] = [self._read(op, refreshed) for op in listed]
         if puts:
@@ -277,7 +280,7 @@ class RecallMStore(BaseStore):
         )
 
     def _get(self, op: GetOp, refreshed: list[Passage]) -> Item | None:
-        item = self.memory.items.get(op.namespace, op.key)
+        item = self._items.get(op.namespace, op.key)
         if item is None:
             return None
         if op.refresh_ttl:
@@ -291,7 +294,7 @@ class RecallMStore(BaseStore):
         end = op.offset + op.limit
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
-            ranked = self.memory.items.search(
+            ranked = self._items.search(
                 self._filter.redacted(op.query),
                 op.namespace_prefix,
                 limit=end,
@@ -314,7 +317,7 @@ class RecallMStore(BaseStore):
         hidden = _hidden(self.memory, op.namespace_prefix)
 
         def latest(limit: int) -> Sequence[Passage]:
-            return self.memory.items.below(
+            return self._items.below(
                 op.namespace_prefix,
                 limit=limit,
                 accept=None if not hidden and not op.filter else is_found,
@@ -335,15 +338,15 @@ class RecallMStore(BaseStore):
         conditions = op.match_conditions or ()
         matching = (
             path[: op.max_depth]
-            for path in self.memory.items.paths()
+            for path in self._items.paths()
             if path != POSTPONED_PATH and all(_matches(path, condition) for condition in conditions)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
 
     def _write(self, items: list[NewItem], deleted: list[tuple[tuple[str, ...], str]]) -> None:
-        self.memory.items.put(items)
+        self._items.put(items)
         for place in deleted:
-            self.memory.items.delete(*place)
+            self._items.delete(*place)
         if time.monotonic() - self._swept >= self._sweep_every:
             try:
                 self.sweep_ttl()
@@ -358,7 +361,7 @@ class RecallMStore(BaseStore):
         else:
             fields = [] if op.index is False else _checked_paths(op.index, "index")
         text = recalled_text(value, fields)
-        before = self.memory.items.get(op.namespace, op.key)
+        before = self._items.get(op.namespace, op.key)
         created = now if before is None else item_arguments(before)["created_at"]
         return NewItem(
             path=tuple(op.namespace),

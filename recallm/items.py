@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -72,6 +73,17 @@ class MemoryItems:
         self._write = write
         self._rank = rank
         self._clock = clock
+        self._omits_expired = True
+
+    def with_expired(self) -> MemoryItems:
+        """These items, read with those that have expired, until a sweep or a write of the namespace
+        frees their room."""
+        shown = copy(self)
+        shown._omits_expired = False
+        return shown
+
+    def _horizon(self) -> Horizon:
+        return Horizon(now=self._clock() if self._omits_expired else None)
 
     def put(self, items: Iterable[NewItem]) -> list[KnowledgeUpdate]:
         """Store items, each as a knowledge update, all in one transaction. The item that stood
@@ -88,7 +100,7 @@ class MemoryItems:
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none."""
-        return self._item(path, key, Horizon(now=self._clock()))
+        return self._item(path, key, self._horizon())
 
     def below(
         self,
@@ -110,7 +122,7 @@ class MemoryItems:
         likely = checks.optional(_checked_likely, likely, "likely")
         found: list[Passage] = []
         size = at_most if accept is None or at_most is None else max(at_most, _READ_AT_ONCE)
-        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+        with self._store.reader(self._namespace, self._horizon()) as reader:
             while True:
                 items = reader.passages(where, limit=size, likely=likely)
                 found += filter(accepts, items)
@@ -139,7 +151,7 @@ class MemoryItems:
         is_accepted = _accepting(accept)
         likely = checks.optional(_checked_likely, likely, "likely")
         found: list[tuple[Passage, float]] = []
-        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+        with self._store.reader(self._namespace, self._horizon()) as reader:
             scores = self._rank(reader, asked, where)
             ids = list(scores)
             for start in range(0, len(ids), _READ_AT_ONCE):
@@ -154,7 +166,7 @@ class MemoryItems:
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """The paths that hold an item, sorted."""
-        with self._store.reader(self._namespace, Horizon(now=self._clock())) as reader:
+        with self._store.reader(self._namespace, self._horizon()) as reader:
             return tuple(reader.paths())
 
     def delete(self, path: Sequence[str], key: str) -> bool:

@@ -231,6 +231,24 @@ class TestSearching:
 
 
 class TestExpiry:
+    @pytest.mark.parametrize("omits", [False, True])
+    def test_expired_items_are_returned_where_that_is_asked_for(
+        self, memory: RecallM, clock: Clock, omits: bool
+    ) -> None:
+        """Until a sweep; a read can let them live on."""
+        store = RecallMStore(memory=memory, ttl={"omit_expired": omits})
+        store.put(("a",), "k", {"text": "Ann loves tea."}, ttl=1)
+        store.put(("b",), "k", {"text": "Ann loves tea."}, ttl=1)
+        clock.now += timedelta(minutes=2)
+        found = [] if omits else [("b",), ("a",)]
+        assert [it.namespace for it in store.search((), refresh_ttl=False)] == found
+        asked = store.search(("a",), query="What does Ann love?", refresh_ttl=False)
+        assert len(asked) == (not omits)
+        assert store.list_namespaces() == sorted(found)
+        assert (store.get(("a",), "k") is None) == omits  # the expiry begins anew
+        assert store.sweep_ttl() == (2 if omits else 1)
+        assert store.list_namespaces() == ([] if omits else [("a",)])
+
     def test_no_number_of_minutes(self, store: RecallMStore) -> None:
         for ttl in (float("inf"), float("nan"), "soon", 1e300, True):
             with pytest.raises(InvalidInputError, match="minutes"):
