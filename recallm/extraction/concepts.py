@@ -8,6 +8,7 @@ neighbours. ``RecallConfig``'s ``concepts`` says which of them count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from recallm.extraction.english import ENGLISH, word_set
 from recallm.extraction.names import Entity
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.sentences import Span
+from recallm.extraction.stems import stem
 from recallm.extraction.words import Mark, Word
 from recallm.model import ConceptKind, ConceptMention, Neighbours
 
@@ -26,11 +28,13 @@ __all__ = [
     "ConceptPlace",
     "concept_places",
     "label_words",
+    "name_of_word",
     "neighbour_pairs",
     "trimmed",
 ]
 
 _KINDS: dict[int, ConceptKind] = {NOUN: "noun", PROPN: "name", NUM: "number"}
+_CODE = re.compile(r"([a-z]{1,8})[-_]?(\d+)")
 _QUANTITIES = word_set(ENGLISH["quantities"]["nouns"])
 _LOTS = word_set(ENGLISH["quantities"]["alone"])
 
@@ -167,7 +171,15 @@ def neighbour_pairs(
 
 
 def _mention(word: Word, tag: int, all_capitals: bool) -> ConceptMention:
-    return _shared(word.stem if all_capitals else word.acronym, word.text, _KINDS[tag])
+    return _shared(name_of_word(word, all_capitals=all_capitals), word.text, _KINDS[tag])
+
+
+def name_of_word(word: Word, *, all_capitals: bool) -> str:
+    """The name of a word as a concept. That of a code is its letters and its number apart, however
+    the code is written: "POL-358", "POL358", "POL 358" → "pol 358"."""
+    name = word.stem if all_capitals else word.acronym
+    code = _CODE.fullmatch(name)
+    return f"{stem(code[1])} {code[2]}" if code else name
 
 
 @lru_cache(maxsize=20_000)
@@ -184,7 +196,7 @@ def _entity_place(
     named = [word for word in words if word.is_word]
     if not named:
         return None
-    name = " ".join(word.stem if all_capitals else word.acronym for word in named)
+    name = " ".join(name_of_word(word, all_capitals=all_capitals) for word in named)
     end = tagged.starts[last - 1] + len(tagged.words[last - 1].text)
     label = " ".join(tagged.text[tagged.starts[first] : end].split())
     concept = _shared(name, label, "entity")

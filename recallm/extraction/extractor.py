@@ -13,7 +13,7 @@ from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.extraction.anchors import temporal_anchor, with_anchor
 from recallm.extraction.cache import TextCache
-from recallm.extraction.concepts import ConceptPlace, label_words, neighbour_pairs
+from recallm.extraction.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.extraction.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.extraction.propositions import Propositions, Stated, by_model, clauses, sentences_of
 from recallm.extraction.questions import (
@@ -323,7 +323,7 @@ class Extractor:
         all_capitals = is_all_capitals(label)
         label = " ".join(label.split())
         words = label_words(self._reader.pipeline.words(label))
-        names = [word.stem if all_capitals else word.acronym for word in words]
+        names = [name_of_word(word, all_capitals=all_capitals) for word in words]
         whole = " ".join(names) or label.lower()[:LONGEST_WORD]
         parts: tuple[ConceptMention, ...] = ()
         if len(names) > 1 and self._config.concepts != "names":

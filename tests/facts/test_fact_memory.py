@@ -128,6 +128,14 @@ def test_values_are_terms(facts: FactMemory, value: Any, text: str) -> None:
     assert entity.concept == ""
 
 
+def test_codes_and_accents_are_read_in_any_spelling(facts: FactMemory) -> None:
+    facts.write("POL-358", "teacher", "José Peña")
+    for subject in ("POL-358", "POL 358", "pol358"):
+        assert rows(facts.read(subject)) == [("POL-358", "teacher", "José Peña")], subject
+    for teacher in ("José Peña", "Jose Pena"):
+        assert len(facts.read(None, "teacher", teacher)) == 1, teacher
+
+
 def test_a_value_keeps_its_text(facts: FactMemory) -> None:
     facts.write("Ada", "salary", "52,000 USD")
     [fact] = facts.read("Ada", "salary")
