@@ -17,7 +17,7 @@ import argparse
 import random
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -87,7 +87,7 @@ def _things(number: int, chance: random.Random, seed: int) -> dict[str, list[str
     faker = Faker("en_GB")
     faker.seed_instance(seed)
     names = {kind: " ".join(text.split()).split(", ") for kind, text in _TABLES["things"].items()}
-    makers = {
+    makers: dict[str, Callable[[], str]] = {
         "person": lambda: f"{faker.first_name()} {faker.last_name()}",
         "company": faker.company,
         "city": faker.city,

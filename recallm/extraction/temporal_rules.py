@@ -100,6 +100,8 @@ _PLURAL = (
 """A noun in the plural, as far as its form tells."""
 
 # Gaps in patterns are bounded: a question may be as long as a pasted text.
+_NAME = r"(?:\S+ ){1,12}?"
+"""What a question is about, in words: "the headquarters of smith and sons"."""
 _DATE = r"@\w+"
 _WH = "what|where|who|whom|which|whose|how"
 
@@ -315,8 +317,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "present state",
         r"^(?:what|who|where|how) 's(?! (?:\w+ed|been|gone|done|become)\b)|"
-        rf"(?:is|are|'s|'re|am)(?= (?:\w+ |'s ){{0,5}}(?:{_SITUATED})"
-        r"(?:$| (?:to|in|at|for|by|as|with|about|on)\b))",
+        rf"(?:is|are|'s|'re|am)(?= (?:{_NAME})?(?:{_SITUATED})"
+        r"(?:$| (?:to|in|at|for|by|as|with|about|on)\b))|"
+        rf"^(?:which|what) (?:\w+ ){{1,3}}(?:is|are)(?= {_NAME}\w+ed "
+        r"(?:to|in|at|for|by|as|with|about|on)$)",
         _STATE,
         unless=r"did|was|were|has|have|had|will",
     ),
