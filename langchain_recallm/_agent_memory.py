@@ -63,6 +63,10 @@ _NOT_REACHED = (
     "%d message(s) of the user were not remembered: the run ended before it reached the model "
     "(another middleware ended it, or failed)"
 )
+_NOT_SENT = (
+    "what the agent was asked is not remembered: the run that the program began was given no such "
+    "text, so that no person has sent it"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +340,8 @@ class AgentMemory:
                 new = turn.without_refused(said)
                 turn.asking_written = self._write(new, conversation, turn)
         elif run.fallback is None:
+            if not said:
+                _log.warning(_NOT_SENT)
             run.fallback = partial(self._record, conversation, hearing, said)
 
     def _record(

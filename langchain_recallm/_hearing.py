@@ -24,6 +24,7 @@ __all__ = ["Hearing", "hearing_of_run", "listen"]
 
 _NODE_TAG = "graph:step:"
 """LangGraph tags the run of each node with it."""
+_MOST_PLACES = 100_000
 
 
 @dataclass(slots=True)
@@ -48,6 +49,11 @@ class _Listener(BaseCallbackHandler):
     def __init__(self) -> None:
         self.places: dict[UUID, _Place] = {}
 
+    def _put(self, run_id: UUID, place: _Place) -> None:
+        while len(self.places) >= _MOST_PLACES:  # of runs whose end nobody reported
+            self.places.pop(next(iter(self.places)), None)
+        self.places[run_id] = place
+
     def on_chain_start(
         self,
         serialized: dict[str, Any],  # noqa: ARG002
@@ -63,11 +69,11 @@ class _Listener(BaseCallbackHandler):
         parent = self.places.get(parent_run_id) if parent_run_id else None
         if parent is None:
             run = OutermostRun(run_id, inputs, (metadata or {}).get("thread_id"))
-            self.places[run_id] = _Place(run, ids=[run_id])
+            self._put(run_id, _Place(run, ids=[run_id]))
             return
         is_node = any(tag.startswith(_NODE_TAG) for tag in tags or ())
         place = _Place(parent.run, parent.depth + 1, parent, is_node, ids=parent.ids)
-        self.places[run_id] = place
+        self._put(run_id, place)
         place.ids.append(run_id)
         if place.depth == 1 or place.run.at_start is None:
             place.run.see(inputs)

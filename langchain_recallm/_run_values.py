@@ -10,12 +10,15 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from langchain_recallm._conversation import role_of
+from langchain_recallm._conversation import role_of, text_of
 
 __all__ = ["answers_in", "is_same", "messages_in", "texts_in", "with_ids"]
 
 _NO_WORDS = frozenset({"type", "action", "name", "id", "edited_action"})
 """Keys of an answer to an interrupt that hold a choice or a tool call, and no text of a person."""
+
+_MOST_VALUES = 10_000
+"""How many values of what a run is given are looked through for texts."""
 
 
 def _fields_of(value: object) -> Mapping[str, object]:
@@ -50,9 +53,26 @@ def messages_in(value: object) -> list[BaseMessage]:
 
 
 def texts_in(value: object) -> list[str]:
-    """The texts in a graph's state that are no messages."""
-    fields = _fields_of(value).items()
-    return [it.strip() for name, it in fields if isinstance(it, str) and name != "messages"]
+    """The texts in what a graph or a chain is given, or gives, however deep they stand in it."""
+    found: list[str] = []
+    waiting: list[object] = [value]
+    for _ in range(_MOST_VALUES):
+        if not waiting:
+            break
+        it = waiting.pop()
+        if isinstance(it, str):
+            found.append(it.strip())
+        elif isinstance(it, BaseMessage):
+            found.append(text_of(it).strip())
+        elif isinstance(it, Command):
+            waiting.append(it.update)
+        elif isinstance(it, list | tuple):
+            waiting += it
+        elif isinstance(it, Mapping):
+            waiting += it.values()
+        elif isinstance(it, BaseModel) or (is_dataclass(it) and not isinstance(it, type)):
+            waiting += vars(it).values()
+    return found
 
 
 def answers_in(value: object) -> list[str]:

@@ -112,8 +112,8 @@ class OutermostRun:
         if not asking:  # a text that is no message
             own = [
                 it.model_copy(update={"id": digest(str(self.id), text_of(it))})
-                for it in messages
-                if role_of(it) == "human" and text_of(it).strip() in self._texts
+                for it in latest_question(messages)[0]
+                if text_of(it).strip() in self._texts
             ]
             return own, bool(own)
         found: list[BaseMessage] = []
@@ -170,7 +170,7 @@ class OutermostRun:
                 or (role == "ai" and (self.is_a_models(message) or text_of(message) in said))
             ):
                 answers.append(message)
-        texts = texts_in(result)
+        texts = frozenset(texts_in(result))
         return answers or [it for it in self._spoken.values() if text_of(it).strip() in texts]
 
     # -- what callbacks report -----------------------------------------------------------------

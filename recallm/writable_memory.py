@@ -236,7 +236,7 @@ class WritableMemory(StoredMemory):
         result counts what would go.
 
         ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
-        name (or the source, where no session was given); ``concept``: every statement, fact and row
+        name (or the source, where no session was given); ``concept``: each statement, fact and cell
         of a table that mentions it, by its label or name; ``before``: what arrived before a t,
         or was said before a moment (as in ``recall``; of a day its start); ``expired``: what has
         expired by now. Each goes with all that it alone brought (docs/namespaces.md has the table).

@@ -398,11 +398,10 @@ class GraphStore(Protocol):
         while texts stay; ``everything`` all but the counter. ``dry_run`` changes nothing.
 
         ``concept`` selects the statements that mention it, the entities on it, and the triplets of
-        these. A passage without statements that shows one (a fact, a row of a table) goes as a
-        whole. Elsewhere such a triplet takes the evidence of its ends at its place along, unless
-        another triplet there names them; a passage that stays loses the entries of its metadata in
-        which a label of the concept stands, in any case, as whole words. A passage without a text
-        goes with its last entity or triplet, and so does a graph-only update.
+        these. Such a triplet takes the evidence of its ends at its place along, unless another
+        triplet there names them; a passage that stays loses the entries of its metadata in which a
+        label of the concept stands, in any case, as whole words. A passage without a text (a fact,
+        a row of a table) goes with its last entity or triplet, and so does a graph-only update.
 
         The result counts the passages, concepts, relations, entities and triplets of which nothing
         is left, and the summaries that went.

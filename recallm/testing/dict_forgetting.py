@@ -134,13 +134,11 @@ def _without_entities(
     draft: Namespace, update: PreparedUpdate, ids: set[str]
 ) -> PreparedUpdate | None:
     """What is left of an update without entities, their triplets, and the other ends of these that
-    no other triplet names in the same place; None for a passage without statements."""
+    no other triplet names in the same place; None for a passage of which nothing is left."""
     lost = [t for t in update.triplets if t.subject in ids or t.object in ids]
     chosen = [entity.id for entity in update.entities if entity.id in ids]
     if not lost and not chosen:
         return update
-    if update.text is not None and not update.statements:
-        return None
     kept = [t for t in update.triplets if t not in lost]
 
     def is_left(entity: EntityUpsert) -> bool:
@@ -149,14 +147,12 @@ def _without_entities(
 
         return entity.id not in ids and (not any(map(is_end, lost)) or any(map(is_end, kept)))
 
-    return replace(
-        update,
-        entities=tuple(filter(is_left, update.entities)),
-        triplets=tuple(kept),
-        metadata=without_entries(
-            update.metadata, {draft.entities[id].concept.label for id in chosen}
-        ),
-    )
+    entities = tuple(filter(is_left, update.entities))
+    if update.text is not None and not (update.statements or entities or kept):
+        return None
+    labels = {draft.entities[id].concept.label for id in chosen}
+    metadata = without_entries(update.metadata, labels)
+    return replace(update, entities=entities, triplets=tuple(kept), metadata=metadata)
 
 
 def drop_summary(draft: Namespace, concept: str, update: PreparedUpdate) -> None:

@@ -127,6 +127,19 @@ def text_of_a_chain(it: Agents) -> Made:
     return chain, {"as it is": ASKED}, [("Human", ASKED), ("AI", "Avoid pesto.")]
 
 
+def texts_within_an_event(it: Agents) -> Made:
+    """Two questions of one event of an app, each to an agent."""
+    agent = it.agent("Avoid pesto.", "Try soup.")
+    questions = [ASKED, "What else?"]
+    made = RunnableLambda(
+        lambda event: [agent.invoke(human(it["text"])) for it in event["event"]["items"]]
+    )
+    event = {"event": {"user": "zed", "items": [{"text": it} for it in questions]}}
+    return made, {"as it is": event}, [
+        ("Human", ASKED), ("Human", "What else?"), ("AI", "Avoid pesto."), ("AI", "Try soup."),
+    ]  # fmt: skip
+
+
 def only_an_instructed_agent(it: Agents) -> Made:
     """It is not given what the person said; that is remembered all the same."""
     agent = it.agent("Pesto has basil.")
@@ -292,6 +305,7 @@ def rewritten(it: Agents) -> Made:
 
 CASES = [
     router, greeting, supervisor, supervisor_with_memory, prefill, text_of_a_chain,
+    texts_within_an_event,
     only_an_instructed_agent, parallel_agents, parallel_agents_alone, pool_with_context,
     thread_with_config, tool_node_of_another_name, pipeline, pipeline_in_one_state,
     answer_in_another_message, failed_model, limited_model, limited_tools, rewritten,
@@ -355,3 +369,11 @@ def test_answers_to_interrupts(memory: RecallM, remember: bool, is_nested: bool)
     )
     if not is_nested:
         assert found[1:-1] == [("AI", "One question."), *answered]
+
+
+def test_what_a_run_was_not_given_is_named(
+    memory: RecallM, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = Agents(memory).agent("Hi.", "Hello.")
+    RunnableLambda(lambda _: [agent.invoke(human(it)) for it in ("One.", "Two.")]).invoke("")
+    assert [it.message[:33] for it in caplog.records] == ["what the agent was asked is not r"]

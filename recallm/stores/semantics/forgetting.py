@@ -406,12 +406,13 @@ def _without_concept(
 ) -> PreparedUpdate | None:
     """What is left of an update without a concept; ``elements`` stand on it or have an end there.
 
-    A passage without statements, which is a fact or a row of a table, goes as a whole. Else the
-    ends of a triplet that goes stay where another triplet at their place names them.
+    The ends of a triplet that goes stay where another triplet at their place names them: a row of a
+    table keeps what its other cells say. A passage goes with its last statement, one without
+    statements (a fact, a row) with its last entity or triplet.
     """
     said = [(s.position, m) for s in update.statements for m in s.concepts if m.name == name]
     left = _cut(update, {position for position, _ in said})
-    if left.text is not None and not left.statements:
+    if update.statements and not left.statements:
         return None
     triplets = [x for x in left.triplets if x.element not in elements]
     ends = _ends(left.triplets) - _ends(triplets)
@@ -422,6 +423,8 @@ def _without_concept(
         ),
         triplets=tuple(triplets),
     )
+    if left.text is not None and not left.statements and not left.elements:
+        return None
     labels = {m.label for _, m in said}
     labels.update(e.concept.label for e in update.entities if e.concept.name == name)
     return replace(left, metadata=without_entries(left.metadata, labels))

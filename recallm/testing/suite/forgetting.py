@@ -435,7 +435,7 @@ class ForgettingTests(StoreTests):
             assert summaries(reader, ["ann"]) == {}
             assert reader.concepts(["ann"])[0].merges == 0
 
-    def test_facts_go_by_concept_as_a_whole(self, store: GraphStore, namespace: str) -> None:
+    def test_facts_go_by_concept(self, store: GraphStore, namespace: str) -> None:
         """A fact goes with its other end and its passage; elsewhere what only it brought goes."""
         fact = PreparedUpdate(
             id="fact",
@@ -443,8 +443,21 @@ class ForgettingTests(StoreTests):
             source="s",
             timestamp=at(0),
             metadata={"key": "Eve"},
-            entities=(entity("e", "Eve"), entity("n", "Number"), entity("b", "Bo")),
-            triplets=(triplet("e", "has", "n"), triplet("b", "has", "n")),
+            entities=(entity("e", "Eve"), entity("n", "Number")),
+            triplets=(triplet("e", "has", "n"),),
+        )
+        row = replace(
+            fact,
+            id="row",
+            metadata={"key": "Bo", "boss": "Eve"},
+            entities=(entity("b", "Bo"), entity("e", "Eve"), entity("f", "Flu")),
+            triplets=(triplet("b", "boss", "e"), triplet("b", "illness", "f")),
+        )
+        row_left = replace(
+            row,
+            metadata={"key": "Bo"},
+            entities=(entity("b", "Bo"), entity("f", "Flu")),
+            triplets=(triplet("b", "illness", "f"),),
         )
         text = prepared(
             "text",
@@ -455,13 +468,13 @@ class ForgettingTests(StoreTests):
             triplets=(triplet("e", "has", "n"), triplet("e", "met", "c"), triplet("c", "is", "c")),
         )
         graph = replace(text, id="", text=None, statements=(), neighbours=(), metadata={})
-        apply_each(store, namespace, fact, text, graph)
+        apply_each(store, namespace, fact, text, graph, row)
         held = snapshot_of(store, namespace)
         selection = Selection(kind="concept", value="eve")
         counted = store.forget(namespace, replace(selection, dry_run=True))
         assert snapshot_of(store, namespace) == held
         assert store.forget(namespace, selection) == counted
-        assert (counted.passages, counted.statements, counted.entities) == (1, 1, 3)
+        assert (counted.passages, counted.statements, counted.entities) == (1, 1, 2)
         kept: dict[str, Any] = {
             "entities": (entity("c", "Cy"),),
             "triplets": (triplet("c", "is", "c"),),
@@ -471,9 +484,9 @@ class ForgettingTests(StoreTests):
         self.as_if(
             store,
             namespace,
-            [left, replace(graph, t_index=3, **kept)],
-            [fact, text, graph],
-            3,
+            [left, replace(graph, t_index=3, **kept), replace(row_left, t_index=4)],
+            [fact, text, graph, row],
+            4,
         )
         with store.reader(namespace, Horizon()) as reader:
             where = Filter(metadata={"who": ["a eve"]})
