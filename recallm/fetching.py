@@ -57,8 +57,7 @@ def fetch(
     """The page at ``url``, an http or https address. ``seconds`` bounds all of it.
 
     A host in a private network, on this computer or otherwise not on the internet is refused unless
-    ``allow_private``. With ``is_typed`` a person typed the address: it may be private, and so may
-    be what a private address leads to.
+    ``allow_private``. With ``is_typed`` a person typed the address: its host may be private.
 
     Raises:
         DocumentError: no server answers in time with a page of at most ``most_bytes``, or a host is
@@ -81,7 +80,6 @@ def fetch(
                     f"{parts.hostname} is in a private network; allow_private=True fetches it, "
                     "if nobody else chooses the address",
                 )
-            may_be_private = allow_private or is_private
             with _connected(parts, ends, deadline) as connection:
                 response = _asked(connection, parts, deadline)
                 location = response.headers.get("Location")
@@ -90,6 +88,8 @@ def fetch(
             # A header's bytes come as Latin-1: these are the bytes, as the server wrote them.
             location = quote(location, encoding="latin-1", safe=string.punctuation)
             address = urljoin(address, location)
+            is_same_host = urlsplit(address).hostname == parts.hostname
+            may_be_private = allow_private or (is_private and is_same_host)
     except DocumentError:
         raise
     except TimeoutError as error:

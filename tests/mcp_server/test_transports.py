@@ -271,6 +271,7 @@ def test_no_password_is_read_from_the_clients_messages(tmp_path: Path) -> None:
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server with a token."""
     folder = tmp_path_factory.mktemp("guarded")
+    (folder / "token").touch(mode=0o600)
     (folder / "token").write_text(f"{TOKEN}\n")
     with http_server(folder, "--db", "a.db", "--token-file", "token") as url:
         yield url
