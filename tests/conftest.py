@@ -24,7 +24,7 @@ settings.load_profile("ci" if on_ci else "default")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With several workers (``-n 2 --dist loadgroup``) all tests that need Neo4j run on one worker,
     since there is one server; other modules stay whole, with their fixtures."""
-    if not config.pluginmanager.hasplugin("xdist"):
+    if not hasattr(config, "workerinput"):  # no worker
         return
     for item in items:
         if isinstance(item, pytest.Function):
