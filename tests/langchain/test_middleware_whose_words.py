@@ -131,9 +131,11 @@ def texts_within_an_event(it: Agents) -> Made:
     """Two questions of one event of an app, each to an agent."""
     agent = it.agent("Avoid pesto.", "Try soup.")
     questions = [ASKED, "What else?"]
-    made = RunnableLambda(
-        lambda event: [agent.invoke(human(it["text"])) for it in event["event"]["items"]]
-    )
+
+    def ask(event: dict[str, Any]) -> Any:
+        return [agent.invoke(human(it["text"])) for it in event["event"]["items"]]
+
+    made = RunnableLambda(ask)
     event = {"event": {"user": "zed", "items": [{"text": it} for it in questions]}}
     return made, {"as it is": event}, [
         ("Human", ASKED), ("Human", "What else?"), ("AI", "Avoid pesto."), ("AI", "Try soup."),
@@ -375,5 +377,9 @@ def test_what_a_run_was_not_given_is_named(
     memory: RecallM, caplog: pytest.LogCaptureFixture
 ) -> None:
     agent = Agents(memory).agent("Hi.", "Hello.")
-    RunnableLambda(lambda _: [agent.invoke(human(it)) for it in ("One.", "Two.")]).invoke("")
+
+    def ask(_: str) -> Any:
+        return [agent.invoke(human(text)) for text in ("One.", "Two.")]
+
+    RunnableLambda(ask).invoke("")
     assert [it.message[:33] for it in caplog.records] == ["what the agent was asked is not r"]
