@@ -48,7 +48,7 @@ def test_an_anaphor_has_a_bounded_number_of_candidates() -> None:
 
 
 def test_twice_the_text_is_twice_the_work() -> None:
-    once, twice = sum(_rows(_story(40))), sum(_rows(_story(80)))
+    once, twice = sum(_rows(_story(80))), sum(_rows(_story(160)))
     assert twice <= 2.2 * once
 
 
