@@ -29,7 +29,7 @@ def test_quickstart_recalls_the_newest_belief_last_and_forgets(tmp_path: Path) -
     context, _, rest = output.partition("question: ")
     assert "Brazil" in context.strip().splitlines()[-1]
     assert "3 Ada My sister works at the bakery" in rest
-    assert "passages=1, statements=1" in rest
+    assert "1 passage, 1 statement" in rest
     assert rest.rstrip().endswith("False")
     assert not list(tmp_path.iterdir())
 

@@ -200,6 +200,7 @@ GRAPH: dict[str, dict[str, Any]] = {
     "upsert_many": {"updates": []},
 }
 ITEMS: dict[str, dict[str, Any]] = {
+    "with_expired": {},
     "below": {},
     "delete": {"path": ("a",), "key": "none"},
     "get": {"path": ("a",), "key": "k"},

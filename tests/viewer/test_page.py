@@ -236,7 +236,7 @@ def test_the_timeline_strikes_through_what_is_superseded(shown: Shown) -> None:
 
 def test_a_long_timeline_comes_in_pages(browser: Browser) -> None:
     memory = RecallM()
-    memory.update_many([f"Ada saw {n} boats." for n in range(40)])
+    memory.update_many([f"Ada met Person{n}." for n in range(100, 140)])
     for shown in shown_at(browser, memory):
         page = shown.open("#/concept/ada")
         expect(page.locator(".timeline > li")).to_have_count(30)
