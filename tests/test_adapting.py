@@ -203,5 +203,5 @@ class TestFailureGuard:
 
 def test_an_unknown_argument_of_a_retriever_is_refused_with_the_known_ones() -> None:
     arguments: dict[str, Any] = {"limt": 5}
-    with pytest.raises(TypeError, match="no argument .limt.; did you mean limit="):
+    with pytest.raises(TypeError, match=r"no argument .limt.; did you mean limit="):
         RecallOptions(**arguments)
