@@ -35,7 +35,7 @@ demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (i
 	@$(BIN)/python examples/demo.py
 
 test: lint ## all checks, then the tests, on two workers
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 coverage: $(VENV)/.dev ## the tests, and the lines that none of them runs (a floor stands in pyproject.toml)
 	$(BIN)/python -m coverage run -m pytest
