@@ -13,6 +13,14 @@ from tests.neo4j.fixtures import neo4j_server  # noqa: E402
 
 __all__ = ["neo4j_server"]
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests on Neo4j as slow: its server takes longer to start than the fast tests run."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "neo4j_server" in item.fixturenames:
+            item.add_marker(pytest.mark.slow)
+
+
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 # .ci/run asks for all tools, whoever runs it.
