@@ -34,8 +34,26 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)
 	@$(BIN)/python examples/demo.py
 
-test: lint ## all checks, then the tests, on two workers
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+# A file of tests stays on one of the two workers.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: $(VENV)/.dev ## about a minute: ruff, imports, mypy, and the fast tests (no Neo4j, no browser)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache --no-logo
+	@$(MAKE) --jobs=2 --output-sync mypy fast-tests
+
+mypy: $(VENV)/.dev
+	$(BIN)/mypy
+
+fast-tests: $(VENV)/.dev
+	$(PYTEST) -m "not slow and not nightly" --hypothesis-profile=fast
+
+test: lint ## all that CI runs: lint, then the tests
+	@$(PYTEST)
+
+test-nightly: $(VENV)/.dev ## the long loops of kills, forks and interrupts, training, Hypothesis in full
+	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile=nightly
 
 coverage: $(VENV)/.dev ## the tests, and the lines that none of them runs (a floor stands in pyproject.toml)
 	$(BIN)/python -m coverage run -m pytest
@@ -68,4 +86,4 @@ clean: ## delete the virtual environment, caches and builds
 	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help install demo test coverage lint format docs bench clean
+.PHONY: help install demo check mypy fast-tests test test-nightly coverage lint format docs bench clean

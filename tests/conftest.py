@@ -21,8 +21,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-settings.register_profile("default", deadline=None, print_blob=True)
+settings.register_profile("default", deadline=None, print_blob=True, max_examples=50)
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+settings.register_profile("fast", parent=settings.get_profile("default"), max_examples=10)
+settings.register_profile("nightly", parent=settings.get_profile("default"), max_examples=1000)
 # .ci/run asks for all tools, whoever runs it.
 on_ci = "CI" in os.environ or os.environ.get("RECALLM_REQUIRE_ALL") == "1"
 settings.load_profile("ci" if on_ci else "default")
