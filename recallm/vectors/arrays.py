@@ -132,6 +132,14 @@ class Matrix:
     keys: Keys
     rows: Rows
 
+    @classmethod
+    def of(cls, blobs: Mapping[int, bytes], dimension: int) -> Matrix:
+        """The matrix of stored vectors. In half precision the length of a vector is not exactly 1:
+        here it is, as in every index, so that all of them give a statement the same cosine."""
+        rows = _half_rows(blobs.values(), dimension).astype(np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return cls(np.array(list(blobs), np.int64), rows / np.where(lengths == 0, 1, lengths))
+
     def nearest(
         self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
     ) -> Matches:
@@ -179,11 +187,8 @@ class GrowingMatrix:
             capacity = max(end, min(2 * end, end + (1 << 16)))
             self._keys = _enlarged(self._keys, self._count, (capacity,))
             self._rows = _enlarged(self._rows, self._count, (capacity, self._rows.shape[1]))
-        rows = _half_rows(blobs.values(), self._rows.shape[1]).astype(np.float32)
-        # In half precision the length is not exactly 1.
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        self._keys[self._count : end] = list(blobs)
-        self._rows[self._count : end] = rows / np.where(lengths == 0, 1, lengths)
+        added = Matrix.of(blobs, self._rows.shape[1])
+        self._keys[self._count : end], self._rows[self._count : end] = added.keys, added.rows
         self._count = end
 
     def keep_only(self, keys: Keys) -> None:

@@ -20,7 +20,7 @@ from recallm import forking
 from recallm.forking import keep_for_good, new_lock
 from recallm.model import Horizon, NamespaceState, VectorState
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates, nearest
+from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates
 from recallm.vectors.chroma_collection import ChromaCollection, collection_name, open_collection
 from recallm.vectors.chroma_folder import (
     ChromaError,
@@ -308,5 +308,5 @@ class _ChromaView:
         for start in range(0, len(latest_first), PAGE):
             page = latest_first[start : start + PAGE]
             stored = self._index.read_vectors(self._namespace, page, self._model)
-            found |= nearest(vector, stored, limit)
+            found |= Matrix.of(stored, len(vector)).nearest(vector, limit)
         return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
 from recallm.model import Horizon
 from recallm.stores.base import GraphStore
@@ -16,10 +18,11 @@ from recallm.vectors.index import VectorIndex
 
 __all__ = [
     "RANDOM",
+    "check_nearest",
     "check_searches",
     "collection_sizes",
     "collections",
-    "keys_by_cosine",
+    "exact_cosines",
     "nearest_keys",
     "random_unit_vector",
     "wait_until_flushed",
@@ -39,15 +42,27 @@ def write_vectors(store: GraphStore, first: int, count: int, namespace: str = "n
     )
 
 
-def keys_by_cosine(store: GraphStore, question: np.ndarray, namespace: str = "n") -> list[int]:
-    """All keys in the order of their cosines, computed one by one."""
+def exact_cosines(
+    store: GraphStore, question: np.ndarray, namespace: str = "n"
+) -> dict[int, float]:
+    """The cosine of each stored vector with the question, by key, computed one by one; greatest
+    first."""
     with store.reader(namespace, Horizon()) as reader:
         state = reader.state.vectors
         assert state is not None
         stored = reader.vectors(model=state.model)
     rows = {key: decode(blob).astype(np.float64) for key, blob in stored.items()}
     cosines = {key: float(row @ question / np.linalg.norm(row)) for key, row in rows.items()}
-    return sorted(cosines, key=lambda key: -cosines[key])
+    return dict(sorted(cosines.items(), key=lambda item: -item[1]))
+
+
+def check_nearest(found: list[int], cosines: Mapping[int, float], limit: int | None = None) -> None:
+    """``found`` are the ``limit`` nearest of the vectors with these ``cosines``, nearest first. Of
+    two cosines that are equal but for the error of float32, either may come first."""
+    assert len(set(found)) == len(found)
+    assert [cosines[key] for key in found] == pytest.approx(
+        sorted(cosines.values(), reverse=True)[:limit], rel=0, abs=1e-6
+    )
 
 
 def nearest_keys(
@@ -71,7 +86,7 @@ def random_unit_vector(size: int = 8) -> np.ndarray:
 
 
 def collections(index: ChromaIndex) -> list[Any]:
-    return sorted(index._client.list_collections(), key=lambda it: str(it.name))
+    return sorted(index._client.list_collections(), key=lambda each: str(each.name))
 
 
 def collection_sizes(index: ChromaIndex) -> list[int]:
@@ -93,10 +108,13 @@ def check_searches(index: ChromaIndex, store: GraphStore, namespace: str = "n") 
     """Searches find what the store has, however many vectors are in Chroma by now."""
     for _ in range(2):
         wanted = random_unit_vector()
-        order = keys_by_cosine(store, wanted, namespace)
-        assert nearest_keys(index, store, wanted, 10, namespace=namespace) == order[:10]
-        assert nearest_keys(index, store, wanted, 9_999, namespace=namespace) == order
-        some = [key >> 20 for key in order[5::3]]
-        assert nearest_keys(index, store, wanted, 7, some, namespace=namespace) == order[5::3][:7]
+        cosines = exact_cosines(store, wanted, namespace)
+        for limit in (10, 9_999):
+            check_nearest(
+                nearest_keys(index, store, wanted, limit, namespace=namespace), cosines, limit
+            )
+        some = {key: cosines[key] for key in list(cosines)[5::3]}
+        updates = [key >> 20 for key in some]
+        check_nearest(nearest_keys(index, store, wanted, 7, updates, namespace=namespace), some, 7)
         wait_until_flushed(index)
     assert not index._is_off

@@ -28,10 +28,11 @@ from recallm.vectors import chroma_folder, encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.chroma_collection import ChromaCollection
 from tests.vectors.random_vectors import (
+    check_nearest,
     check_searches,
     collection_sizes,
     collections,
-    keys_by_cosine,
+    exact_cosines,
     nearest_keys,
     random_unit_vector,
     wait_until_flushed,
@@ -134,7 +135,7 @@ def test_an_index_that_cannot_be_opened_is_made_anew_later(
         patched.setattr("recallm.vectors.chroma_folder._client", fails)
         with closing(ChromaIndex(store, folder)) as index:
             wanted = random_unit_vector()
-            assert nearest_keys(index, store, wanted, 99) == keys_by_cosine(store, wanted)
+            check_nearest(nearest_keys(index, store, wanted, 99), exact_cosines(store, wanted))
             assert index._is_off
     assert "Too many open files" in caplog.text
     assert "searching exactly" in caplog.text
@@ -216,7 +217,7 @@ def test_after_failures_the_search_is_exact(
     wanted = random_unit_vector()
     with caplog.at_level(logging.WARNING):
         index = ChromaIndex(store, Failing())
-        assert nearest_keys(index, store, wanted, 99) == keys_by_cosine(store, wanted)
+        check_nearest(nearest_keys(index, store, wanted, 99), exact_cosines(store, wanted))
         assert index._is_off
     assert caplog.text.count("nobody answers") == 3
     index.close()
@@ -226,7 +227,7 @@ def test_after_failures_the_search_is_exact(
         client.delete_collection(name)
         # The one that was open is gone in the middle of it.
         wanted = random_unit_vector()
-        assert nearest_keys(index, store, wanted, 99) == keys_by_cosine(store, wanted)
+        check_nearest(nearest_keys(index, store, wanted, 99), exact_cosines(store, wanted))
         check_searches(index, store)
 
 
@@ -274,8 +275,8 @@ def test_a_server(store: GraphStore, server: tuple[Any, subprocess.Popen[bytes]]
         process.wait()
         write_vectors(store, 700, 5)
         wanted = random_unit_vector()
-        assert nearest_keys(index, store, wanted, 9_999) == keys_by_cosine(store, wanted)
-        assert nearest_keys(index, store, wanted, 9) == keys_by_cosine(store, wanted)[:9]
+        check_nearest(nearest_keys(index, store, wanted, 9_999), exact_cosines(store, wanted))
+        check_nearest(nearest_keys(index, store, wanted, 9), exact_cosines(store, wanted), 9)
 
 
 def test_no_memory_for_a_batch(

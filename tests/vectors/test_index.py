@@ -17,7 +17,8 @@ from recallm.vectors.arrays import GrowingMatrix, Matrix
 from recallm.vectors.index import CachedVectors, ExactIndex
 from tests.vectors.random_vectors import (
     RANDOM,
-    keys_by_cosine,
+    check_nearest,
+    exact_cosines,
     nearest_keys,
     random_unit_vector,
     write_vectors,
@@ -34,13 +35,13 @@ def store() -> Iterator[GraphStore]:
 def test_the_exact_index_finds_the_nearest_statements(store: GraphStore) -> None:
     write_vectors(store, 0, 300)
     index, question = ExactIndex(), random_unit_vector()
-    order = keys_by_cosine(store, question)
-    assert nearest_keys(index, store, question, 10) == order[:10]
-    assert nearest_keys(index, store, question, 9_999) == order
+    cosines = exact_cosines(store, question)
+    for limit in (10, 9_999):
+        check_nearest(nearest_keys(index, store, question, limit), cosines, limit)
     assert nearest_keys(index, store, question, 0) == []
     even = list(range(2, 301, 2))
-    matches = [key for key in order if (key >> 20) % 2 == 0]
-    assert nearest_keys(index, store, question, 9, even) == matches[:9]
+    matches = {key: cosines[key] for key in cosines if (key >> 20) % 2 == 0}
+    check_nearest(nearest_keys(index, store, question, 9, even), matches, 9)
     assert nearest_keys(index, store, question, 9, [5]) == [5 << 20]
     assert nearest_keys(index, store, question, 9, []) == []
 
@@ -49,24 +50,23 @@ def test_the_exact_index_follows_the_store(store: GraphStore) -> None:
     """New vectors, forgotten ones, and vectors given to earlier statements, in any order."""
     index, question = ExactIndex(), random_unit_vector()
     write_vectors(store, 0, 50)
-    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
+    check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
     write_vectors(store, 50, 30)
     store.apply("n", [prepared("bare", "[Bo]"), prepared("bare2", "[Cy]")])
     write_vectors(store, 80, 5)
-    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
+    check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
     for id in ("0", "84", "40"):
         store.forget("n", Selection(kind="id", value=id))
     vectors = {statement_key(81, 0): encode(RANDOM.normal(size=8))}
     store.amend("n", AddVectors(model="m", vectors=vectors))
-    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
+    check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
     store.forget("n", Selection(kind="before", value=70))
     write_vectors(store, 100, 5)
-    assert nearest_keys(index, store, question, 99) == keys_by_cosine(store, question)
+    check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
     store.forget("n", Selection(kind="everything", value=True))
     store.apply("n", [prepared("x", "[Ann]", vectors=(vector(0, encode([1, 2, 3]), "other"),))])
-    assert nearest_keys(index, store, random_unit_vector(3), 99) == keys_by_cosine(
-        store, random_unit_vector(3)
-    )
+    question = random_unit_vector(3)
+    check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
 
 
 def test_an_older_snapshot_restores_nothing(store: GraphStore) -> None:
@@ -80,11 +80,11 @@ def test_an_older_snapshot_restores_nothing(store: GraphStore) -> None:
         assert state is not None
         for id in ("5", "2"):
             store.forget("n", Selection(kind="id", value=id))
-        left = keys_by_cosine(store, question)
-        assert nearest_keys(index, store, question, 99) == left
+        left = exact_cosines(store, question)
+        check_nearest(nearest_keys(index, store, question, 99), left)
         view = index.catch_up("n", state, older)
-    assert [key for key, _ in view.nearest(question, 99)] == left
-    assert nearest_keys(index, store, question, 99) == left
+    check_nearest([key for key, _ in view.nearest(question, 99)], left)
+    check_nearest(nearest_keys(index, store, question, 99), left)
 
 
 def test_an_older_reader_may_read_first(store: GraphStore) -> None:
@@ -110,7 +110,7 @@ def test_namespaces_are_apart(store: GraphStore) -> None:
         write_vectors(store, 0, 5, name)
     for name in ("n", 'it\'s \x00 "another"'):
         found = nearest_keys(index, store, question, 99, namespace=name)
-        assert found == keys_by_cosine(store, question, name)
+        check_nearest(found, exact_cosines(store, question, name))
 
 
 def test_snapshots_never_change() -> None:
@@ -163,4 +163,4 @@ def test_several_threads_search_while_another_writes(store: GraphStore) -> None:
     for thread in threads:
         thread.join()
     assert not failures
-    assert nearest_keys(index, store, question, 10_000) == keys_by_cosine(store, question)
+    check_nearest(nearest_keys(index, store, question, 10_000), exact_cosines(store, question))
