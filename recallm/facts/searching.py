@@ -24,7 +24,7 @@ from recallm.predicates import (
     RelationVectors,
 )
 from recallm.vectors import Embedding
-from recallm.vectors.remembering import RememberedVectors
+from recallm.vectors.embedding import RememberedVectors
 
 __all__ = ["Search", "Terms"]
 

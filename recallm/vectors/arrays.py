@@ -202,13 +202,6 @@ class GrowingMatrix:
             self._keys = self._keys.copy()
             self._keys[: self._count][~stays] = -1
 
-    def first(self, limit: int) -> Matrix:
-        """A copy of the ``limit`` vectors with the smallest keys, ascending."""
-        keys = self._keys[: self._count]
-        places = np.flatnonzero(keys >= 0)
-        places = places[np.argsort(keys[places])][:limit]
-        return Matrix(keys[places], self._rows[places])
-
 
 def from_updates(keys: Keys, updates: Collection[int]) -> npt.NDArray[np.bool_]:
     """Which keys belong to statements of the knowledge updates with these t. No negative key

@@ -1,8 +1,10 @@
 """Chroma as the index over statement vectors: a collection for each namespace.
 
-The store's vectors are the truth. A collection that is behind, damaged or missing is filled from
-them, and the exact search answers wherever Chroma fails. An embedded Chroma is not made for several
-processes: the process that holds the folder's lock uses it, the others search exactly.
+The store's vectors are the truth, a collection is a cache of them. Each search first moves what the
+collection lacks into it, a bounded number of vectors at a time; while it lacks any, and wherever
+Chroma fails, the exact search answers. A collection that does not agree with the store is deleted
+and filled again. An embedded Chroma is not made for several processes: the process that holds the
+folder's lock uses it, the others search exactly.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -21,11 +22,13 @@ from recallm.forking import keep_for_good, new_lock
 from recallm.model import Horizon, NamespaceState, VectorState
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates
-from recallm.vectors.chroma_collection import ChromaCollection, collection_name, open_collection
-from recallm.vectors.chroma_folder import (
+from recallm.vectors.chroma_collection import (
+    ChromaCollection,
     ChromaError,
     FolderInUseError,
     call_chroma,
+    collection_name,
+    open_collection,
     open_folder,
 )
 from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorView
@@ -33,7 +36,7 @@ from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorVie
 __all__ = ["ChromaIndex"]
 
 _MAX_OPEN_COLLECTIONS = 64
-"""Beyond it those that were not used for longest are closed."""
+"""Beyond it the collection that was not used for longest is closed."""
 
 _MAX_FAILURES = 3
 """After 3 failures of Chroma every search is exact."""
@@ -47,9 +50,6 @@ _log = logging.getLogger(__name__)
 class ChromaIndex:
     """A ``VectorIndex`` in a folder (``place``, made if there is none), or on a client of chromadb,
     which stays open when the index is closed.
-
-    A thread of its own moves new vectors into Chroma. Until then they are searched in memory, so
-    that no caller waits for Chroma to write.
 
     Forgotten vectors are deleted from their collection at once if they were forgotten through this
     index, else at the next recall. The collection of a namespace that another process emptied is
@@ -74,20 +74,22 @@ class ChromaIndex:
         """Collections by namespace; the most recently used is last."""
         self._failures = 0
         self._is_off = False
-        self._writer: ThreadPoolExecutor | None = None
-        self._writes: dict[str, Future[None]] = {}
-        """The next write of each namespace that has vectors to be moved into Chroma."""
         forking.watch(self)
 
     # -- searching -------------------------------------------------------------------------
 
     def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
-        """The namespace's vectors in Chroma and in memory; in memory only where Chroma fails."""
+        """The namespace's vectors in Chroma; in memory while Chroma lacks some, or fails."""
         while not self._is_off:
             try:
-                return call_chroma(lambda: self._caught_up(namespace, state, reader))
+                view = call_chroma(lambda: self._caught_up(namespace, state, reader))
             except ChromaError as error:
                 self._note_failure(namespace, error)
+            else:
+                if view is None:
+                    break
+                self._exact.drop(namespace, state)
+                return view
         return self._exact.catch_up(namespace, state, reader)
 
     def view_of(self, namespace: str, state: NamespaceState) -> None:
@@ -117,14 +119,10 @@ class ChromaIndex:
         return {key: stored[key] for key in keys if key in stored}
 
     def close(self) -> None:
-        """Stop writing; close the client and release the folder if they are this index's."""
+        """Close the client and release the folder if they are this index's."""
         with self._lock:
             self._is_off = True
-        if self._writer is not None:
-            self._writer.shutdown(cancel_futures=True)
-        with self._lock:
             self._open.clear()
-            self._writes.clear()
             if self._folder_lock is not None:
                 client, self._client = self._client, None
                 with suppress(ChromaError):
@@ -135,28 +133,22 @@ class ChromaIndex:
 
     # -- collections -----------------------------------------------------------------------
 
-    def _caught_up(self, namespace: str, state: VectorState, reader: GraphReader) -> _ChromaView:
+    def _caught_up(
+        self, namespace: str, state: VectorState, reader: GraphReader
+    ) -> _ChromaView | None:
+        """The view of the namespace's collection; None while that lacks some vectors."""
         with self._lock:
             collection = self._open.get(namespace)
             if collection is None or not collection.belongs_to(state):
                 collection = open_collection(self._opened_client(), namespace, state, reader)
                 self._open[namespace] = collection
             self._open.move_to_end(namespace)
-            self._close_idle()
-        keys, memory = collection.catch_up(state, reader)
-        if len(memory.keys):
-            with self._lock:
-                self._write_later(namespace, collection)
-        return _ChromaView(self, namespace, state.model, collection, keys, memory)
-
-    def _close_idle(self) -> None:
-        """Close collections beyond the limit, but none that still has vectors in memory."""
-        excess = len(self._open) - _MAX_OPEN_COLLECTIONS
-        if excess > 0:
-            latest = next(reversed(self._open))
-            idle = [name for name, it in self._open.items() if not it.in_memory and name != latest]
-            for name in idle[:excess]:
-                del self._open[name]
+            if len(self._open) > _MAX_OPEN_COLLECTIONS:
+                self._open.popitem(last=False)
+        keys = collection.catch_up(state, reader)
+        if keys is None:
+            return None
+        return _ChromaView(self, namespace, state.model, collection, keys)
 
     def _delete_collection(self, namespace: str, state: VectorState | None) -> None:
         """Delete this store's collection; another store's may be in the same place."""
@@ -179,34 +171,7 @@ class ChromaIndex:
             self._client, self._folder_lock = open_folder(self._folder)
         return self._client
 
-    # -- moving vectors into Chroma ----------------------------------------------------------
-
-    def _write_later(self, namespace: str, collection: ChromaCollection) -> None:
-        """Let the thread write, unless it is about to. Hold the lock."""
-        if namespace in self._writes or self._is_off or self._open.get(namespace) is not collection:
-            return
-        if self._writer is None:
-            self._writer = ThreadPoolExecutor(1, thread_name_prefix="recallm-chroma")
-        self._writes[namespace] = self._writer.submit(self._write, namespace, collection)
-
-    def _write(self, namespace: str, collection: ChromaCollection) -> None:
-        """In the thread: move one batch into Chroma."""
-        failure: ChromaError | MemoryError | None = None
-        try:
-            call_chroma(collection.flush)
-        except (ChromaError, MemoryError) as error:
-            failure = error
-        with self._lock:
-            self._writes.pop(namespace, None)
-            is_open = self._open.get(namespace) is collection
-            if failure is None and collection.in_memory:
-                self._write_later(namespace, collection)
-        if failure is not None and is_open:
-            self._note_failure(namespace, failure)
-
-    # -- failures ----------------------------------------------------------------------------
-
-    def _note_failure(self, namespace: str, error: ChromaError | MemoryError) -> None:
+    def _note_failure(self, namespace: str, error: ChromaError) -> None:
         """Delete the collection that failed: it is filled anew. Switch Chroma off after too many
         failures, or when it cannot be opened."""
         with self._lock:
@@ -233,24 +198,21 @@ class ChromaIndex:
         """The parent keeps its client."""
 
     def after_fork_in_child(self, *, prepared: bool) -> None:
-        """The child searches exactly: it has none of the parent's threads, and leaves the folder's
-        lock to the parent."""
+        """The child searches exactly: it leaves the client and the folder's lock to the parent."""
         del prepared
         self._is_off = True
-        keep_for_good((self._client, dict(self._open), self._writer))
+        keep_for_good((self._client, dict(self._open)))
         if self._folder_lock is not None:
             self._folder_lock.close()
-        self._client = self._folder_lock = self._writer = None
+        self._client = self._folder_lock = None
         self._open.clear()
-        self._writes.clear()
 
 
 class _ChromaView:
-    """The vectors of a namespace when its collection caught up: ``keys`` (ascending) are those in
-    the collection, ``memory`` holds the others. It searches exactly if Chroma fails.
+    """The vectors of a namespace when its collection caught up, by their ``keys`` (ascending). It
+    searches exactly if Chroma fails.
 
-    The collection may hold vectors by now that were in memory or unknown then. A vector is found
-    once, and readers hide statements that are too new for them.
+    The collection may hold later vectors by now. Readers hide statements that are too new for them.
     """
 
     def __init__(
@@ -260,27 +222,24 @@ class _ChromaView:
         model: str,
         collection: ChromaCollection,
         keys: Keys,
-        memory: Matrix,
     ) -> None:
         self._index = index
         self._namespace = namespace
         self._model = model
         self._collection = collection
         self._keys = keys
-        self._memory = memory
 
     def nearest(
         self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
     ) -> Matches:
         """The nearest statements, approximately."""
-        if limit <= 0:
+        if limit <= 0 or not len(self._keys):
             return []
         try:
             found = call_chroma(lambda: self._in_collection(vector, limit, updates))
         except ChromaError as error:
             exact = self._index.search_exactly(self._namespace, error)
             return [] if exact is None else exact.nearest(vector, limit, updates=updates)
-        found |= self._memory.nearest(vector, limit, updates=updates)
         return sorted(found.items(), key=lambda match: (-match[1], -match[0]))[:limit]
 
     def _in_collection(
@@ -289,22 +248,19 @@ class _ChromaView:
         """The nearest in the collection, with their cosines. If many meet the filter, enough of
         them are probably among the nearest of all; else, or if not, the stored vector of each is
         compared."""
-        if not len(self._keys):
-            return {}  # a search fails while Chroma writes the first vectors
         if updates is None:
-            keys, cosines = self._collection.nearest(vector, limit)
-            return dict(zip(keys.tolist(), cosines, strict=True))
+            return self._collection.nearest(vector, limit)
         allowed = self._keys[from_updates(self._keys, updates)]
         if len(allowed) > PAGE:
-            fetched = max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH)
-            keys, cosines = self._collection.nearest(vector, fetched)
-            is_allowed = from_updates(keys, updates).tolist()
-            pairs = zip(keys.tolist(), cosines, is_allowed, strict=True)
-            found = {key: cosine for key, cosine, is_one in pairs if is_one}
+            wanted = set(allowed.tolist())
+            nearest = self._collection.nearest(
+                vector, max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH)
+            )
+            found = {key: cosine for key, cosine in nearest.items() if key in wanted}
             if len(found) >= limit:
                 return found
-        latest_first = allowed[::-1].tolist()
         found = {}
+        latest_first = allowed[::-1].tolist()
         for start in range(0, len(latest_first), PAGE):
             page = latest_first[start : start + PAGE]
             stored = self._index.read_vectors(self._namespace, page, self._model)

@@ -1,29 +1,49 @@
-"""The vectors of one namespace in a Chroma collection, the newest of them still in memory.
+"""One namespace's vectors in a Chroma collection, the folder of an embedded Chroma, its failures.
 
 The collection's metadata describes it: the model and the size of its vectors, the ``watermark``
 (the greatest key that was written) and the ``revision`` of the store's vectors that it agrees with.
 A collection that does not agree with the store in all of these, in the number of vectors up to the
 watermark, in a sample of them and in the latest is deleted and filled again. So are those of a
 killed process, of another store, and of a copy of the store that was written to since.
+
+``folder/chroma`` belongs to recallm alone. It holds nothing that is not in the store: a folder that
+Chroma cannot open is deleted and filled again.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from recallm.errors import RecallMError
+from recallm.forking import new_lock
 from recallm.model import VectorState
 from recallm.stores.base import GraphReader
-from recallm.vectors.arrays import Keys, Matrix, Vector, decode
-from recallm.vectors.index import CachedVectors
+from recallm.vectors.arrays import Keys, Vector, decode
 
-__all__ = ["ChromaCollection", "collection_name", "open_collection"]
+__all__ = [
+    "ChromaCollection",
+    "ChromaError",
+    "FolderInUseError",
+    "call_chroma",
+    "collection_name",
+    "open_collection",
+    "open_folder",
+]
 
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 200}}
 
-_WRITE_BATCH = 500
+_MOVED_AT_ONCE = 1_000
+"""Vectors that one search moves into Chroma, so that no caller waits long for Chroma to write."""
+
 _DELETE_BATCH = 5_000
 _SAMPLE_SIZE = 16
 _LATEST = 500
@@ -33,79 +53,135 @@ of the store stands at the end."""
 _TOLERANCE = 2e-3
 """The difference that half precision makes to a number of a vector."""
 
+_PANIC_MODULE = "pyo3_runtime"
+"""The module of the exceptions by which Chroma's native code panics."""
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+
+class ChromaError(Exception):
+    """Chroma failed, in whatever way."""
+
+
+class FolderInUseError(ChromaError):
+    """Another index, in this process or another, has the folder open."""
+
+
+def call_chroma(call: Callable[[], _T]) -> _T:
+    """The result of ``call``; whatever Chroma raises becomes a ``ChromaError``.
+
+    Its native code panics with exceptions that are no ``Exception``. An interrupt is none either,
+    and reaches the caller.
+    """
+    try:
+        return call()
+    except (RecallMError, ChromaError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != _PANIC_MODULE:
+            raise
+        raise ChromaError(f"{type(error).__name__}: {error}") from error
+
+
+# The collection.
+
 
 class ChromaCollection:
-    """A namespace's collection. ``flush`` moves vectors from memory into it, and is called in one
-    other thread; the other methods are safe for threads.
-
-    ``keys``: of the vectors that are in the collection.
-    """
+    """A namespace's collection, which holds the vectors with these ``keys`` (ascending). Safe for
+    threads."""
 
     def __init__(self, collection: Any, keys: Keys, state: VectorState) -> None:
         self._collection = collection
-        self._cache = CachedVectors(state, keys_elsewhere=keys)
+        self._lock = new_lock()
+        self._keys = keys
+        self._state = state
+        self._revision = state.revision
+        self._last_key = int(keys.max(initial=-1))
+        self._missing = keys[:0]
+        """Keys up to ``_last_key`` of vectors that the store has and the collection lacks."""
 
     @property
     def name(self) -> str:
         """Its name in Chroma."""
         return str(self._collection.name)
 
-    @property
-    def in_memory(self) -> int:
-        """How many vectors are not in the collection yet."""
-        with self._cache.lock:
-            return len(self._cache.matrix.keys)
-
     def belongs_to(self, state: VectorState) -> bool:
         """Whether it holds the vectors that ``state`` describes."""
-        return self._cache.belongs_to(state)
+        own = (self._state.origin, self._state.model, self._state.size)
+        return own == (state.origin, state.model, state.size)
 
-    def catch_up(self, state: VectorState, reader: GraphReader) -> tuple[Keys, Matrix]:
-        """Follow the store: the keys of the vectors in the collection, and the vectors in memory.
-        Forgotten vectors leave the collection at once."""
-        with self._cache.lock:
-            before = self._cache.revision
-            self._delete(self._cache.catch_up(state, reader))
-            if self._cache.revision != before:
+    def catch_up(self, state: VectorState, reader: GraphReader) -> Keys | None:
+        """Follow the store: forgotten vectors leave the collection, some new ones come into it.
+        The keys of all vectors in it; None while it lacks more."""
+        with self._lock:
+            if state.revision < self._revision:
+                # The reader was opened before an earlier call's, and still sees forgotten ones.
+                return None if len(self._missing) else self._keys
+            before = self._revision, len(self._keys)
+            if state.revision > self._revision:
+                self._compare(reader)
+                self._revision = state.revision
+            is_complete = self._move(reader)
+            if before != (self._revision, len(self._keys)):
                 self._write_metadata()
-            return self._cache.keys_elsewhere, self._cache.matrix.snapshot
+            return self._keys if is_complete else None
 
-    def flush(self) -> None:
-        """Move some vectors from memory into the collection."""
-        with self._cache.lock:
-            batch = self._cache.matrix.first(_WRITE_BATCH)
-        if not len(batch.keys):
+    def _compare(self, reader: GraphReader) -> None:
+        """Delete what the store has no more, and note what the collection lacks."""
+        stored = np.array(reader.statement_keys(embedded=True), np.int64)
+        forgotten = np.setdiff1d(self._keys, stored)
+        for start in range(0, len(forgotten), _DELETE_BATCH):
+            self._collection.delete(ids=_ids(forgotten[start : start + _DELETE_BATCH]))
+        self._keys = np.setdiff1d(self._keys, forgotten)
+        self._missing = np.setdiff1d(stored, self._keys)
+        self._last_key = max(self._last_key, int(stored.max(initial=-1)))
+
+    def _move(self, reader: GraphReader) -> bool:
+        """Move vectors that the collection lacks into it, at most ``_MOVED_AT_ONCE``; whether it
+        has all now."""
+        model, room = self._state.model, _MOVED_AT_ONCE
+        while room > 0:
+            missing = self._missing[:room]
+            if len(missing):
+                vectors = reader.vectors(missing.tolist(), model=model)
+            else:
+                vectors = reader.vectors(model=model, after=self._last_key, limit=room)
+                if not vectors:
+                    return True
+            self._upsert(vectors)
+            self._missing = self._missing[len(missing) :]
+            room -= max(len(vectors), len(missing))
+        return False
+
+    def _upsert(self, vectors: Mapping[int, bytes]) -> None:
+        if not vectors:
             return
-        self._collection.upsert(ids=_ids(batch.keys), embeddings=batch.rows)
-        with self._cache.lock:
-            is_stored = np.isin(batch.keys, self._cache.matrix.keys)
-            self._delete(batch.keys[~is_stored])  # forgotten meanwhile
-            self._cache.move_elsewhere(batch.keys[is_stored])
-            self._write_metadata()
+        keys = np.array(list(vectors), np.int64)
+        rows = np.stack([decode(blob) for blob in vectors.values()])
+        self._collection.upsert(ids=_ids(keys), embeddings=rows)
+        self._keys = np.union1d(self._keys, keys)
+        self._last_key = max(self._last_key, int(keys.max()))
 
-    def nearest(self, vector: Vector, limit: int) -> tuple[Keys, list[float]]:
-        """The keys of the nearest vectors in the collection, and their cosines."""
+    def nearest(self, vector: Vector, limit: int) -> dict[int, float]:
+        """The keys of the nearest vectors in the collection, with their cosines."""
         result = self._collection.query(
             query_embeddings=[vector], n_results=limit, include=["distances"]
         )
-        keys = np.array([int(id) for id in result["ids"][0]], np.int64)
-        distances = np.array(result["distances"][0], np.float64)
-        return keys, np.clip(1 - np.nan_to_num(distances, nan=1.0), -1, 1).tolist()
+        distances = np.nan_to_num(np.array(result["distances"][0], np.float64), nan=1.0)
+        cosines = np.clip(1 - distances, -1, 1).tolist()
+        return dict(zip(map(int, result["ids"][0]), cosines, strict=True))
 
     def _write_metadata(self) -> None:
-        watermark = int(self._cache.keys_elsewhere.max(initial=-1))
         self._collection.modify(
             metadata={
-                "model": self._cache.model,
-                "size": self._cache.size,
-                "revision": self._cache.revision,
-                "watermark": watermark,
+                "model": self._state.model,
+                "size": self._state.size,
+                "revision": self._revision,
+                "watermark": int(self._keys.max(initial=-1)),
             }
         )
-
-    def _delete(self, keys: Keys) -> None:
-        for start in range(0, len(keys), _DELETE_BATCH):
-            self._collection.delete(ids=_ids(keys[start : start + _DELETE_BATCH]))
 
 
 def collection_name(namespace: str, origin: str) -> str:
@@ -155,3 +231,55 @@ def _agrees(collection: Any, keys: Keys, state: VectorState, reader: GraphReader
 
 def _ids(keys: Keys) -> list[str]:
     return [str(key) for key in keys.tolist()]
+
+
+# The folder.
+
+
+def open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
+    """A client of an embedded Chroma in ``folder``, which is made if there is none, and the file
+    whose lock keeps other indexes out until it is closed, or its process ends.
+
+    Raises:
+        FolderInUseError: another index has the folder open.
+        ChromaError: Chroma cannot open it, nor make it anew.
+
+    """
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    lock = (folder / "recallm.lock").open("ab")
+    chroma = folder / "chroma"
+    try:
+        try:
+            _lock(lock.fileno())
+        except OSError as error:
+            raise FolderInUseError(f"{folder} is in use elsewhere ({error})") from None
+        try:
+            return call_chroma(lambda: _client(str(chroma))), lock
+        except ChromaError as error:
+            _log.warning("%s cannot be opened (%s): it is made anew", chroma, error)
+        shutil.rmtree(chroma)
+        # Chroma remembers a failure under the path as it was spelled.
+        return call_chroma(lambda: _client(f"{chroma}{os.sep}")), lock
+    except BaseException:
+        lock.close()
+        raise
+
+
+def _client(folder: str) -> Any:
+    import chromadb
+    from chromadb.config import Settings
+
+    return chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

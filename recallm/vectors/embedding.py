@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -17,7 +17,7 @@ import numpy as np
 from recallm.errors import EmbeddingError, InvalidInputError
 from recallm.vectors.arrays import Rows, unit_rows
 
-__all__ = ["Embedding", "model_name", "statement_text"]
+__all__ = ["Embedding", "RememberedVectors", "model_name", "statement_text"]
 
 _MODEL_ATTRIBUTES = (
     "model_name",
@@ -37,6 +37,9 @@ _DIMENSION_ATTRIBUTES = ("dimensions", "dimension", "output_dimensionality")
 """The attributes for the dimension that the model was asked for."""
 
 _MAX_NAME_LENGTH = 500
+
+_REMEMBERED = 1 << 13
+"""Texts whose vectors are remembered: 12 MB at 384 dimensions."""
 
 _IRRELEVANT_ARGUMENT = re.compile(
     "key$|token$|secret|password|auth|device|batch|timeout|retries|progress|verbose|workers|client",
@@ -147,6 +150,44 @@ class Embedding:
             f"the embedding model {self.name!r} {problem}; it must return one vector of finite "
             "numbers, all of one dimension, for each text"
         )
+
+
+class RememberedVectors:
+    """The vectors of texts by ``embed``, which is asked once for each text that it is not asked for
+    again after thousands of others. Safe to use from several threads.
+
+    >>> def lengths(texts: list[str]) -> Rows:
+    ...     print("embeds", texts)
+    ...     return np.array([[len(text), 1] for text in texts], np.float32)
+    >>> vectors = RememberedVectors(lengths)
+    >>> vectors.of(["one", "three"]).tolist()
+    embeds ['one', 'three']
+    [[3.0, 1.0], [5.0, 1.0]]
+    >>> vectors.of(["three", "four"]).tolist()
+    embeds ['four']
+    [[5.0, 1.0], [4.0, 1.0]]
+    """
+
+    def __init__(self, embed: Callable[[list[str]], Rows]) -> None:
+        self._embed = embed
+        self._known: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+
+    def of(self, texts: Sequence[str]) -> Rows:
+        """The vector of each text, a row each.
+
+        Raises:
+            EmbeddingError: the model failed.
+
+        """
+        # The dict is never changed, so that threads need no lock.
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            embedded = dict(zip(new, self._embed(new), strict=True))
+            if len(known) + len(new) > _REMEMBERED:
+                known = {text: known[text] for text in texts if text in known}
+            known = self._known = {**known, **embedded}
+        return np.stack([known[text] for text in texts])
 
 
 def model_name(model: Any) -> str:

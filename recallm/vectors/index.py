@@ -20,7 +20,7 @@ import numpy as np
 from recallm.forking import new_lock
 from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
-from recallm.vectors.arrays import GrowingMatrix, Keys, Matches, Matrix, Vector
+from recallm.vectors.arrays import GrowingMatrix, Matches, Matrix, Vector
 
 __all__ = ["OVER_FETCH_FACTOR", "PAGE", "CachedVectors", "ExactIndex", "VectorIndex", "VectorView"]
 
@@ -76,41 +76,33 @@ class VectorIndex(Protocol):
 
 
 class CachedVectors:
-    """The vectors of one namespace, as far as an index has read them from the store.
+    """The vectors of one namespace in a ``matrix``, as far as the index has read them from the
+    store. Hold ``lock`` while calling a method."""
 
-    ``matrix`` has those in memory, ``keys_elsewhere`` (ascending) tells which ones the index keeps
-    somewhere else. Hold ``lock`` while calling a method.
-    """
-
-    def __init__(self, state: VectorState, *, keys_elsewhere: Keys | None = None) -> None:
+    def __init__(self, state: VectorState) -> None:
         self.lock = new_lock()
         self.matrix = GrowingMatrix(state.size // 2)
-        self.keys_elsewhere = np.empty(0, np.int64) if keys_elsewhere is None else keys_elsewhere
         self.model = state.model
         self.size = state.size
         self.origin = state.origin
         self.revision = -1  # nothing was read yet
         self.t_index = 0
-        self._last_key = int(self.keys_elsewhere.max(initial=-1))
+        self._last_key = -1
 
     def belongs_to(self, state: VectorState) -> bool:
         """Whether these are the vectors that ``state`` describes."""
         own = (self.origin, self.model, self.size)
         return own == (state.origin, state.model, state.size)
 
-    def catch_up(self, state: VectorState, reader: GraphReader) -> Keys:
-        """Read what the store has and this lacks, and remove what the store has no more. The result
-        is the removed keys of ``keys_elsewhere``."""
-        removed: Keys = np.empty(0, np.int64)
+    def catch_up(self, state: VectorState, reader: GraphReader) -> None:
+        """Read what the store has and this lacks, and remove what the store has no more."""
         if state.revision < self.revision:
             # The reader was opened before an earlier call's, and still sees forgotten statements.
-            return removed
+            return
         if 0 <= self.revision < state.revision:
             stored = np.array(reader.statement_keys(embedded=True), np.int64)
-            removed = np.setdiff1d(self.keys_elsewhere, stored)
-            self.keys_elsewhere = np.setdiff1d(self.keys_elsewhere, removed)
             self.matrix.keep_only(stored)
-            missing = np.setdiff1d(stored, np.concatenate([self.keys_elsewhere, self.matrix.keys]))
+            missing = np.setdiff1d(stored, self.matrix.keys)
             for start in range(0, len(missing), PAGE):
                 page = missing[start : start + PAGE].tolist()
                 self.matrix.add(reader.vectors(page, model=state.model))
@@ -120,12 +112,6 @@ class CachedVectors:
             self.matrix.add(vectors)
             self._last_key = max(vectors)
         self.t_index = max(self.t_index, reader.state.t_index)
-        return removed
-
-    def move_elsewhere(self, keys: Keys) -> None:
-        """Note that the index has put these vectors of the matrix somewhere else."""
-        self.keys_elsewhere = np.union1d(self.keys_elsewhere, keys)
-        self.matrix.keep_only(np.setdiff1d(self.matrix.keys, keys))
 
 
 class ExactIndex:

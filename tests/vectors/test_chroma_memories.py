@@ -16,7 +16,7 @@ from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_index
 from recallm.vectors.chroma import ChromaIndex
 from tests.vectors.fakes import bag_of_words, words
-from tests.vectors.random_vectors import collection_sizes, wait_until_flushed
+from tests.vectors.random_vectors import collection_sizes
 
 NEAREST = RecallConfig(ranking="vectors")
 
@@ -45,7 +45,6 @@ def test_forgotten_vectors_leave_chroma_at_once(path: Path) -> None:
         assert recalled_texts(memory, "Ann sings") == ["Ann sings songs.", "Bo reads books."]
         assert recalled_texts(other, "Ann") == ["Cy cooks."]
         index = chroma_index(memory)
-        wait_until_flushed(index)
         assert sorted(collection_sizes(index)) == [1, 2]
         memory.forget(id="a")
         assert collection_sizes(index) == [1, 1]
@@ -62,13 +61,11 @@ def test_a_deleted_folder_is_made_anew_without_forgotten_vectors(path: Path) -> 
         memory.update("Ann sings songs.", id="a")
         memory.update("Bo reads books.")
         recalled_texts(memory, "Ann")
-        wait_until_flushed(chroma_index(memory))
         memory.forget(id="a")
     folder = Path(f"{path}.chroma")
     shutil.rmtree(folder)
     with open_memory(path) as memory:
         assert recalled_texts(memory, "Ann sings") == ["Bo reads books."]
-        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [1]
     files = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
     assert files
@@ -81,7 +78,6 @@ def test_vectors_that_another_process_forgot_leave_at_the_next_recall(path: Path
         memory.update("Bo reads books.")
         recalled_texts(memory, "Ann")
         index = chroma_index(memory)
-        wait_until_flushed(index)
         plain.forget(id="a")
         assert recalled_texts(memory, "Ann sings") == ["Bo reads books."]
         assert collection_sizes(index) == [1]
@@ -94,17 +90,16 @@ def test_another_model_after_everything_was_forgotten(path: Path) -> None:
     with open_memory(path) as memory:
         memory.update("Ann sings songs.")
         recalled_texts(memory, "Ann")
-        wait_until_flushed(chroma_index(memory))
     with RecallM(path) as plain:
         plain.forget(everything=True)
     short = Embedding(name="short", embed=lambda given: bag_of_words(given)[:, :16])
     with RecallM(path, embeddings=short, config=NEAREST, vector_index="chroma") as memory:
         memory.update("Bo reads books.")
         assert recalled_texts(memory, "Ann") == ["Bo reads books."]
-        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [1]
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_file(path: Path) -> None:
     """The second one searches exactly; the first one sees what it writes and forgets."""
     script = (
@@ -121,7 +116,6 @@ def test_two_processes_on_one_file(path: Path) -> None:
         memory.update("Ann sings songs.", id="a")
         memory.update("Bo reads books.")
         recalled_texts(memory, "Ann")
-        wait_until_flushed(chroma_index(memory))
         done = subprocess.run(
             [sys.executable, "-c", script, str(path)],
             capture_output=True,
@@ -130,7 +124,6 @@ def test_two_processes_on_one_file(path: Path) -> None:
         )
         assert done.stdout == "['Bo reads books.', 'Cy cooks rice.'] True\n"
         assert recalled_texts(memory, "Ann") == ["Bo reads books.", "Cy cooks rice."]
-        wait_until_flushed(chroma_index(memory))
         assert collection_sizes(chroma_index(memory)) == [2]
         assert not chroma_index(memory)._is_off
     done = subprocess.run(
@@ -144,7 +137,6 @@ def test_in_any_folder(tmp_path: Path) -> None:
     with RecallM(embeddings=words, config=NEAREST, vector_index=folder) as memory:
         memory.update("Ann sings songs.")
         assert recalled_texts(memory, "Ann") == ["Ann sings songs."]
-        wait_until_flushed(chroma_index(memory))
     assert (folder / "chroma" / "chroma.sqlite3").exists()
 
 
@@ -153,29 +145,9 @@ def test_with_a_client(client: Any) -> None:
     with RecallM(embeddings=words, config=NEAREST, vector_index=client, namespace=name) as memory:
         memory.update("Ann sings songs.")
         assert recalled_texts(memory, "Ann") == ["Ann sings songs."]
-        wait_until_flushed(chroma_index(memory))
         before = client.count_collections()
         memory.forget(everything=True)
         assert client.count_collections() == before - 1
-
-
-def test_a_memory_that_is_not_closed(path: Path) -> None:
-    """Its process can end."""
-    script = (
-        "import sys; from pathlib import Path\n"
-        "from tests.vectors.fakes import words; from recallm import RecallM\n"
-        "memory = RecallM(Path(sys.argv[1]), embeddings=words, vector_index='chroma')\n"
-        "memory.update_many([f'Ann sings {n}' for n in range(2000)])\n"
-        "print(len(memory.recall('Ann').statements))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=120
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "10\n", "")
-    with open_memory(path) as memory:
-        assert len(recalled_texts(memory, "Ann")) == 99
-        wait_until_flushed(chroma_index(memory))
-        assert collection_sizes(chroma_index(memory)) == [2000]
 
 
 def test_the_places_of_an_index(tmp_path: Path, client: Any) -> None:
@@ -188,24 +160,16 @@ def test_the_places_of_an_index(tmp_path: Path, client: Any) -> None:
     assert checked_index(client, None) is client
 
 
-@pytest.mark.parametrize("bad", ["Exact", "", 7, [], True], ids=str)
-def test_other_values_are_refused(bad: Any) -> None:
-    with pytest.raises(InvalidInputError, match="vector_index must be"):
-        RecallM(embeddings=words, vector_index=bad)
-
-
-@pytest.mark.parametrize("store", [None, ":memory:", "neo4j://localhost"], ids=str)
-def test_chroma_needs_a_file_to_stand_beside(store: Any) -> None:
-    with pytest.raises(InvalidInputError, match="beside an SQLite file"):
-        RecallM(store, embeddings=words, vector_index="chroma")
-
-
-def test_it_needs_embeddings() -> None:
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    bad: Any
+    for bad in ("Exact", "", 7, [], True):
+        with pytest.raises(InvalidInputError, match="vector_index must be"):
+            RecallM(embeddings=words, vector_index=bad)
+    for store in (None, ":memory:", "neo4j://localhost"):
+        with pytest.raises(InvalidInputError, match="beside an SQLite file"):
+            RecallM(store, embeddings=words, vector_index="chroma")
     with pytest.raises(InvalidInputError, match="needs embeddings"):
         RecallM(vector_index="exact")
-
-
-def test_it_needs_chromadb(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"recallm\[chroma\]"):
         RecallM(path, embeddings=words, vector_index="chroma")
