@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -12,8 +11,8 @@ from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
 from recallm.hybrid.features import plain_answer
 from recallm.hybrid.refusals import refusal_starts
 
-LENGTH = 100_000
-LIMIT = 5.0
+LENGTH = 20_000
+LIMIT = 3.0
 """Seconds for all fragments together: each takes milliseconds where the time is linear, and what is
 not linear takes minutes."""
 
@@ -23,8 +22,8 @@ FRAGMENTS = (
     "not:::", "isn't '", "lacks '", "lack''", "unclear ", "unclear:", "i not ", "i can't a ",
     "the text ", "no a", "please ", "as a ", "sorry ", "? ", "\nsources", "\nsources ",
     "let me know ", "let me know\n", "(let me know", "based on the ", "answer ", "answer is",
-    "answer is:", "best answer ", "<think>", "</think>", "<think>1</think>", "choose ", "1 ",
-    "1,", "the ", "the first ", "no. ", ": ", ":\n", " - ", "- ", "A ", "isn't ", "*", "[", "1.",
+    "answer is:", "best answer ", "</think>", "<think>1</think>", "1 ", "1,", "the ", ": ", ":\n",
+    " - ", "- ", "isn't ", "*", "[", "1.",
 )  # fmt: skip
 BEFORE = ("", "not", "Not a", "lacks", "1", "answer is", "The best answer is", "sources", "is", "i")
 AFTER = ("", "x", "!", "\nx", "mention", "1")
@@ -67,10 +66,11 @@ def reply(text: str) -> None:
 TRAINED = TrainedDiscriminator()
 
 
-@pytest.mark.parametrize("read", [refuse, strip, choose, reply])
-def test_no_text_takes_long(read: Callable[[str], None]) -> None:
-    read("Bo is a cat.")
-    started = time.thread_time()  # others may use the machine too
-    for text in texts():
-        read(text)
-        assert time.thread_time() - started < LIMIT, text[:40]
+@pytest.mark.slow
+def test_no_text_takes_long() -> None:
+    for read in (refuse, strip, choose, reply):
+        read("Bo is a cat.")
+        started = time.thread_time()  # others may use the machine too
+        for text in texts():
+            read(text)
+            assert time.thread_time() - started < LIMIT, (read, text[:40])

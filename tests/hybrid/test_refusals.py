@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.hybrid.refusals import refusal_starts
 
 REFUSALS = """
@@ -81,14 +79,10 @@ He refuses to answer.
 """
 
 
-@pytest.mark.parametrize("text", REFUSALS.strip().splitlines())
-def test_a_refusal_is_recognised_in_any_wording(text: str) -> None:
-    assert refusal_starts(text.lower())
-
-
-@pytest.mark.parametrize("text", STATEMENTS.strip().splitlines())
-def test_a_negation_in_a_statement_is_no_refusal(text: str) -> None:
-    assert not refusal_starts(text.lower())
+def test_refusals_are_recognised_in_any_wording_and_statements_are_none() -> None:
+    missed = [text for text in REFUSALS.strip().splitlines() if not refusal_starts(text.lower())]
+    wrong = [text for text in STATEMENTS.strip().splitlines() if refusal_starts(text.lower())]
+    assert (missed, wrong) == ([], [])
 
 
 def test_the_place_where_a_refusal_begins() -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,19 +72,17 @@ def trained() -> TrainedDiscriminator:
     return TrainedDiscriminator()
 
 
-def test_it_is_a_discriminator(trained: TrainedDiscriminator) -> None:
+def test_it_chooses_the_better_of_answers_in_other_manners(trained: TrainedDiscriminator) -> None:
     assert isinstance(trained, Discriminator)
-
-
-@pytest.mark.parametrize(("question", "better", "worse"), BETTER)
-def test_it_chooses_the_better_of_answers_in_other_manners(
-    trained: TrainedDiscriminator, question: str, better: str, worse: str
-) -> None:
-    for names in (("recallm", "vectors"), ("vectors", "recallm")):
-        choice = trained.choose(question, dict(zip(names, (better, worse), strict=True)))
-        assert choice.name == names[0]
-        assert choice.probability is not None
-        assert 0.5 < choice.probability < 1
+    for question, better, worse in BETTER:
+        probabilities = set()
+        for names in (("recallm", "vectors"), ("vectors", "recallm")):
+            choice = trained.choose(question, dict(zip(names, (better, worse), strict=True)))
+            assert choice.name == names[0], better
+            probabilities.add(choice.probability)
+        (probability,) = probabilities  # it does not depend on names
+        assert probability is not None
+        assert 0.5 < probability < 1, better
 
 
 def test_a_refusal_loses_by_more_than_a_plain_answer(trained: TrainedDiscriminator) -> None:
@@ -101,14 +100,14 @@ answers = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(question=st.text(max_size=60), given=answers)
 def test_any_answers_in_any_order_have_one_choice(
     question: str, given: Mapping[str, str | None]
 ) -> None:
     trained = TrainedDiscriminator()
     choices = {
-        trained.choose(question, dict(order)) for order in list(permutations(given.items()))[:24]
+        trained.choose(question, dict(order)) for order in list(permutations(given.items()))[:12]
     }
     assert len(choices) == 1
     choice = choices.pop()
@@ -116,14 +115,6 @@ def test_any_answers_in_any_order_have_one_choice(
     assert choice.name in (said or given)
     assert choice.probability is not None
     assert 1 / len(given) - 1e-9 <= choice.probability <= 1
-
-
-def test_probabilities_do_not_depend_on_names(trained: TrainedDiscriminator) -> None:
-    question, one, other = "Who is Bo?", "Bo is a cat.", "A cat, or perhaps somebody's dog."
-    first = trained.choose(question, {"a": one, "b": other})
-    second = trained.choose(question, {"a": other, "b": one})
-    assert (first.name, second.name) in {("a", "b"), ("b", "a")}
-    assert first.probability == pytest.approx(second.probability, abs=1e-12)
 
 
 def test_of_several_answers_the_best_is_chosen(trained: TrainedDiscriminator) -> None:
@@ -142,41 +133,34 @@ def test_of_several_answers_the_best_is_chosen(trained: TrainedDiscriminator) ->
     assert among.probability < pair.probability
 
 
-@pytest.mark.parametrize(
-    ("answers", "choice"),
-    [
+def test_where_there_is_nothing_to_choose(trained: TrainedDiscriminator) -> None:
+    cases: list[tuple[dict[str, str | None], Choice]] = [
         ({"a": "Yes."}, Choice("a", 1.0)),
         ({"a": ""}, Choice("a", 1.0, "no answer holds any text")),
         ({"b": None, "a": "\n"}, Choice("a", 0.5, "no answer holds any text")),
         ({"b": "No.", "a": None}, Choice("b", 1.0, "the others hold no text")),
         ({"b": "No.", "a": "No. \n"}, Choice("a", 0.5, "the answers are equal")),
-    ],
-)
-def test_where_there_is_nothing_to_choose(
-    trained: TrainedDiscriminator, answers: dict[str, str | None], choice: Choice
-) -> None:
-    assert trained.choose("Is it?", answers) == choice
+    ]
+    for answers, choice in cases:
+        assert trained.choose("Is it?", answers) == choice
 
 
-@pytest.mark.parametrize(
-    ("question", "answers"),
-    [("?", {}), ("?", ["a"]), (None, {"a": "b"}), ("?", {"a": 1}), ("?", {1: "a"}), ("?", None)],
-)
-def test_what_cannot_be_used_is_refused(
-    trained: TrainedDiscriminator, question: object, answers: object
-) -> None:
-    with pytest.raises(InvalidInputError):
-        trained.choose(question, answers)  # type: ignore[arg-type]
+def test_what_cannot_be_used_is_refused(trained: TrainedDiscriminator) -> None:
+    question: Any
+    answers: Any
+    for question, answers in (
+        ("?", {}), ("?", ["a"]), (None, {"a": "b"}), ("?", {"a": 1}), ("?", {1: "a"}), ("?", None),
+    ):  # fmt: skip
+        with pytest.raises(InvalidInputError):
+            trained.choose(question, answers)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["小明", "Ж" * 9000, "\ud800 Bo", "\0", "🙂", "not " * 5000, "\n" * 9000 + "x", "_" * 9000],
-)
-def test_any_text_can_be_an_answer(trained: TrainedDiscriminator, text: str) -> None:
-    choice = trained.choose("Who is Bo?", {"a": text, "b": "Bo is a cat."})
-    assert choice.name == "b"
-    assert choice.probability is not None
+def test_any_text_can_be_an_answer(trained: TrainedDiscriminator) -> None:
+    for text in ("小明", "Ж" * 9000, "\ud800 Bo", "\0", "🙂", "not " * 5000, "\n" * 9000 + "x",
+                 "_" * 9000):  # fmt: skip
+        choice = trained.choose("Who is Bo?", {"a": text, "b": "Bo is a cat."})
+        assert choice.name == "b", text[:9]
+        assert choice.probability is not None
 
 
 def test_boilerplate_changes_nothing(trained: TrainedDiscriminator) -> None:
@@ -192,18 +176,15 @@ def test_boilerplate_changes_nothing(trained: TrainedDiscriminator) -> None:
         assert trained.choose(question, {"a": answer, "b": same}).probability == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("Bo’s cat\nSOURCES: a, b", "Bo's cat"),
-        ("According to the text, it is Bo.", "it is Bo."),
-        ("SOURCES:", ""),
-        ("Sources of the Nile:\nlakes", "Sources of the Nile:\nlakes"),
-        ("Given the storm", "Given the storm"),
-    ],
-)
-def test_what_is_no_part_of_an_answer(text: str, left: str) -> None:
-    assert plain_answer(text) == left
+def test_what_is_no_part_of_an_answer() -> None:
+    left = {
+        "Bo’s cat\nSOURCES: a, b": "Bo's cat",
+        "According to the text, it is Bo.": "it is Bo.",
+        "SOURCES:": "",
+        "Sources of the Nile:\nlakes": "Sources of the Nile:\nlakes",
+        "Given the storm": "Given the storm",
+    }
+    assert {text: plain_answer(text) for text in left} == left
 
 
 def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
@@ -257,9 +238,9 @@ def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert trained.choose("Who?", {"a": "Bo", "b": "A man with a dog"}).probability is not None
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    content = dump_weights(FEATURES, [0.5] * len(FEATURES))
+    replaced = (
         (b"{", b""),
         (b'"weights"', b'"waits"'),
         (b"0.5", b"0.7"),
@@ -268,44 +249,22 @@ def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
         (b"0.5", b"\xff"),
         (b'"format": 1', b'"format": 2'),
         (b"refuses", b"accuses"),
-    ],
-)
-def test_other_weights_are_refused(tmp_path: Path, old: bytes, new: bytes) -> None:
-    file = tmp_path / "weights.json"
-    content = dump_weights(FEATURES, [0.5] * len(FEATURES))
-    assert old in content
-    file.write_bytes(content.replace(old, new, 1))
-    with pytest.raises(WeightsError, match="damaged or of another version") as raised:
-        TrainedDiscriminator(file)
-    assert raised.value.path == str(file)
-
-
-@pytest.mark.parametrize("size", [0, 1, 100, 500])
-def test_weights_cut_short_are_refused(tmp_path: Path, size: int) -> None:
-    file = tmp_path / "weights.json"
-    file.write_bytes(SHIPPED.read_bytes()[:size])
-    with pytest.raises(WeightsError, match="damaged"):
-        TrainedDiscriminator(file)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
+    )
+    assert all(old in content for old, _ in replaced)
+    damaged = [content.replace(old, new, 1) for old, new in replaced]
+    damaged += [content[:size] for size in (0, 1, 100, 500)]
+    damaged += [
         b"[" * 100_000,
         b'{"weights": ' * 100_000,
         b'{"format": 1, "weights": {"x": 1' + b"0" * 400 + b'}, "sha256": ""}',
         b'{"format": 1, "weights": {"x": 1' + b"0" * 9000 + b'}, "sha256": ""}',
         b'{"format": 1, "weights": {"x": [[]]}, "sha256": ""}',
-    ],
-    ids=["nested lists", "nested tables", "400 digits", "9000 digits", "no number"],
-)
-def test_weights_that_json_cannot_hold_are_refused(tmp_path: Path, content: bytes) -> None:
+    ]
     file = tmp_path / "weights.json"
-    file.write_bytes(content)
-    with pytest.raises(WeightsError, match="damaged"):
-        TrainedDiscriminator(file)
-
-
-def test_missing_weights_say_so(tmp_path: Path) -> None:
+    for each in damaged:
+        file.write_bytes(each)
+        with pytest.raises(WeightsError, match="damaged or of another version") as raised:
+            TrainedDiscriminator(file)
+        assert raised.value.path == str(file)
     with pytest.raises(WeightsError, match="cannot be read"):
         TrainedDiscriminator(tmp_path / "none.json")

@@ -69,6 +69,7 @@ def data(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_it_trains_end_to_end_and_writes_the_same_bytes_again(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,52 +114,40 @@ def test_accuracy_is_grades_over_twice_the_questions(data: Path) -> None:
 
 def test_calibration_finds_the_scale_that_agrees() -> None:
     random = np.random.default_rng(3)
-    odds = random.normal(scale=2, size=20_000)
-    lead = np.where(random.random(20_000) < 1 / (1 + np.exp(-odds)), 2.0, -1.0)
-    assert calibration(odds, lead).scale == pytest.approx(1, abs=0.06)
-    assert calibration(odds / 2, lead).scale == pytest.approx(2, abs=0.12)
-    assert calibration(odds, lead).error < 0.02
+    odds = random.normal(scale=2, size=5_000)
+    lead = np.where(random.random(5_000) < 1 / (1 + np.exp(-odds)), 2.0, -1.0)
+    assert calibration(odds, lead).scale == pytest.approx(1, abs=0.1)
+    assert calibration(odds / 2, lead).scale == pytest.approx(2, abs=0.2)
+    assert calibration(odds, lead).error < 0.04
     assert calibration(odds, lead).brier < calibration(odds / 8, lead).brier < 0.25
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", "nothing", '{"id": "x", "questions": [{}]}'])
-def test_what_is_no_data_says_so(
-    tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "x.jsonl"
-    file.write_text(content)
-    for path in (file, tmp_path / "none.jsonl"):
+def test_what_is_no_data_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, missing = tmp_path / "x.jsonl", tmp_path / "none.jsonl"
+    bad = ("", "{}", "[1]", "nothing", '{"id": "x", "questions": [{}]}', json.dumps(film(1)))
+    for path, content in [(missing, ""), *((file, content) for content in bad)]:
+        file.write_text(content)
         with pytest.raises(SystemExit):
             main([str(path), "--output", str(tmp_path / "weights.json")])
-    assert "error:" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "error:" in said, content
+        assert ("two films or more" in said) == (content == bad[-1]), content
     assert not (tmp_path / "weights.json").exists()
-
-
-def test_one_film_cannot_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "x.jsonl"
-    file.write_text(json.dumps(film(1)))
-    with pytest.raises(SystemExit):
-        main([str(file), "--output", str(tmp_path / "weights.json")])
-    assert "two films or more" in capsys.readouterr().err
 
 
 # -- manners -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", range(len(LEARNT + HELD_OUT)))
-def test_a_manner_keeps_what_is_told_and_that_nothing_is(place: int) -> None:
-    manner = (LEARNT + HELD_OUT)[place]
+def test_a_manner_keeps_what_is_told_and_that_nothing_is() -> None:
     random = Random(1)
-    for _ in range(20):
+    for manner in (LEARNT + HELD_OUT) * 10:
         told = restyled("Where does Bo live?", "Bo lives in York.", manner, random)
-        assert "York" in told
-        assert not refuses(told)
+        assert "York" in told, manner
+        assert not refuses(told), manner
         refused = restyled("Where does Bo live?", "It is not mentioned.", manner, random)
-        assert refused in manner.refusals
-        assert manner in HELD_OUT or refuses(refused)
-
-
-def test_manners_that_measure_have_words_of_their_own() -> None:
+        assert refused in manner.refusals, manner
+        assert manner in HELD_OUT or refuses(refused), manner
+    # Manners that measure have words of their own.
     learnt = {text for manner in LEARNT for text in (*manner.refusals, *manner.before) if text}
     held_out = {text for manner in HELD_OUT for text in (*manner.refusals, *manner.before) if text}
     assert not learnt & held_out
@@ -192,22 +181,14 @@ def test_an_evasion_stands_beside_what_has_full_marks(data: Path) -> None:
 # -- the benchmark -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_benchmark_has_a_row_for_each_way_to_choose(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = {row["answer"]: row for row in discriminator_rows(data, folds=3)}
-    assert [row["accuracy"] for row in rows.values()] == pytest.approx(
-        [
-            0.5,
-            0.6,
-            0.5,
-            1.0,
-            1.0,
-            rows["other manners: refusal phrases alone"]["accuracy"],
-            1.0,
-            1.0,
-        ]
-    )
+    by_phrases = rows["other manners: refusal phrases alone"]["accuracy"]
+    accuracies = [row["accuracy"] for row in rows.values()]
+    assert accuracies == pytest.approx([0.5, 0.6, 0.5, 1.0, 1.0, by_phrases, 1.0, 1.0])
     trained = rows["TrainedDiscriminator"]["over the vector branch"]
     assert trained.mean == pytest.approx(0.4)
     assert trained.low <= trained.mean <= trained.high
