@@ -94,7 +94,7 @@ def named_references(
 def with_names(text: str, references: Iterable[RecalledReference]) -> str:
     """The text of a statement with the labels of the references that are named."""
     named = (reference for reference in references if reference.is_named)
-    for reference in sorted(named, key=lambda it: it.end, reverse=True):
+    for reference in sorted(named, key=lambda each: each.end, reverse=True):
         label = one_line(reference.label)
         text = f"{text[: reference.end]} [{label}]{text[reference.end :]}"
     return text
@@ -102,10 +102,7 @@ def with_names(text: str, references: Iterable[RecalledReference]) -> str:
 
 def _references(mentions: Iterable[ConceptMention]) -> list[ConceptMention]:
     """The mentions by reference in textual order, without those of parts of a name."""
-    found = sorted(
-        (mention for mention in mentions if mention.reference is not None),
-        key=_span,
-    )
+    found = sorted((mention for mention in mentions if mention.reference is not None), key=_span)
     whole: list[ConceptMention] = []
     for _, group in groupby(found, key=_span):
         at_one_place = list(group)

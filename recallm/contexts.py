@@ -24,7 +24,7 @@ class ConceptContext:
 
     def sentences(self) -> list[str]:
         """Its sentences, in order."""
-        sentences = [sentence(it.text, it.speaker) for it in self.statements]
+        sentences = [sentence(each.text, each.speaker) for each in self.statements]
         return sentences if self.summary is None else [sentence(self.summary.text), *sentences]
 
 

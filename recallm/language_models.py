@@ -96,4 +96,4 @@ def server_model(url: str, model: str, *, api_key: str | None = None) -> Languag
 def _lines(messages: Sequence[Mapping[str, str]]) -> str:
     """Messages as a text that the assistant's next words go on: those of the system first."""
     heads = {"system": "", "user": "User: ", "assistant": "Assistant: "}
-    return "\n".join([*(heads[it["role"]] + it["content"] for it in messages), "Assistant:"])
+    return "\n".join([*(heads[each["role"]] + each["content"] for each in messages), "Assistant:"])

@@ -207,10 +207,7 @@ def _concept(label: str, context: str) -> str:
 _SHOTS = (
     (
         "Who owns the bakery?",
-        (
-            "The statements do not say who owns the bakery.",
-            "Marta owns the bakery.",
-        ),
+        ("The statements do not say who owns the bakery.", "Marta owns the bakery."),
         2,
     ),
     (
@@ -240,10 +237,7 @@ _SHOTS = (
     ),
     (
         "Does Piotr still live in Gdansk?",
-        (
-            "Piotr is mentioned together with Gdansk.",
-            "No, he lives in Poznan now.",
-        ),
+        ("Piotr is mentioned together with Gdansk.", "No, he lives in Poznan now."),
         2,
     ),
     (

@@ -21,8 +21,9 @@ from recallm.contexts import concept_contexts
 from recallm.errors import InvalidInputError
 from recallm.model import Question
 from recallm.prompts import ement_prompt, question_prompt
+from recallm.ranking.budget import wanted_statements
 from recallm.ranking.candidates import GraphFact
-from recallm.ranking.ement import ement_context, nearest_context, nearest_limit
+from recallm.ranking.ement import ement_context, nearest_context
 from recallm.ranking.paper import (
     PARAGRAPH_SEPARATOR,
     context_of_concepts,
@@ -30,11 +31,7 @@ from recallm.ranking.paper import (
     symbolically_revised,
 )
 from recallm.ranking.passages import passage_scores, possible_exact_passages
-from recallm.ranking.statements import (
-    context_of_statements,
-    rank,
-    wanted_statements,
-)
+from recallm.ranking.statements import context_of_statements, rank
 from recallm.recall_request import RecallRequest
 from recallm.results import RecalledContext
 from recallm.retrieval.candidates import read_candidates
@@ -100,7 +97,7 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
         question,
         vector,
         request,
-        wanted=wanted_statements(request),
+        wanted=wanted_statements(request) + len(request.known),
         relations=relations,
     )
     if candidates is None:
@@ -121,7 +118,7 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
     )
     fact_reader = None if index is None else FactReader(reader, question, request, index)
     if is_symbolic:
-        stated = {it.key: it for context in contexts.values() for it in context.statements}
+        stated = {each.key: each for context in contexts.values() for each in context.statements}
         outdated = fact_reader.outdated(stated.values()) if fact_reader else frozenset[int]()
         contexts = symbolically_revised(contexts, outdated)
     facts: Mapping[str, Sequence[GraphFact]] = {}
@@ -143,7 +140,9 @@ def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 
 def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
     _, reader, vector, *_ = asked
-    nearest = read_nearest(reader, vector or _NOTHING_NEAR, request, wanted=nearest_limit(request))
+    nearest = read_nearest(
+        reader, vector or _NOTHING_NEAR, request, wanted=wanted_statements(request)
+    )
     return nearest_context(nearest, request)
 
 
@@ -167,12 +166,7 @@ RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
 
 
 def check_ranking(name: RankingName, *, embedded: bool) -> None:
-    """Refuse a ranking that needs embeddings where the memory has none.
-
-    Raises:
-        InvalidInputError: it does.
-
-    """
+    """Refuse (``InvalidInputError``) a ranking that needs embeddings where the memory has none."""
     if RANKINGS[name].embeddings == "required" and not embedded:
         raise InvalidInputError(
             f"ranking={name!r} needs embeddings: give RecallM(embeddings=…), "
@@ -182,12 +176,8 @@ def check_ranking(name: RankingName, *, embedded: bool) -> None:
 
 
 def check_probabilities(name: RankingName, argument: str) -> None:
-    """Refuse ``argument``, which needs probabilities, where the ranking gives none.
-
-    Raises:
-        InvalidInputError: it gives none.
-
-    """
+    """Refuse (``InvalidInputError``) ``argument``, which needs probabilities, where the ranking
+    gives none."""
     if RANKINGS[name].has_probabilities:
         return
     shown = {"order": "order='score'"}.get(argument, argument)

@@ -9,7 +9,7 @@ import pytest
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.predicates import Claim, PredicateNames, Relations, Side, holding, stated_relations
-from recallm.predicates.table import shipped_relations
+from recallm.predicates.relations import shipped_relations
 
 
 @pytest.fixture(scope="module")

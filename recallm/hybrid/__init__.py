@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from recallm.hybrid.branches import (
-    HybridAnswer,
-    HybridContexts,
-    HybridError,
-    HybridRecallM,
-)
-from recallm.hybrid.discriminator import Choice, Discriminator, WeightsError
-from recallm.hybrid.llm_discriminator import LLMDiscriminator
+from recallm.hybrid.branches import HybridAnswer, HybridContexts, HybridError, HybridRecallM
+from recallm.hybrid.discriminator import Choice, Discriminator, LLMDiscriminator, WeightsError
 from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 
 __all__ = [

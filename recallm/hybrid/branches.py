@@ -10,13 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from recallm import checks
-from recallm.errors import (
-    ClosedError,
-    InvalidInputError,
-    LLMError,
-    LLMRequiredError,
-    RecallMError,
-)
+from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
 from recallm.hybrid.discriminator import Choice, Discriminator
 from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 from recallm.memory import RecallM
@@ -39,7 +33,9 @@ class HybridError(RecallMError):
     """Both branches failed; ``errors`` has the error of each, by its name."""
 
     def __init__(self, errors: Mapping[str, Exception]) -> None:
-        reasons = "; ".join(f"{name}: {type(it).__name__}: {it}" for name, it in errors.items())
+        reasons = "; ".join(
+            f"{name}: {type(error).__name__}: {error}" for name, error in errors.items()
+        )
         super().__init__(f"no branch of the hybrid could answer ({reasons})")
         self.errors = errors
 

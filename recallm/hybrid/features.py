@@ -17,10 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem, word_set
-from recallm.hybrid.refusals import MAX_LENGTH, refusal_starts
 from recallm.model import Trait
 
-__all__ = ["FEATURES", "AnswerFeatures", "Floats", "Question", "difference", "plain_answer"]
+__all__ = [
+    "FEATURES",
+    "MAX_LENGTH",
+    "AnswerFeatures",
+    "Floats",
+    "Question",
+    "difference",
+    "plain_answer",
+    "refusal_starts",
+]
 
 Floats = NDArray[np.float64]
 
@@ -241,41 +249,42 @@ def _is_negation(word: str) -> bool:
 
 
 _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
-    "refuses": lambda it, _: it.refuses,
-    "refuses at once": lambda it, _: it.refuses and min(it.refusals) < _EARLY,
-    "refuses in several ways": lambda it, _: len(it.refusals) / 3,
-    "tells more beside a refusal": lambda it, _: it.refuses * _log(len(it.new_stems)),
-    "speaks of its sources": lambda it, _: bool(_SOURCES & it.new_words),
-    "speaks of knowing": lambda it, _: it.share(_KNOWING),
-    "asks back": lambda it, _: "?" in it.text,
-    "denies": lambda it, _: not it.refuses and any(map(_is_negation, it.lowered)),
-    "speaks in general": lambda it, _: it.share(_GENERIC),
-    "is vague": lambda it, _: bool(_VAGUE & it.distinct),
-    "length": lambda it, _: _log(it.size),
-    "is bare": lambda it, _: it.size <= _BARE,
-    "is long": lambda it, _: max(0.0, _log(it.size) - _log(_LONG)),
-    "sentences": lambda it, _: _log(len(_SENTENCE_END.findall(it.text))),
-    "list": lambda it, _: _LIST_ITEM.search(it.text) is not None,
-    "parts": lambda it, _: min(it.text.count(",") + it.count("and"), 4) / 4,
-    "joins": lambda it, _: min(it.count("and", "or"), 3) / 3,
-    "quotes": lambda it, _: '"' in it.text,
-    "holds the question": lambda it, q: len(q.stems & set(it.stems)) / max(len(q.stems), 1),
-    "begins with the question": lambda it, q: len(q.stems & set(it.stems[:3])) / 3,
-    "begins with what it tells": lambda it, _: not it.new_stems.isdisjoint(it.stems[:1]),
-    "begins with a pronoun": lambda it, _: it.first in _PRONOUNS,
-    "tells": lambda it, _: _log(len(it.new_stems)),
-    "tells nothing": lambda it, q: not it.new_stems and not it.refuses and not q.is_yes_no,
-    "names": lambda it, _: _log(len(it.names)),
-    "number in words": lambda it, _: bool(_NUMBERS & it.new_words),
-    "fits what is asked": lambda it, _: it.fits,
-    "misses what is asked": lambda it, q: (
-        not it.refuses
-        and ((bool(q.asked_traits) and not it.fits) or (q.asks_reason and not it.gives_reason))
+    "refuses": lambda a, _: a.refuses,
+    "refuses at once": lambda a, _: a.refuses and min(a.refusals) < _EARLY,
+    "refuses in several ways": lambda a, _: len(a.refusals) / 3,
+    "tells more beside a refusal": lambda a, _: a.refuses * _log(len(a.new_stems)),
+    "speaks of its sources": lambda a, _: bool(_SOURCES & a.new_words),
+    "speaks of knowing": lambda a, _: a.share(_KNOWING),
+    "asks back": lambda a, _: "?" in a.text,
+    "denies": lambda a, _: not a.refuses and any(map(_is_negation, a.lowered)),
+    "speaks in general": lambda a, _: a.share(_GENERIC),
+    "is vague": lambda a, _: bool(_VAGUE & a.distinct),
+    "length": lambda a, _: _log(a.size),
+    "is bare": lambda a, _: a.size <= _BARE,
+    "is long": lambda a, _: max(0.0, _log(a.size) - _log(_LONG)),
+    "sentences": lambda a, _: _log(len(_SENTENCE_END.findall(a.text))),
+    "list": lambda a, _: _LIST_ITEM.search(a.text) is not None,
+    "parts": lambda a, _: min(a.text.count(",") + a.count("and"), 4) / 4,
+    "joins": lambda a, _: min(a.count("and", "or"), 3) / 3,
+    "quotes": lambda a, _: '"' in a.text,
+    "holds the question": lambda a, q: len(q.stems & set(a.stems)) / max(len(q.stems), 1),
+    "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
+    "begins with what it tells": lambda a, _: not a.new_stems.isdisjoint(a.stems[:1]),
+    "begins with a pronoun": lambda a, _: a.first in _PRONOUNS,
+    "tells": lambda a, _: _log(len(a.new_stems)),
+    "tells nothing": lambda a, q: not a.new_stems and not a.refuses and not q.is_yes_no,
+    "names": lambda a, _: _log(len(a.names)),
+    "number in words": lambda a, _: bool(_NUMBERS & a.new_words),
+    "fits what is asked": lambda a, _: a.fits,
+    "misses what is asked": lambda a, q: (
+        not a.refuses
+        and ((bool(q.asked_traits) and not a.fits) or (q.asks_reason and not a.gives_reason))
     ),
-    "says yes or no": lambda it, q: q.is_yes_no and it.first in _YES_NO,
-    "gives a reason": lambda it, _: it.gives_reason,
+    "says yes or no": lambda a, q: q.is_yes_no and a.first in _YES_NO,
+    "gives a reason": lambda a, _: a.gives_reason,
 }
-"""The features of one answer by itself, by name. "Tells" speaks of new stems."""
+"""The features of an answer ``a`` to a question ``q`` by itself, by name. "Tells" speaks of new
+stems."""
 
 FEATURES = (*_RULES, "agreed with")
 """The names of the features of one answer beside another, in the order of the weights. The last is
@@ -288,3 +297,88 @@ def difference(answer: AnswerFeatures, other: AnswerFeatures) -> Floats:
     shared = len(answer.new_stems & other.new_stems)
     agreed = shared / max(len(answer.new_stems), 1) - shared / max(len(other.new_stems), 1)
     return np.append(np.subtract(answer.values, other.values), agreed)
+
+
+# Refusals.
+
+
+MAX_LENGTH = 2000
+"""Characters of a text that are read: its beginning shows what kind of answer it is."""
+
+_GAP = r"(?:[^\w']+[\w']+){0,4}?[^\w']+"
+"""At most four words between two that belong together. No character can both end one part and begin
+the next, so that a text matches in one way only: else the time would grow with the square of its
+length, or worse."""
+
+_LONE_APOSTROPHE = re.compile(r"'(?!\w)|(?<!\w)'")
+_CONTEXT_NAMES = (
+    "statements?|context|passages?|texts?|documents?|sources?|content|excerpts?|conversations?"
+    "|memory|memories|records?|notes|snippets?|articles?|summary|transcript|messages|plot"
+)
+_TELLING = (
+    "know|tell|say|find|answer|recall|remember|determine|identify|locate|confirm|help|assist"
+    "|provide|see|have (?:any|enough|the|access|information|that|a record)|be (?:sure|certain"
+    "|determined|answered|inferred|identified|found|known)|speculate|infer|verify"
+)
+_UNKNOWN = "unclear|unknown|unspecified|uncertain|undisclosed|unstated|unmentioned|undetermined"
+
+_NEGATED_INFORMATION = (
+    r"\b(?:not|\w*n't|never|no|cannot|nothing|none|nowhere|without|nor|neither)\b"
+    rf"{_GAP}(?:inform|mention|specif(?:y|ie|ic)|provid|stated?\b|stating\b|detail|determin|indicat"
+    r"|describ|explain|explicit|reveal|given\b|disclos|evident|enough\b|sufficient|clear\b|clearly"
+    r"|access\b|context|identif|refer(?:s|red|ence)|includ|contain|discuss|evidence|elaborat"
+    r"|address|confirm|known\b|knowledge|record(?:s|ed)?\b|memor(?:y|ies)\b|data\b|touch|available"
+    r"|cover(?:s|ed)?\b|present in|found in|listed|relevant|ascertain|infer|deduce"
+    r"|answer(?:ed|able)?\b (?:is|was|to|in|for))"
+)
+_UNKNOWN_BY_ITSELF = (
+    r"(?:^|\b(?:is|are|was|were|be|been|remains?|left|seems|appears|it's|that's)(?: \w+)? )"
+    rf"(?:{_UNKNOWN})\b|\b(?:{_UNKNOWN})\W*$|\bunanswerable\b|\bn/a\b"
+    r"|^not (?:sure|found|stated|given|certain)\b"
+    r"|^(?:unsure|no (?:answer|idea|clue|data|info|result|match))"
+)
+_LACK_OF_INFORMATION = (
+    r"\b(?:lack(?:s|ing)?|missing|insufficient|incomplete|fails? to|silent on|beyond|outside)\b"
+    rf"{_GAP}(?:inform|context|detail|data\b|mention|specif|provid|identif|describ|scope"
+    r"|knowledge|say\b|state\b|this\b|what\b)"
+)
+_INABILITY = (
+    r"\b(?:i|we|one|it)\b[^.?!]{0,24}?(?:\bnot|n't|\bcannot|\bunable to|\bimpossible to|\bhard to"
+    rf"|\bdifficult to|\bno way to)(?: \w+)?? (?:{_TELLING})\b"
+    r"|\b(?:cannot|can't|unable to|impossible to|hard to|difficult to|couldn't|could not) (?:be )?"
+    r"(?:determine|answer|identif|say|tell|locate|confirm|infer|ascertain|conclude|deduce)"
+    r"|\bi(?:'m| am|'ve| have)? not (?:\w+ )?(?:sure|certain|aware|able)\b"
+    rf"|(?:\bnot|n't) able to (?:{_TELLING})\b|\bi have no\b|\byou (?:have not|haven't"
+    r"|have never|never)\b"
+    r"|\bwe (?:are|were|aren't|weren't)(?: not| never)? told\b"
+    r"|\bnothing (?:is|was|has been) (?:said|told)\b"
+)
+_SILENT_CONTEXT = (
+    rf"(?:^it|\b(?:{_CONTEXT_NAMES}))\b[^.?!]{{0,24}}?(?:(?:\bnot|n't|\bnever)(?: \w+)? "
+    r"(?:say|tell|go into|speak|talk)|\bnothing|\bno \w+)\b"
+)
+_REQUEST_FOR_MORE = (
+    r"\bi(?:'m| am) (?:sorry|afraid)\b|\bapologi[sz]e|^sorry\b"
+    r"|\b(?:please|could you|can you|if you)\b.{0,40}\b(?:provide|clarify|specify|share|rephrase"
+    r"|more)\b"
+)
+_BEING_AN_ASSISTANT = (
+    r"\bas an? (?:\w+ ){0,2}(?:ai|assistant|language model|llm)\b|\bmy (?:training|knowledge)\b"
+)
+_KINDS_OF_REFUSAL = (
+    _NEGATED_INFORMATION,
+    _UNKNOWN_BY_ITSELF,
+    _LACK_OF_INFORMATION,
+    _INABILITY,
+    _SILENT_CONTEXT,
+    _REQUEST_FOR_MORE,
+    _BEING_AN_ASSISTANT,
+)
+
+
+def refusal_starts(text: str) -> list[int]:
+    """Where each kind of refusal first occurs in ``text`` (lower case, plain apostrophes), one
+    place for each kind that does. Reads its first ``MAX_LENGTH`` characters."""
+    text = _LONE_APOSTROPHE.sub(" ", text[:MAX_LENGTH])
+    found = (re.search(pattern, text) for pattern in _KINDS_OF_REFUSAL)
+    return [match.start() for match in found if match is not None]

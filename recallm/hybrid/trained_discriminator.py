@@ -102,9 +102,7 @@ class TrainedDiscriminator:
         best = int(np.argmax(scores))
         others = features[:best] + features[best + 1 :]
         return Choice(
-            names[best],
-            float(shares[best] / shares.sum()),
-            self._reason(features[best], others),
+            names[best], float(shares[best] / shares.sum()), self._reason(features[best], others)
         )
 
     def _reason(self, chosen: AnswerFeatures, others: Sequence[AnswerFeatures]) -> str:

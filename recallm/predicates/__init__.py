@@ -15,17 +15,17 @@ from recallm.predicates.holding import (
     holding,
 )
 from recallm.predicates.names import PredicateName, PredicateNames
-from recallm.predicates.reading import Conditions, FactReading, Found, end_key
-from recallm.predicates.relations import Relations
-from recallm.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
-from recallm.predicates.states import (
-    SOMEBODY,
-    SPEAKER,
-    StatedRelation,
-    stated_relations,
+from recallm.predicates.reading import (
+    Conditions,
+    FactReading,
+    Found,
+    PerVocabulary,
+    Vocabulary,
+    end_key,
 )
-from recallm.predicates.table import shipped_words
-from recallm.predicates.vocabulary import PerVocabulary, Vocabulary
+from recallm.predicates.relations import Relations, shipped_words
+from recallm.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
+from recallm.predicates.states import SOMEBODY, SPEAKER, StatedRelation, stated_relations
 
 __all__ = [
     "SOMEBODY",

@@ -64,8 +64,8 @@ class Claim(NamedTuple):
     @property
     def place(self) -> tuple[str, str, str, int, int]:
         """What tells this piece of evidence from all others of a namespace."""
-        it = self.evidence
-        return it.subject, it.predicate, it.object, it.t_index, it.position
+        each = self.evidence
+        return each.subject, each.predicate, each.object, each.t_index, each.position
 
     @property
     def timestamp(self) -> datetime | None:

@@ -5,22 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from recallm.entity_words import whole_name
+from recallm.forking import new_lock
 from recallm.model import TripletEvidence
 from recallm.predicates.holding import Claim, Holding, Side, Span, group_key, holding
 from recallm.predicates.names import PredicateName
 from recallm.predicates.relations import Relations
-from recallm.predicates.vocabulary import Vocabulary
+from recallm.predicates.similarity import RelationVectors, SimilarRelations
 from recallm.results import chronological
 from recallm.stores.base import GraphReader
 
-__all__ = ["Conditions", "FactReading", "Found", "end_key"]
+__all__ = ["Conditions", "FactReading", "Found", "PerVocabulary", "Vocabulary", "end_key"]
 
 _SPELLINGS = 1000
 """Entities that stand on one concept and are read."""
@@ -89,8 +91,8 @@ class FactReading:
             is_complete = size is None or len(evidence) < size
             claims = self.held(evidence, where, is_complete=is_complete)
             if size is None or is_complete or (limit is not None and len(claims) >= limit):
-                claims.sort(key=lambda it: it.evidence[:1] + it.evidence[3:5])
-                claims.sort(key=lambda it: (it.t_index, it.position), reverse=True)
+                claims.sort(key=lambda each: each.evidence[:1] + each.evidence[3:5])
+                claims.sort(key=lambda each: (each.t_index, each.position), reverse=True)
                 return Found(chronological(reversed(claims[:limit]))[::-1], bool(evidence))
             size *= 4
 
@@ -120,11 +122,7 @@ class FactReading:
             yield from group.outdated
 
     def held(
-        self,
-        evidence: Collection[TripletEvidence],
-        where: Conditions = _ALL,
-        *,
-        is_complete: bool,
+        self, evidence: Collection[TripletEvidence], where: Conditions = _ALL, *, is_complete: bool
     ) -> list[Claim]:
         """The latest claim for each fact of ``evidence`` that holds; the denials that are the last
         word where the conditions have a denied relation. ``is_complete``: ``evidence`` is all that
@@ -161,9 +159,9 @@ class FactReading:
         for side, of_side in by_side.items():
             ended = of_side
             if side is None:  # nothing but a denial ends these facts
-                ended = [it for it in of_side if self.vocabulary.has_denials(it.relation)]
+                ended = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
             rest = self._of_groups(ended, side, limit) if ended else ()
-            yield from _holdings({it.place: it for it in (*of_side, *rest)}.values(), side)
+            yield from _holdings({each.place: each for each in (*of_side, *rest)}.values(), side)
 
     def _completed(
         self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
@@ -188,7 +186,7 @@ class FactReading:
         relations = sorted({claim.relation for claim in claims})
         evidence = self.reader.triplet_evidence(
             subjects=None if side == "object" else self._ends(claims, "subject"),
-            predicates=[it for key in relations for it in self.vocabulary.predicates(key)],
+            predicates=[each for key in relations for each in self.vocabulary.predicates(key)],
             objects=None if side == "subject" else self._ends(claims, "object"),
             limit=limit,
         )
@@ -279,3 +277,82 @@ def end_key(id: str, concept: str) -> str:
     """What tells an end apart: the name of its concept, or its id behind a blank, which begins no
     name."""
     return concept or f" {id}"
+
+
+# The predicates of a namespace.
+
+
+_NAMESPACES = 64
+"""Namespaces of which something is remembered."""
+
+_TESTED_STATES = 16
+"""States of a namespace whose tested relations are remembered."""
+
+_T = TypeVar("_T")
+
+
+class Vocabulary:
+    """The predicates of a namespace, each with the number of its triplets, by the relation that
+    they phrase."""
+
+    def __init__(self, predicates: Mapping[str, int], relations: Relations) -> None:
+        self._positive: dict[str, list[str]] = {}
+        self._negative: dict[str, list[str]] = {}
+        self._triplets: Counter[str] = Counter()
+        self._compared: dict[int, SimilarRelations] = {}
+        self._tests: dict[object, dict[tuple[str, int], bool]] = {}
+        for predicate, triplets in predicates.items():
+            key, negative = relations.of(predicate)
+            (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
+            self._triplets[key] += triplets
+
+    def predicates(self, key: str) -> list[str]:
+        """Every predicate that phrases the relation, those that deny it too."""
+        return self._positive.get(key, []) + self._negative.get(key, [])
+
+    def has_denials(self, key: str) -> bool:
+        """Whether a predicate denies the relation."""
+        return key in self._negative
+
+    def tests(self, state: object) -> dict[tuple[str, int], bool]:
+        """Results of tests of relations in one state of the namespace, by the relation's key and
+        the number of its triplets; a test adds its result."""
+        if state not in self._tests and len(self._tests) >= _TESTED_STATES:
+            self._tests.clear()
+        return self._tests.setdefault(state, {})
+
+    @property
+    def asserted(self) -> Mapping[str, list[str]]:
+        """The predicates that assert a relation, by its key."""
+        return self._positive
+
+    def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
+        """The ``most`` relations that have the most triplets, ready to be compared."""
+        if most not in self._compared:
+            ranked = sorted(self._positive, key=lambda key: (-self._triplets[key], key))
+            chosen = {key: self._positive[key] for key in ranked[:most]}
+            self._compared[most] = SimilarRelations(vectors, chosen)
+        return self._compared[most]
+
+
+class PerVocabulary(Generic[_T]):
+    """What ``make`` makes of the predicates of a namespace (with the numbers of their triplets),
+    remembered until their set changes. Safe to use from several threads at once."""
+
+    def __init__(self, make: Callable[[Mapping[str, int]], _T]) -> None:
+        self._make = make
+        self._made: OrderedDict[str, tuple[int, _T]] = OrderedDict()
+        self._lock = new_lock()
+
+    def of(self, namespace: str, reader: GraphReader) -> _T:
+        """That of the namespace of ``reader``."""
+        vocabulary = reader.state.vocabulary
+        with self._lock:
+            known = self._made.get(namespace)
+            if known is None or known[0] != vocabulary:
+                known = vocabulary, self._make(reader.predicates())
+                self._made[namespace] = known
+                if len(self._made) > _NAMESPACES:
+                    self._made.popitem(last=False)
+            self._made.move_to_end(namespace)
+        return known[1]

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallm.predicates.names import relation_words
-from recallm.predicates.relations import Relations
-from recallm.predicates.table import shipped_words
+from recallm.predicates.relations import Relations, shipped_words
 from recallm.ranking.meaning import word_vectors
 from recallm.untrusted_text import folded
 
@@ -51,7 +50,7 @@ class RelationVectors:
         one."""
         rows = [np.stack([self._word_vector(predicate) for predicate in predicates])]
         if self._embed is not None:
-            texts = [" ".join(relation_words(it)[0]) or it for it in predicates]
+            texts = [" ".join(relation_words(each)[0]) or each for each in predicates]
             rows.append(self._embed(texts))
         return rows
 
@@ -100,7 +99,7 @@ class SimilarRelations:
             if score >= least and other != key
             and not (phrasings and self._relations.phrasings(other))
         ]  # fmt: skip
-        return sorted(found, key=lambda it: (-it[1], it[0]))
+        return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
 # Names.

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from recallm.predicates.names import relation_words
-from recallm.predicates.table import phrasings_in_sentences
+from recallm.predicates.relations import phrasings_in_sentences
 
 __all__ = ["SOMEBODY", "SPEAKER", "StatedRelation", "stated_relations"]
 

@@ -71,10 +71,7 @@ class _History(NamedTuple):
 
 
 def anchor_signals(
-    candidates: Candidates,
-    match: Floats,
-    vectors: NDArray[Any],
-    likeness_weight: float,
+    candidates: Candidates, match: Floats, vectors: NDArray[Any], likeness_weight: float
 ) -> dict[str, Floats]:
     """The signals ``like anchor`` and ``neighbour state``; none where the question has no anchor,
     or no candidate tells it.

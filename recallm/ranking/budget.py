@@ -26,10 +26,10 @@ from typing import Self, TypeAlias, TypeVar
 from recallm.antecedents import named_references, with_names
 from recallm.model import StoredStatement, TemporalReading
 from recallm.ranking.stem_counts import Floats
+from recallm.recall_request import RecallRequest
 from recallm.results import PREFIX, chronological, context_lines, lined_text, makes_lines
 
 __all__ = [
-    "SHORTEST_LINE",
     "Budget",
     "EqualSentences",
     "SentenceKey",
@@ -37,9 +37,11 @@ __all__ = [
     "fit_by_worth",
     "fit_in_order",
     "fitting_number",
+    "limit_of",
+    "wanted_statements",
 ]
 
-SHORTEST_LINE = 5
+_SHORTEST_LINE = 5
 """Tokens of a short statement, to estimate how many statements a budget may hold."""
 
 _COST_EXPONENT = 0.2
@@ -68,6 +70,16 @@ class Budget:
     count_tokens: Callable[[str], int]
     names_antecedents: bool = False
 
+    @classmethod
+    def of(cls, request: RecallRequest, limit: int | None, *, names: bool = False) -> Self:
+        """The budget of a request, for at most ``limit`` statements."""
+        return cls(
+            limit=limit,
+            max_tokens=request.max_tokens,
+            count_tokens=request.count_tokens,
+            names_antecedents=names,
+        )
+
     def holds(self, text: str) -> bool:
         """Whether a text has few enough tokens."""
         return self.max_tokens is None or self.count_tokens(text) <= self.max_tokens
@@ -75,6 +87,20 @@ class Budget:
     def is_full(self, number: int) -> bool:
         """Whether no statement may follow ``number`` of them."""
         return self.limit is not None and number >= self.limit
+
+
+def limit_of(request: RecallRequest) -> int | None:
+    """The greatest number of statements that a request allows: ``config.limit`` where it names no
+    budget, None where it limits the tokens alone."""
+    if request.limit is None and request.max_tokens is None:
+        return request.config.limit
+    return request.limit
+
+
+def wanted_statements(request: RecallRequest) -> int:
+    """How many statements the budget of a request may hold."""
+    limit = limit_of(request)
+    return limit if limit is not None else max(1, (request.max_tokens or 0) // _SHORTEST_LINE)
 
 
 # The text of a context.
@@ -133,9 +159,7 @@ def fitting_number(number: int, text_of: Callable[[int], str], budget: Budget) -
     if budget.max_tokens is None:
         return number
     return bisect_right(
-        range(1, number + 1),
-        budget.max_tokens,
-        key=lambda size: budget.count_tokens(text_of(size)),
+        range(1, number + 1), budget.max_tokens, key=lambda size: budget.count_tokens(text_of(size))
     )
 
 
@@ -185,7 +209,7 @@ def fit_by_worth(
 
 def _with_questions(order: Sequence[int], questions: Mapping[int, int]) -> list[int]:
     """``order`` with each question just behind its answer."""
-    return [it for place in order for it in (place, questions.get(place)) if it is not None]
+    return [each for place in order for each in (place, questions.get(place)) if each is not None]
 
 
 def _filled(
@@ -271,7 +295,7 @@ class _Costs:
         return places
 
     def _of_line(self, place: int) -> int:
-        line = "".join(context_lines((self._statements[place],), lambda it: it.text))
+        line = "".join(context_lines((self._statements[place],), lambda each: each.text))
         return max(1, self._count_tokens(line + "\n"))
 
 

@@ -27,6 +27,8 @@ _DAYS_AFTER_SHORT = 10
 """Days after a short period in which people still mention its events."""
 _DAYS_AFTER_LONG = 31
 """The same for longer periods, at most as long as the period."""
+_AFTER_SHORT, _AFTER_LONG = 0.5, 0.3
+"""How near these days are to a short period and to a longer one; the period itself is 1."""
 
 
 def with_date_rules(reading: TemporalReading, asked: Sequence[AskedDate]) -> TemporalReading:
@@ -71,10 +73,10 @@ def _nearness(day: date, asked: AskedDate) -> float:
     if early <= 0 and (late <= 0 or asked.kind == "since"):
         return 1.0
     if dates.days > _SHORT_PERIOD:
-        return 0.3 if 0 < late <= min(_DAYS_AFTER_LONG, dates.days) else 0.0
+        return _AFTER_LONG if 0 < late <= min(_DAYS_AFTER_LONG, dates.days) else 0.0
     if early == 1 or late == 1:
         return 1.0
-    return 0.5 if 0 < late <= _DAYS_AFTER_SHORT else 0.0
+    return _AFTER_SHORT if 0 < late <= _DAYS_AFTER_SHORT else 0.0
 
 
 def lies_in(day: date, asked: AskedDate) -> bool:

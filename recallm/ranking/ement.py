@@ -17,12 +17,12 @@ from itertools import chain, zip_longest
 from recallm.antecedents import RecalledReference, named_references
 from recallm.model import ConceptRow, Question, StoredStatement
 from recallm.ranking.budget import (
-    SHORTEST_LINE,
     Budget,
     EqualSentences,
     SentenceKey,
     context_text,
     fit_in_order,
+    wanted_statements,
 )
 from recallm.recall_request import RecallRequest
 from recallm.results import (
@@ -33,7 +33,7 @@ from recallm.results import (
     context_lines,
 )
 
-__all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context", "nearest_limit"]
+__all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context"]
 
 _EQUALS = EqualSentences()
 
@@ -77,20 +77,11 @@ def ement_context(
         for near in pair
         if near is not None
     ]
-    chosen = fit_in_order(turns, _ement_text, _budget(request, request.limit))
+    chosen = fit_in_order(turns, _ement_text, Budget.of(request, request.limit))
     essential = tuple(
         RankedConcept.of(row) for row in map(of_entities.concepts.get, labels) if row is not None
     )
     return _context(request, _ement_text(chosen), chosen, nearest, labels, essential, {})
-
-
-def nearest_limit(request: RecallRequest) -> int:
-    """How many of the nearest statements ``ranking="vectors"`` needs."""
-    if request.limit is not None:
-        return request.limit
-    if request.max_tokens is None:
-        return request.config.limit
-    return max(1, request.max_tokens // SHORTEST_LINE)
 
 
 def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) -> RecalledContext:
@@ -104,13 +95,9 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
         statements = chronological(near.statement for near in chosen)
         return context_text(statements, names_antecedents=names)
 
-    chosen = fit_in_order(nearest, text_of, _budget(request, nearest_limit(request)))
+    chosen = fit_in_order(nearest, text_of, Budget.of(request, wanted_statements(request)))
     named = named_references([near.statement for near in chosen]) if names else {}
     return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
-
-
-def _budget(request: RecallRequest, limit: int | None) -> Budget:
-    return Budget(limit=limit, max_tokens=request.max_tokens, count_tokens=request.count_tokens)
 
 
 def _most_mentioning_first(
@@ -132,7 +119,7 @@ def _ement_text(chosen: Sequence[NearStatement]) -> str:
             nearest[near.statement.passage_id].append(near.statement)
     of_entities = chronological(near.statement for near in chosen if near.cosine is None)
     parts = (chain.from_iterable(map(chronological, nearest.values())), of_entities)
-    texts = ("\n".join(context_lines(part, lambda it: it.text)) for part in parts)
+    texts = ("\n".join(context_lines(part, lambda each: each.text)) for part in parts)
     return "\n\n".join(filter(None, texts))
 
 

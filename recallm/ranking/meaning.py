@@ -105,7 +105,7 @@ def related_stems(stem: str, count: int) -> tuple[tuple[str, float], ...]:
         for other, share in zip(best.tolist(), _from_cosines(cosines[best]).tolist(), strict=True)
         if share >= _LOOKED_UP
     ]
-    return tuple(sorted(found, key=lambda it: (-it[1], it[0])))
+    return tuple(sorted(found, key=lambda each: (-each[1], each[0])))
 
 
 def word_vectors(stems: Collection[str]) -> NDArray[np.float32]:

@@ -19,12 +19,7 @@ from recallm.ranking.candidates import GraphFact
 from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-__all__ = [
-    "PARAGRAPH_SEPARATOR",
-    "context_of_concepts",
-    "ranked_concepts",
-    "symbolically_revised",
-]
+__all__ = ["PARAGRAPH_SEPARATOR", "context_of_concepts", "ranked_concepts", "symbolically_revised"]
 
 PARAGRAPH_SEPARATOR = "\n\n"
 """Between the contexts of two concepts."""
@@ -53,7 +48,7 @@ def ranked_concepts(
         RankedConcept.of(node, score=scores[node.name], essential=node.name in essential)
         for node in concepts.values()
     ]
-    ranked.sort(key=lambda it: (not it.essential, -it.score, -it.t_index, it.name))
+    ranked.sort(key=lambda each: (not each.essential, -each.score, -each.t_index, each.name))
     return ranked
 
 
@@ -64,9 +59,9 @@ def symbolically_revised(
     statements alone (paper, Future Works: symbolic context revision); empty ones are left out."""
     revised: dict[str, ConceptContext] = {}
     for name, context in contexts.items():
-        current = (it for it in context.statements if it.key not in outdated)
+        current = (each for each in context.statements if each.key not in outdated)
         distinct = EqualSentences().distinct(current).values()
-        statements = tuple(sorted(distinct, key=lambda it: it.key))
+        statements = tuple(sorted(distinct, key=lambda each: each.key))
         if statements:
             revised[name] = replace(context, statements=statements)
     return revised
@@ -86,7 +81,7 @@ def context_of_concepts(
         for place, concept in enumerate(ranked)
         for line in _newest_first(contexts.get(concept.name), facts.get(concept.name, ()))
     ]
-    budget = Budget(limit=None, max_tokens=request.max_tokens, count_tokens=request.count_tokens)
+    budget = Budget.of(request, None)
     lines = lines[: fitting_number(len(lines), lambda size: _text(lines[:size]), budget)]
     if not lines:
         return RecalledContext(question=request.question)
@@ -108,7 +103,7 @@ def _newest_first(
     statements = () if context is None else context.statements
     if facts:
         statements = (*statements, *(fact.statement for fact in facts))
-        statements = tuple(sorted(statements, key=lambda it: it.key))
+        statements = tuple(sorted(statements, key=lambda each: each.key))
     lines: list[StoredStatement | Summary] = list(reversed(statements))
     return lines if context is None or context.summary is None else [*lines, context.summary]
 

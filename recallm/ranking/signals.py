@@ -128,8 +128,7 @@ def _checked(tables: Mapping[str, Any], table: str, where: Path) -> Weights:
     values = tables.get(table)
     if not isinstance(values, dict) or "intercept" not in values:
         raise InvalidInputError(
-            f"the weights in {where} need a table [{table}] with an intercept",
-            argument="weights",
+            f"the weights in {where} need a table [{table}] with an intercept", argument="weights"
         )
     for name, value in values.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -20,11 +20,12 @@ import numpy as np
 from recallm.antecedents import RecalledReference, named_references
 from recallm.model import StoredStatement, Trait, readable_term
 from recallm.ranking.budget import (
-    SHORTEST_LINE,
     Budget,
     EqualSentences,
     context_text,
     fit_by_worth,
+    limit_of,
+    wanted_statements,
 )
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import NAME_KINDS
@@ -37,14 +38,7 @@ from recallm.recall_request import RecallRequest
 from recallm.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 from recallm.untrusted_text import one_line
 
-__all__ = [
-    "RankedStatements",
-    "context_of_statements",
-    "rank",
-    "rank_measured",
-    "statement_budget",
-    "wanted_statements",
-]
+__all__ = ["RankedStatements", "context_of_statements", "rank", "rank_measured"]
 
 _REPETITION_WORTH = 0.7
 """Factor on a statement's worth for each time that earlier statements gave all its names."""
@@ -208,26 +202,6 @@ def _own_concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]
 # The context.
 
 
-def statement_budget(request: RecallRequest) -> Budget:
-    """The budget of a request: ``config.limit`` statements where it names no budget."""
-    limit = request.limit
-    if limit is None and request.max_tokens is None:
-        limit = request.config.limit
-    return Budget(
-        limit=limit,
-        max_tokens=request.max_tokens,
-        count_tokens=request.count_tokens,
-        names_antecedents=request.config.name_antecedents,
-    )
-
-
-def wanted_statements(request: RecallRequest) -> int:
-    """How many statements the budget may hold, and those of known passages beside them."""
-    budget = statement_budget(request)
-    most = budget.limit if budget.limit is not None else (budget.max_tokens or 0) // SHORTEST_LINE
-    return most + len(request.known)
-
-
 def context_of_statements(candidates: Candidates, request: RecallRequest) -> RecalledContext:
     """The statements that help most to answer, in order of time; empty where none may be
     recalled."""
@@ -238,8 +212,10 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         ranked = diversified(ranked, candidates)
     if candidates.facts or candidates.stated:
         ranked = _with_endings(_matches_first(ranked, candidates.matches), candidates)
-    budget = statement_budget(request)
-    order, questions = placed(ranked.order, candidates, wanted=wanted_statements(request))
+    names_antecedents = request.config.name_antecedents
+    budget = Budget.of(request, limit_of(request), names=names_antecedents)
+    wanted = wanted_statements(request) + len(request.known)
+    order, questions = placed(ranked.order, candidates, wanted=wanted)
     places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, questions)
     places, text, more = _with_matches(ranked, places, candidates, request, budget)
     complete = candidates.matches is not None and not more
@@ -247,18 +223,13 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         return RecalledContext(question=question.text, time=time, complete=complete, more=more)
     place_of = {ranked.statements[place].key: place for place in places}
     chosen = chronological(ranked.statements[place] for place in places)
-    names_antecedents = request.config.name_antecedents
     named = named_references(chosen) if names_antecedents else {}
     return RecalledContext(
         question=question.text,
         text=text,
         statements=tuple(
             _recalled(
-                statement,
-                candidates,
-                ranked,
-                place_of[statement.key],
-                named.get(statement.key),
+                statement, candidates, ranked, place_of[statement.key], named.get(statement.key)
             )
             for statement in chosen
         ),

@@ -49,9 +49,9 @@ NEAR_PASSAGES = 3
 """How many passages before and after are near: what answers a question in a conversation often
 stands a few turns away from its words."""
 
-_SESSION_WEIGHT = 2.0
-"""What the score of its session counts in a statement's first score: the session that the question
-is about holds answers that share no stem with it."""
+_OWN_WEIGHT, _NEAR_WEIGHT, _SESSION_WEIGHT = 3.0, 0.5, 2.0
+"""What a statement's own stems, those of the passages near it and those of its session count in its
+first score. The session that the question is about holds answers that share no stem with it."""
 
 
 # Rarity, saturation.
@@ -63,6 +63,14 @@ def rarity(documents: Floats, total: int) -> Floats:
     rest = np.maximum(total - documents, 0.0)
     weights: Floats = np.log1p((rest + 0.5) / (documents + 0.5))
     return weights
+
+
+def _documents_of_twice_the_rarity(documents: Floats, total: int) -> Floats:
+    """How many statements would hold a stem whose ``rarity`` is twice as great. ``rarity`` is the
+    logarithm of (total + 1) / (documents + ½); twice that is the logarithm of the square. The
+    number may be negative."""
+    doubled: Floats = (documents + 0.5) ** 2 / (total + 1) - 0.5
+    return doubled
 
 
 def rarity_of(documents: int, total: int) -> float:
@@ -326,13 +334,12 @@ class PostingCounts:
 
     def with_rarer(self, exact: Collection[str], stems: Sequence[str], total: int) -> PostingCounts:
         """With twice the ``rarity`` for those of ``stems`` that are ``exact``, out of ``total``
-        statements: who asks for "E-1042" wants no statement that shares only the other words.
-        ``documents`` are then those of a word of that rarity, a number that may be negative."""
+        statements: who asks for "E-1042" wants no statement that shares only the other words."""
         places = [place for place, stem in enumerate(stems) if stem in exact]
         if not places:
             return self
         documents = self.documents.copy()
-        documents[places] = (documents[places] + 0.5) ** 2 / (total + 1) - 0.5
+        documents[places] = _documents_of_twice_the_rarity(documents[places], total)
         return replace(self, documents=documents)
 
     def best(self, number: int, sizes: Sizes) -> list[int]:
@@ -351,7 +358,8 @@ class PostingCounts:
             sizes,
         )
         session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
-        score = 3.0 * own + 0.5 * near + _SESSION_WEIGHT * session + self.concept_rarity
+        score = _OWN_WEIGHT * own + _NEAR_WEIGHT * near + _SESSION_WEIGHT * session
+        score += self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
 

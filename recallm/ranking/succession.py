@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from recallm.model import StoredStatement
 from recallm.ranking.candidates import Candidates
 from recallm.ranking.concepts import names_asked_for
-from recallm.ranking.english import tells_change
 from recallm.ranking.meaning import similar_in_topic
+from recallm.ranking.replies import tells_change
 from recallm.ranking.stem_counts import Floats, matrix_product, sorted_distinct
 from recallm.results import have_timestamps
 
@@ -60,6 +60,9 @@ one: a question in the plain present (0.7) may ask for what was told long ago an
 _MIDDLE = 0.45
 """What these parts come to for an average fact. All facts lose it, so that a question about the
 present gives no greater probabilities than others."""
+
+_FARTHEST, _NEAREST = -2.0, 4.0
+"""Deviations from the mean nearness that count as no nearness at all, and as the greatest."""
 
 _LEAST_SPREAD = 0.03
 """Added to the deviation of nearness: among few statements chance differences stay small."""
@@ -138,7 +141,7 @@ def newest(
     near = near.astype(np.float32)
     subject = (
         _NAMES_PART * about
-        + _NEARNESS_PART * np.clip((nearness + 2.0) / 6.0, 0.0, 1.0)
+        + _NEARNESS_PART * _as_share(nearness)
         + _SHARED_PART * (shared * near).max(axis=1)
     )
     found = _AGE_PART * age + candidates.alone * (subject - _MIDDLE)
@@ -161,6 +164,12 @@ def _on_subject(
     others = similar[same_names]
     nearness = (similar - others.mean()) / (others.std() + _LEAST_SPREAD)
     return about, nearness
+
+
+def _as_share(nearness: Floats) -> Floats:
+    """Deviations from the mean as a number from 0 to 1."""
+    share = (nearness - _FARTHEST) / (_NEAREST - _FARTHEST)
+    return np.clip(share, 0.0, 1.0)
 
 
 def tell_changes(candidates: Candidates) -> NDArray[np.bool_]:
@@ -246,10 +255,7 @@ def _blocks(number: int) -> Iterator[tuple[slice, slice]]:
 
 
 def relative_matches(
-    match: Floats,
-    moments: Floats,
-    rows: slice = slice(None),
-    onwards: slice = slice(None),
+    match: Floats, moments: Floats, rows: slice = slice(None), onwards: slice = slice(None)
 ) -> Floats:
     """How well each candidate of ``onwards`` matches compared with each of ``rows``: at most 1, and
     0 if it is not later. Shape (rows, onwards)."""

@@ -143,9 +143,7 @@ def read_candidates(
         terms=terms,
         documents=posted.documents[columns],
         stem_counts=posted.over_statements(
-            columns,
-            np.array([row.key for row in read], dtype=np.int64),
-            read_stems.counts(terms),
+            columns, np.array([row.key for row in read], dtype=np.int64), read_stems.counts(terms)
         ),
         session_counts=sessions,
         sizes=sizes,
@@ -173,7 +171,7 @@ def _read_facts(
     if relations is not None:
         fact_reader = FactReader(reader, question, request, relations)
         pattern = fact_reader.matching() if question.asks_all else None
-        matching = [] if pattern is None else [it for it, _ in pattern.matches[:wanted]]
+        matching = [] if pattern is None else [each for each, _ in pattern.matches[:wanted]]
         facts = fact_reader.candidates(matching, first_place=summaries)
     if not question.asks_all:
         return facts, None
@@ -213,7 +211,8 @@ def _read_context(
 
 
 def _steps(missing: int, places: int) -> int:
-    """Steps to both sides of so many statements that are surely needed to read ``missing`` more."""
+    """The fewest steps to both sides of ``places`` statements that can give ``missing`` more: each
+    step gives at most two statements for each of them."""
     return max(1, -(-missing // (2 * places))) if places else 0
 
 

@@ -31,9 +31,14 @@ from recallm.model import (
 from recallm.predicates import Claim, FactReading
 from recallm.ranking.candidates import GraphFact, TripletIds
 from recallm.recall_request import RecallRequest
-from recallm.retrieval.named_entities import essential_names, is_part_of_any, named_entities
 from recallm.retrieval.nearest import meets
-from recallm.retrieval.relations import AskedRelation, RelationIndex
+from recallm.retrieval.relations import (
+    AskedRelation,
+    RelationIndex,
+    essential_names,
+    is_part_of_any,
+    named_entities,
+)
 from recallm.stores.base import GraphReader
 from recallm.untrusted_text import fact_line
 
@@ -101,7 +106,7 @@ def outdated_statements(
     keys = {statement.key for statement in statements}
     stated = [
         evidence
-        for evidence in reading.reader.triplet_evidence(subjects={it.id for it in entities})
+        for evidence in reading.reader.triplet_evidence(subjects={each.id for each in entities})
         if statement_key(evidence.t_index, evidence.position) in keys
     ]
     outdated = {claim.place for claim in reading.outdated(stated)}
@@ -114,11 +119,7 @@ class FactReader:
     """Reads the facts of one question. ``index`` knows the stored relations."""
 
     def __init__(
-        self,
-        reader: GraphReader,
-        question: Question,
-        request: RecallRequest,
-        index: RelationIndex,
+        self, reader: GraphReader, question: Question, request: RecallRequest, index: RelationIndex
     ) -> None:
         self._reader = reader
         self._question = question
@@ -216,8 +217,8 @@ class FactReader:
                 last = ends[last.fact]
             if last is not claim:
                 endings[_ids(claim.evidence)] = last.evidence
-        met = {(_ids(it), it.t_index) for it in self._meeting(endings.values())}
-        return {ids: it for ids, it in endings.items() if (_ids(it), it.t_index) in met}
+        met = {(_ids(each), each.t_index) for each in self._meeting(endings.values())}
+        return {ids: each for ids, each in endings.items() if (_ids(each), each.t_index) in met}
 
     def outdated(self, statements: Collection[StoredStatement]) -> frozenset[int]:
         """``outdated_statements`` as the question's horizon shows them."""
@@ -228,7 +229,7 @@ class FactReader:
     ) -> dict[str, list[GraphFact]]:
         """The newest facts of the entities that stand on each of these concepts, ascending by key,
         without those of the passages ``known``; ``with_outdated``: also what no longer holds."""
-        entities = {it.id: it.concept for it in self._reader.entities([], concepts=names)}
+        entities = {each.id: each.concept for each in self._reader.entities([], concepts=names)}
         if not entities:
             return {}
         found_evidence = self._read(entities.keys(), None, _OF_ENTITIES * len(names))
@@ -298,7 +299,9 @@ class FactReader:
         for place, evidence in enumerate(unstated):
             keys[_ids(evidence)] = statement_key(evidence.t_index, first + _SPACING * place)
         return ReadFacts(
-            tuple(self._fact(it, keys, endings.get(_ids(it))) for it in unstated), stated, keys
+            tuple(self._fact(each, keys, endings.get(_ids(each))) for each in unstated),
+            stated,
+            keys,
         )
 
     def _statements(self, evidence: TripletEvidence) -> list[int]:
@@ -377,7 +380,10 @@ class FactReader:
 
 def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvidence]:
     """The latest evidence of each triplet."""
-    return {_ids(it): it for it in sorted(evidence, key=lambda it: (it.t_index, it.position))}
+    return {
+        _ids(each): each
+        for each in sorted(evidence, key=lambda each: (each.t_index, each.position))
+    }
 
 
 def _key(claim: Claim) -> int:

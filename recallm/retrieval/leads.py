@@ -156,7 +156,7 @@ def _read_concepts(
     )
     most = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
     found = reader.mentions(most, limit=_NEIGHBOUR_STATEMENTS, where=where)
-    return essential, activation, list(chain.from_iterable(it.keys for it in found.values()))
+    return essential, activation, list(chain.from_iterable(each.keys for each in found.values()))
 
 
 def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:

@@ -20,7 +20,7 @@ from recallm.ranking.concepts import NAME_KINDS
 from recallm.ranking.matches import Match, Matches
 from recallm.ranking.meaning import related_stems
 from recallm.retrieval.facts import FactPattern
-from recallm.retrieval.named_entities import essential_names
+from recallm.retrieval.relations import essential_names
 from recallm.stores.base import GraphReader
 
 __all__ = ["all_matches"]
@@ -42,8 +42,8 @@ def all_matches(
     """All that matches ``question``; None where nothing does. ``pattern`` holds the facts
     that match, ``keys`` are those of their candidates."""
     facts = [] if pattern is None else [
-        Match(keys.get((it.subject, it.predicate, it.object)), answer, it.passage)
-        for it, answer in pattern.matches
+        Match(keys.get((each.subject, each.predicate, each.object)), answer, each.passage)
+        for each, answer in pattern.matches
     ]  # fmt: skip
     found = _matching_statements(reader, question, where)
     if not facts and not found:
@@ -71,11 +71,11 @@ def _matching_statements(reader: GraphReader, question: Question, where: Filter)
     if not stems or not number:
         return []
     accepted = {
-        stem: {stem, *(it for it, _ in related_stems(stem, _RELATED_STEMS))} for stem in stems
+        stem: {stem, *(each for each, _ in related_stems(stem, _RELATED_STEMS))} for stem in stems
     }
     postings = reader.postings(set().union(*accepted.values()), limit=number, where=where)
     holding = [
-        set().union(*(postings[it].keys for it in stems if it in postings))
+        set().union(*(postings[each].keys for each in stems if each in postings))
         for stems in accepted.values()
     ]
     if not all(holding):

@@ -41,8 +41,8 @@ def question_window(question: Question, asked_at: datetime | None) -> QuestionWi
     zone = UTC if asked_at is None else asked_at.tzinfo
     today = datetime.now(UTC).date() if asked_at is None else asked_at.date()
     periods = [(asked.kind, asked.near(today)) for asked in asked_dates(question.text, asked_at)]
-    starts = [it.start for kind, it in periods if it is not None and kind != "until"]
-    ends = [it.last for kind, it in periods if it is not None and kind != "since"]
+    starts = [each.start for kind, each in periods if each is not None and kind != "until"]
+    ends = [each.last for kind, each in periods if each is not None and kind != "since"]
     if starts or ends:
         return QuestionWindow(
             since=datetime.combine(min(starts), time.min, zone) if starts else None,

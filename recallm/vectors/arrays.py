@@ -138,7 +138,8 @@ class Matrix:
         here it is, as in every index, so that all of them give a statement the same cosine."""
         rows = _half_rows(blobs.values(), dimension).astype(np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return cls(np.array(list(blobs), np.int64), rows / np.where(lengths == 0, 1, lengths))
+        rows = np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float32)
+        return cls(np.array(list(blobs), np.int64), rows)
 
     def nearest(
         self, vector: Vector, limit: int, *, updates: Collection[int] | None = None

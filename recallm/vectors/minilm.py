@@ -104,7 +104,9 @@ def load_session() -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
     # Core ML runs this model slower than the CPU does.
-    providers = [it for it in onnxruntime.get_available_providers() if not it.startswith("CoreML")]
+    providers = [
+        each for each in onnxruntime.get_available_providers() if not each.startswith("CoreML")
+    ]
     path = str(_verified_file("model.onnx"))
     return onnxruntime.InferenceSession(path, sess_options=options, providers=providers)
 

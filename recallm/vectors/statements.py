@@ -225,9 +225,9 @@ class StatementVectors:
         """Embed the statements with these keys; how many had no vector before."""
         with self._store.reader(namespace, _EVERYTHING) as reader:
             statements = reader.statements(keys)
-        texts = [statement_text(it.text, it.speaker) for it in statements]
+        texts = [statement_text(each.text, each.speaker) for each in statements]
         blobs = _half_precision(self._embedding.texts(texts))
-        vectors = {it.key: blob for it, blob in zip(statements, blobs, strict=True)}
+        vectors = {each.key: blob for each, blob in zip(statements, blobs, strict=True)}
         return self._store.amend(namespace, AddVectors(model=self.model, vectors=vectors))
 
     def state(self, namespace: str) -> VectorState | None:

@@ -8,8 +8,7 @@ import pytest
 
 from recallm import LLMError
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
-from recallm.hybrid.features import plain_answer
-from recallm.hybrid.refusals import refusal_starts
+from recallm.hybrid.features import plain_answer, refusal_starts
 
 LENGTH = 20_000
 LIMIT = 3.0

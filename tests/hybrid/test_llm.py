@@ -89,8 +89,8 @@ def test_the_number_of_an_answer_is_understood() -> None:
 def test_any_other_reply_is_an_error() -> None:
     replies = (
         "", "both", "3", "0", "1 and 2", "1 or 2", "neither", "1996", "1" * 9000, "Not 1.",
-        "1? No.", "1 is wrong", "2, not 1", "The best answer isn't 1.", "The best answer is 2 goats.",
-        "<think>The best answer is 1", "1. Bo lives elsewhere.", "A", "York",
+        "1? No.", "1 is wrong", "The best answer isn't 1.", "The best answer is 2 goats.",
+        "2, not 1", "<think>The best answer is 1", "1. Bo lives elsewhere.", "A", "York",
     )  # fmt: skip
     for reply in replies:
         with pytest.raises(LLMError, match="number of an answer, 1 to 2"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.hybrid.refusals import refusal_starts
+from recallm.hybrid.features import refusal_starts
 
 REFUSALS = """
 I don't know.

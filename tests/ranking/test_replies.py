@@ -6,7 +6,7 @@ import pytest
 
 from recallm import RecallM
 from recallm.model import statement_key
-from recallm.ranking.english import is_small_talk
+from recallm.ranking.replies import is_small_talk
 
 _QUESTIONS = (
     "What is my budget for Lisbon?",

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from random import Random
 
 from recallm.extraction import word_set
-from recallm.hybrid.features import plain_answer
-from recallm.hybrid.refusals import refusal_starts
+from recallm.hybrid.features import plain_answer, refusal_starts
 
 __all__ = ["FIGURES", "HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
 
