@@ -8,7 +8,7 @@ import pytest
 
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
-from recallm.predicates import Claim, PredicateNames, Relations, Side, holding, stated_relations
+from recallm.predicates import Claim, PredicateNames, Relations, holding, stated_relations
 from recallm.predicates.relations import shipped_relations
 
 
@@ -17,9 +17,8 @@ def names() -> PredicateNames:
     return PredicateNames(RecallM().graph.concept_name)
 
 
-@pytest.mark.parametrize(
-    ("texts", "negative"),
-    [
+def test_names(names: PredicateNames) -> None:
+    for texts, negative in (
         (
             ("works for", "WORKS_FOR", "worksFor", "Work-for", "is working for", "still works for"),
             ("not work for", "no longer works for", "doesn't work for", "stopped working for",
@@ -31,51 +30,36 @@ def names() -> PredicateNames:
         ),
         (("customer of", "is a customer of", "are customers of"), ("is not a customer of",)),
         (("may move to", "MAY_MOVE_TO"), ("may not move to",)),
-    ],
-)  # fmt: skip
-def test_names(names: PredicateNames, texts: tuple[str, ...], negative: tuple[str, ...]) -> None:
-    [name] = {names.of(text).name for text in (*texts, *negative)}
-    assert [names.of(text).negative for text in texts] == [False] * len(texts)
-    assert [names.of(text).negative for text in negative] == [True] * len(negative)
-    assert name != ""
+    ):  # fmt: skip
+        [name] = {names.of(text).name for text in (*texts, *negative)}
+        assert [names.of(text).negative for text in texts] == [False] * len(texts)
+        assert [names.of(text).negative for text in negative] == [True] * len(negative)
+        assert name != ""
+    for text in ("not", "is", "has", "is a", ">>", "known for not paying", "may"):
+        name, is_negative = names.of(text)
+        assert name, text
+        assert not is_negative, text
+    different = (
+        "works for", "works with", "move to", "may move to", "has won", "capital of", "capital",
+    )  # fmt: skip
+    assert len({names.of(text).name for text in different}) == len(different)
 
 
-@pytest.mark.parametrize("text", ["not", "is", "has", "is a", ">>", "known for not paying", "may"])
-def test_a_name_is_never_empty(names: PredicateNames, text: str) -> None:
-    name, negative = names.of(text)
-    assert name
-    assert not negative
-
-
-def test_different_relations_have_different_names(names: PredicateNames) -> None:
-    texts = [
-        "works for",
-        "works with",
-        "move to",
-        "may move to",
-        "has won",
-        "capital of",
-        "capital",
-    ]
-    assert len({names.of(text).name for text in texts}) == len(texts)
-
-
-@pytest.mark.parametrize(
-    ("predicate", "key_of", "side"),
-    [
+def test_the_table(names: PredicateNames) -> None:
+    relations = Relations(names)
+    for predicate, key_of, side in (
         ("IS_EMPLOYED_BY", "works for", "subject"),
         ("chief executive officer of", "CEO of", "object"),
         ("is the capital city of", "capital of", "object"),
         ("resides in", "lives in", "subject"),
         ("client of", "customer of", None),
-    ],
-)
-def test_the_table(names: PredicateNames, predicate: str, key_of: str, side: Side | None) -> None:
-    relations = Relations(names)
-    key = relations.of(predicate).name
-    assert key == relations.of(key_of).name
-    assert relations.side(key) == side
-    assert relations.is_known(key)
+    ):
+        key = relations.of(predicate).name
+        assert key == relations.of(key_of).name, predicate
+        assert relations.side(key) == side, predicate
+        assert relations.is_known(key), predicate
+    with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
+        Relations(names, single_valued=["works for"], multi_valued=["employed by"])
 
 
 def test_each_phrasing_of_the_table_belongs_to_one_relation(names: PredicateNames) -> None:
@@ -105,9 +89,8 @@ def claim(
     return Claim("ada", "p", object, negative, evidence)
 
 
-@pytest.mark.parametrize(
-    ("claims", "single", "many"),
-    [
+def test_what_holds() -> None:
+    cases = (
         ([claim("A", 1), claim("B", 2)], "B", "AB"),
         ([claim("A", 1), claim("B", 1)], "AB", "AB"),
         ([claim("A", 1), claim("B", 1), claim("C", 2), claim("B", 2)], "BC", "ABC"),
@@ -125,13 +108,12 @@ def claim(
         ([claim("A", 1, position=1), claim("A", 1, position=0, negative=True)], "A", "A"),
         ([claim("A", 1, position=0), claim("A", 1, position=1, negative=True)], "", ""),
         ([claim("A", 1), claim("A", 1, negative=True)], "", ""),
-    ],
-)
-def test_what_holds(claims: list[Claim], single: str, many: str) -> None:
-    for is_single, expected in ((True, single), (False, many)):
-        for order in (claims, claims[::-1]):
-            held = holding(order, single_valued=is_single).held
-            assert "".join(sorted(span.first.object for span in held)) == expected
+    )
+    for claims, single, many in cases:
+        for is_single, expected in ((True, single), (False, many)):
+            for order in (claims, claims[::-1]):
+                held = holding(order, single_valued=is_single).held
+                assert "".join(sorted(span.first.object for span in held)) == expected, claims
 
 
 def test_spans() -> None:
@@ -149,9 +131,8 @@ def test_spans() -> None:
     ] == [("A", 1, 1, 2, "superseded"), ("B", 2, 3, 4, "superseded"), ("A", 4, 4, 5, "ended")]
 
 
-@pytest.mark.parametrize(
-    ("claims", "single", "many"),
-    [
+def test_what_later_claims_took_the_place_of() -> None:
+    cases: tuple[tuple[list[Claim], list[int], list[int]], ...] = (
         ([claim("A", 1), claim("B", 2), claim("B", 3), claim("A", 4)], [1, 2, 3], []),
         ([claim("A", 1), claim("B", 1)], [], []),
         ([claim("A", 1), claim("A", 2, negative=True)], [1], [1]),
@@ -161,24 +142,16 @@ def test_spans() -> None:
         # One update both ends the old value and asserts the new one.
         ([claim("A", 1), claim("A", 2, negative=True), claim("B", 2)], [1], [1]),
         ([claim("B", 1, year=2024), claim("A", 2, year=2020)], [2], []),
-    ],
-)
-def test_what_later_claims_took_the_place_of(
-    claims: list[Claim], single: list[int], many: list[int]
-) -> None:
-    for is_single, expected in ((True, single), (False, many)):
-        outdated = holding(claims[::-1], single_valued=is_single).outdated
-        assert sorted(it.t_index for it in outdated) == expected
+    )
+    for claims, single, many in cases:
+        for is_single, expected in ((True, single), (False, many)):
+            outdated = holding(claims[::-1], single_valued=is_single).outdated
+            assert sorted(each.t_index for each in outdated) == expected, claims
 
 
-def test_a_relation_is_not_single_valued_and_multi_valued(names: PredicateNames) -> None:
-    with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
-        Relations(names, single_valued=["works for"], multi_valued=["employed by"])
-
-
-@pytest.mark.parametrize(
-    ("text", "relation", "subject"),
-    [
+def test_what_a_sentence_states() -> None:
+    """Not what was, what may be, and what means something else."""
+    for text, relation, subject in (
         ("Ada moved to Porto.", "lives in", "ada"),
         ("Ada has just moved to the Bronx", "lives in", "ada"),
         ("Last year Ada Byron was busy, now Ada's based in Porto", "lives in", "ada"),
@@ -188,15 +161,9 @@ def test_a_relation_is_not_single_valued_and_multi_valued(names: PredicateNames)
         ("Ada just got a job at BMW", "works for", "ada"),
         ("Ada is married to Bob", "married to", "ada"),
         ("Ada's brother moved to Oslo", "lives in", "brother"),
-    ],
-)
-def test_what_a_sentence_states(text: str, relation: str, subject: str) -> None:
-    assert stated_relations(text) == {(relation, subject)}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    ):
+        assert stated_relations(text) == {(relation, subject)}, text
+    for text in (
         "",
         "Lives in Rome",
         "Ada wants to move to Oslo",
@@ -205,13 +172,8 @@ def test_what_a_sentence_states(text: str, relation: str, subject: str) -> None:
         "Ada moved to the next question",
         "Ada works at night",
         "Ada works at the weekend, at BMW too",
-    ],
-)
-def test_what_states_no_relation(text: str) -> None:
-    """What was, what may be, and what means something else."""
-    assert stated_relations(text) == frozenset()
-
-
-@pytest.mark.parametrize("text", ["Ada does not live in Rome", "Ada was employed by BMW"])
-def test_what_is_denied_or_over_is_stated_of_nobody(text: str) -> None:
-    assert {subject for _, subject in stated_relations(text)} <= {"not", "was"}
+    ):
+        assert stated_relations(text) == frozenset(), text
+    # What is denied or over is stated of nobody.
+    for text in ("Ada does not live in Rome", "Ada was employed by BMW"):
+        assert {who for _, who in stated_relations(text)} <= {"not", "was"}, text

@@ -26,33 +26,26 @@ def request(ranking: RankingName = "statements", **arguments: Any) -> RecallRequ
     )
 
 
-def test_the_table_holds_every_ranking_of_the_settings() -> None:
+def test_what_a_ranking_cannot_do_is_refused() -> None:
+    """By the request and by the checks that adapters use, alike."""
     assert set(RANKINGS) == set(get_args(RankingName))
-
-
-@pytest.mark.parametrize("name", RANKINGS)
-def test_min_score_is_refused_where_scores_are_no_probabilities(name: RankingName) -> None:
-    """By the request and by the check that adapters use, alike."""
-    if RANKINGS[name].has_probabilities:
-        assert request(name, min_score=0.5).min_score == 0.5
-        check_probabilities(name, "order")
-        return
-    with pytest.raises(InvalidInputError, match="needs ranking='statements'") as refused:
-        request(name, min_score=0.5)
-    assert refused.value.argument == "min_score"
-    with pytest.raises(InvalidInputError, match="order='score' needs") as refused:
-        check_probabilities(name, "order")
-    assert refused.value.argument == "order"
-
-
-@pytest.mark.parametrize("name", RANKINGS)
-def test_a_ranking_that_needs_embeddings_is_refused_without(name: RankingName) -> None:
-    check_ranking(name, embedded=True)
-    if RANKINGS[name].embeddings == "required":
-        with pytest.raises(InvalidInputError, match="needs embeddings"):
+    for name, ranking in RANKINGS.items():
+        check_ranking(name, embedded=True)
+        if ranking.embeddings == "required":
+            with pytest.raises(InvalidInputError, match="needs embeddings"):
+                check_ranking(name, embedded=False)
+        else:
             check_ranking(name, embedded=False)
-    else:
-        check_ranking(name, embedded=False)
+        if ranking.has_probabilities:
+            assert request(name, min_score=0.5).min_score == 0.5
+            check_probabilities(name, "order")
+            continue
+        with pytest.raises(InvalidInputError, match="needs ranking='statements'") as refused:
+            request(name, min_score=0.5)
+        assert refused.value.argument == "min_score"
+        with pytest.raises(InvalidInputError, match="order='score' needs") as refused:
+            check_probabilities(name, "order")
+        assert refused.value.argument == "order"
 
 
 def test_a_question_about_the_past_is_asked_then() -> None:

@@ -143,22 +143,16 @@ def test_another_memory_can_be_the_branch(memory: RecallM) -> None:
 
 
 def test_recall_needs_no_model(memory: RecallM) -> None:
-    contexts = HybridRecallM(memory, vectors=nearest).recall(QUESTION, limit=1)
+    """``ask`` takes the memory's, or that of the call."""
+    hybrid = HybridRecallM(memory, vectors=nearest)
+    contexts = hybrid.recall(QUESTION, limit=1)
     assert len(contexts.contexts["recallm"].statements) == 1
     assert contexts.contexts["vectors"].text == "Bo likes tea."
     assert contexts.contexts["vectors"].tokens == memory.count_tokens("Bo likes tea.")
     assert contexts.errors == {}
-
-
-def test_the_memorys_model_answers_where_no_other_is_given() -> None:
-    with RecallM(llm=model) as memory:
-        memory.update("Bo moved to York.")
-        assert HybridRecallM(memory, vectors=nearest).ask(QUESTION) == "Bo lives in York."
-
-
-def test_a_call_may_bring_its_own_model(memory: RecallM) -> None:
-    hybrid = HybridRecallM(memory, llm=model, vectors=nearest)
     assert hybrid.ask(QUESTION, llm=lambda _: "In York.") == "In York."
+    with RecallM(memory._store, llm=model) as own:
+        assert HybridRecallM(own, vectors=nearest).ask(QUESTION) == "Bo lives in York."
 
 
 def test_both_branches_run_at_once(memory: RecallM) -> None:
@@ -227,11 +221,13 @@ def test_where_recallm_fails_the_vector_branch_answers(memory: RecallM) -> None:
     assert isinstance(answer.errors["recallm"], LLMError)
 
 
-@pytest.mark.parametrize("given", [None, 3, ["x"]])
-def test_a_retriever_that_gives_no_text_has_failed(memory: RecallM, given: Any) -> None:
-    answer = HybridRecallM(memory, llm=model, vectors=lambda _: given).ask(QUESTION)
-    assert answer.choice.name == "recallm"
-    assert "must return the context as a str" in str(answer.errors["vectors"])
+def test_a_retriever_that_gives_no_text_has_failed(memory: RecallM) -> None:
+    given: Any
+    for given in (None, 3, ["x"]):
+        hybrid = HybridRecallM(memory, llm=model, vectors=lambda _, given=given: given)  # type: ignore[misc]
+        answer = hybrid.ask(QUESTION)
+        assert answer.choice.name == "recallm"
+        assert "must return the context as a str" in str(answer.errors["vectors"])
 
 
 def test_where_both_fail_the_error_tells_both(memory: RecallM) -> None:
@@ -251,16 +247,19 @@ def test_where_the_discriminators_model_fails_the_trained_one_chooses(memory: Re
     assert "no such index" in answer.choice.reason
 
 
-@pytest.mark.parametrize("bad", [Choice("hybrid"), "recallm", None])
-def test_a_discriminator_must_choose_one_of_the_answers(memory: RecallM, bad: Any) -> None:
+def test_a_discriminator_must_choose_one_of_the_answers(memory: RecallM) -> None:
     class Bad:
+        def __init__(self, bad: Any) -> None:
+            self.bad = bad
+
         def choose(self, question: str, answers: Mapping[str, str | None]) -> Choice:
-            chosen: Choice = bad
+            chosen: Choice = self.bad
             return chosen
 
-    hybrid = HybridRecallM(memory, llm=model, vectors=nearest, discriminator=Bad())
-    with pytest.raises(InvalidInputError, match="must return a Choice of one of recallm, vectors"):
-        hybrid.ask(QUESTION)
+    for bad in (Choice("hybrid"), "recallm", None):
+        hybrid = HybridRecallM(memory, llm=model, vectors=nearest, discriminator=Bad(bad))
+        with pytest.raises(InvalidInputError, match="return a Choice of one of recallm, vectors"):
+            hybrid.ask(QUESTION)
 
 
 def test_errors_of_the_caller_are_the_callers(memory: RecallM) -> None:
@@ -276,15 +275,13 @@ def test_errors_of_the_caller_are_the_callers(memory: RecallM) -> None:
         hybrid.ask(QUESTION)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("memory", None), ("llm", 3), ("vectors", "x"), ("discriminator", object())],
-)
-def test_what_cannot_be_used_is_refused(memory: RecallM, name: str, value: Any) -> None:
-    arguments: dict[str, Any] = {"memory": memory, "llm": model, "vectors": nearest, name: value}
-    with pytest.raises(InvalidInputError) as raised:
-        HybridRecallM(arguments.pop("memory"), **arguments)
-    assert raised.value.argument == name
+def test_what_cannot_be_used_is_refused(memory: RecallM) -> None:
+    bad: dict[str, Any] = {"memory": None, "llm": 3, "vectors": "x", "discriminator": object()}
+    for name, value in bad.items():
+        arguments = {"memory": memory, "llm": model, "vectors": nearest, name: value}
+        with pytest.raises(InvalidInputError) as raised:
+            HybridRecallM(arguments.pop("memory"), **arguments)
+        assert raised.value.argument == name
 
 
 def test_min_score_goes_to_the_branch_that_has_scores(embedded: RecallM) -> None:

@@ -26,25 +26,28 @@ def memory() -> RecallM:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
+def first(memory: RecallM, question: str) -> str:
+    (statement,) = memory.recall(question, limit=1).statements
+    return statement.text
+
+
+def test_the_state_beside_a_named_value_comes_first(memory: RecallM) -> None:
+    for question, answer in (
         ("Where did Ingrid live before Porto?", "Ingrid lives in Malaga"),
         ("Before Lyon, where did Ingrid live?", "Ingrid moved to Porto"),
         ("Where did Ingrid live after Porto?", "Ingrid moved to Lyon"),
         ("What was Ingrid's job before she was a baker?", "Ingrid works as a nurse"),
         ("Which job did Ingrid have when she lived in Malaga?", "Ingrid works as a nurse"),
-    ],
-)
-def test_the_state_beside_a_named_value_comes_first(
-    memory: RecallM, question: str, answer: str
-) -> None:
-    context = memory.recall(question, limit=1)
-    assert [statement.text for statement in context.statements] == [answer]
+    ):
+        assert first(memory, question) == answer, question
+    context = memory.recall("Where did Ingrid live before Porto?", limit=1)
+    assert "time: before <Porto> → the state before it" in context.explain()
+    assert context.statements[0].contributions["neighbour state"] > 0
+    context = memory.recall("Where did Ingrid live before Bergen?", limit=3)
+    assert not any(each.contributions["neighbour state"] for each in context.statements)
 
 
-@pytest.mark.parametrize("limit", [1, 2])
-def test_what_only_says_when_is_not_asked_for(limit: int) -> None:
+def test_what_only_says_when_is_not_asked_for() -> None:
     memory = RecallM()
     memory.update_many(
         [
@@ -57,26 +60,11 @@ def test_what_only_says_when_is_not_asked_for(limit: int) -> None:
             "Irma registered with Dr Patel",
         ]
     )
-    context = memory.recall("Which car did Basil drive while Dr Patel treated him?", limit=limit)
-    assert "Basil drives a black Volvo" in [statement.text for statement in context.statements]
+    question = "Which car did Basil drive while Dr Patel treated him?"
+    assert first(memory, question) == "Basil drives a black Volvo"
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        (
-            "What did Ingrid break when she fell off the bicycle?",
-            "Ingrid broke her arm when she fell off the bicycle",
-        ),
-        (
-            "Who did Ingrid learn to swim from when she was a child?",
-            "Ingrid learned to swim as a child from her aunt",
-        ),
-    ],
-)
-def test_a_statement_that_tells_both_the_time_and_the_answer_comes_first(
-    question: str, answer: str
-) -> None:
+def test_a_statement_that_tells_both_the_time_and_the_answer_comes_first() -> None:
     memory = RecallM()
     memory.update_many(
         [
@@ -89,8 +77,10 @@ def test_a_statement_that_tells_both_the_time_and_the_answer_comes_first(
             "Ingrid broke her phone",
         ]
     )
-    context = memory.recall(question, limit=1)
-    assert [statement.text for statement in context.statements] == [answer]
+    question = "What did Ingrid break when she fell off the bicycle?"
+    assert first(memory, question) == "Ingrid broke her arm when she fell off the bicycle"
+    question = "Who did Ingrid learn to swim from when she was a child?"
+    assert first(memory, question) == "Ingrid learned to swim as a child from her aunt"
 
 
 def test_in_a_conversation_the_time_of_an_event_is_asked_for_too() -> None:
@@ -102,26 +92,6 @@ def test_in_a_conversation_the_time_of_an_event_is_asked_for_too() -> None:
 
 def test_a_statement_of_both_states_answers_what_came_after() -> None:
     memory = RecallM()
-    memory.update_many(
-        [
-            "I play the violin.",
-            "I sold the violin and bought a cello.",
-            "I swapped the cello for a harp.",
-        ]
-    )
-    context = memory.recall("What came after the cello?", limit=1)
-    assert [statement.text for statement in context.statements] == [
-        "I swapped the cello for a harp."
-    ]
-
-
-def test_the_anchor_is_explained(memory: RecallM) -> None:
-    context = memory.recall("Where did Ingrid live before Porto?", limit=1)
-    assert "time: before <Porto> → the state before it" in context.explain()
-    (statement,) = context.statements
-    assert statement.contributions["neighbour state"] > 0
-
-
-def test_without_a_statement_of_the_anchor_nothing_is_beside_it(memory: RecallM) -> None:
-    context = memory.recall("Where did Ingrid live before Bergen?", limit=3)
-    assert all(statement.contributions["neighbour state"] == 0 for statement in context.statements)
+    last = "I swapped the cello for a harp."
+    memory.update_many(["I play the violin.", "I sold the violin and bought a cello.", last])
+    assert first(memory, "What came after the cello?") == last

@@ -4,46 +4,30 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from recallm import RecallM
 
 GYM = "I went to the gym."
 
 
-@pytest.fixture
-def gym() -> RecallM:
-    memory = RecallM()
+def test_which_of_equal_sentences() -> None:
+    gym = RecallM()
     for month in (1, 3, 4):
         said = datetime(2023, month, 5, tzinfo=UTC)
-        memory.update(GYM, speaker="Ann", timestamp=said)
-        memory.update("Good for you!", speaker="Bo", timestamp=said)
-    return memory
-
-
-@pytest.mark.parametrize(
-    ("question", "months"),
-    [
+        gym.update(GYM, speaker="Ann", timestamp=said)
+        gym.update("Good for you!", speaker="Bo", timestamp=said)
+    for question, months in (
         ("When did Ann first go to the gym?", [1]),
         ("When did Ann last go to the gym?", [4]),
         ("How many times did Ann go to the gym?", [1, 3, 4]),
-    ],
-)
-def test_which_of_equal_sentences(gym: RecallM, question: str, months: list[int]) -> None:
-    found = gym.recall(question).statements
-    assert [it.timestamp.month for it in found if it.text == GYM and it.timestamp] == months
-
-
-def test_the_day_that_is_asked_for_is_among_them(gym: RecallM) -> None:
-    best = max(
-        gym.recall("Did Ann go to the gym in January 2023?").statements,
-        key=lambda it: it.score or 0.0,
-    )
+    ):
+        times = [each.timestamp for each in gym.recall(question).statements if each.text == GYM]
+        assert [time.month for time in times if time is not None] == months, question
+    found = gym.recall("Did Ann go to the gym in January 2023?").statements
+    best = max(found, key=lambda each: each.score or 0.0)
     assert (best.text, best.timestamp) == (GYM, datetime(2023, 1, 5, tzinfo=UTC))
 
 
-@pytest.mark.parametrize("limit", [3, 4])
-def test_different_answers_come_before_paraphrases_of_one(limit: int) -> None:
+def test_different_answers_come_before_paraphrases_of_one() -> None:
     memory = RecallM()
     memory.update_many(
         [
@@ -56,12 +40,9 @@ def test_different_answers_come_before_paraphrases_of_one(limit: int) -> None:
             "Dave enjoyed Coldplay.",
         ]
     )
-    context = memory.recall("Which bands has Dave enjoyed?", limit=limit)
-    assert {band for band in ("Radiohead", "Muse", "Coldplay") if band in context.text} == {
-        "Radiohead",
-        "Muse",
-        "Coldplay",
-    }
+    for limit in (3, 4):
+        text = memory.recall("Which bands has Dave enjoyed?", limit=limit).text
+        assert all(band in text for band in ("Radiohead", "Muse", "Coldplay")), limit
 
 
 def test_a_word_that_asks_for_the_last_is_no_word_to_find() -> None:

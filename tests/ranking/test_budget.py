@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm.model import StoredStatement, TemporalReading, statement_key
@@ -57,8 +56,9 @@ COUNTERS: dict[str, Callable[[str], int]] = {
 }
 
 
-@pytest.mark.parametrize("counter", COUNTERS)
+@settings(max_examples=60)
 @given(
+    counter=st.sampled_from(sorted(COUNTERS)),
     texts=st.lists(st.text("abc ", min_size=1, max_size=40), min_size=1, max_size=12),
     seed=st.integers(0, 1000),
     limit=st.none() | st.integers(1, 5),

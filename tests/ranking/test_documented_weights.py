@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from recallm.ranking.signals import SIGNALS, load_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -20,18 +18,16 @@ def table() -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows}
 
 
-@pytest.mark.parametrize("name", SIGNALS)
-def test_each_signal_stands_in_the_table_with_its_weights(name: str) -> None:
+def test_each_signal_stands_in_the_table_with_its_weights() -> None:
     tables = load_tables()
-    shipped = [
-        f"{weights.signals[name]:+.2f}" if name in weights.signals else ""
-        for weights in (tables.words, tables.vectors)
-    ]
-    assert table()[name] == [SIGNALS[name], *shipped]
-
-
-def test_the_table_tells_of_no_other_signal() -> None:
-    assert set(table()) == {*SIGNALS, "(intercept)"}
+    rows = table()
+    assert set(rows) == {*SIGNALS, "(intercept)"}
+    for name, meaning in SIGNALS.items():
+        shipped = [
+            f"{weights.signals[name]:+.2f}" if name in weights.signals else ""
+            for weights in (tables.words, tables.vectors)
+        ]
+        assert rows[name] == [meaning, *shipped], name
 
 
 def test_nothing_is_left_to_fill_in() -> None:

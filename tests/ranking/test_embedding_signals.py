@@ -40,6 +40,7 @@ def nearness(
 
 
 def test_a_statement_is_as_near_as_its_vector() -> None:
+    """Without a statement before it, so is its window."""
     found = nearness(
         turn("heron one", session="a", by=(2, 0)),
         turn("heron two", session="b", by=(3, 4)),
@@ -47,27 +48,17 @@ def test_a_statement_is_as_near_as_its_vector() -> None:
         turn("heron four", session="d", by=(-1, 0)),
     )
     assert [similar for similar, _ in found.values()] == pytest.approx([1, 0.6, 0, -1], abs=1e-3)
-
-
-def test_without_what_was_said_before_the_window_is_the_statement() -> None:
-    for similar, window in nearness(
-        turn("heron one", session="a", by=(3, 4)), turn("heron two", session="b", by=(0, 1))
-    ).values():
+    for similar, window in found.values():
         assert similar == pytest.approx(window, abs=1e-6)
 
 
 def test_the_window_is_the_mean_of_a_statement_and_the_one_before() -> None:
+    """Also where that one is no candidate by its words; without a vector it changes nothing."""
     found = nearness(turn("heron one", by=(1, 0)), turn("heron two", by=(0, 1)))
     assert found["heron one"] == pytest.approx((1, 1), abs=1e-3)
     assert found["heron two"] == pytest.approx((0, np.sqrt(0.5)), abs=1e-3)
-
-
-def test_what_was_said_before_counts_though_it_is_no_candidate_by_its_words() -> None:
     found = nearness(turn("An owl", by=(1, 0)), turn("heron two", by=(0, 1)))
     assert found["heron two"] == pytest.approx((0, np.sqrt(0.5)), abs=1e-3)
-
-
-def test_what_was_said_before_without_a_vector_changes_nothing() -> None:
     found = nearness(turn("heron one", by=None), turn("heron two", by=(3, 4)))
     assert found["heron two"] == pytest.approx((0.6, 0.6), abs=1e-3)
 
@@ -90,23 +81,16 @@ def test_without_a_vector_it_is_as_near_as_the_others_in_the_mean() -> None:
     assert found["heron three"] == found["heron four"] == pytest.approx((0.8, 0.8), abs=1e-3)
 
 
-def test_without_any_vectors_nothing_is_near() -> None:
+def test_the_vectors_of_candidates() -> None:
+    """A row of unit length for each; without a model word vectors stand for them."""
     values, vectors = meaning_signals(gathered(words("heron one"), words("heron two")))
     assert not values["similar"].any()
     assert not values["similar window"].any()
-    assert not vectors.any()
-    assert vectors.shape == (2, 2)
-
-
-def test_without_a_model_word_vectors_stand_for_the_vectors_of_statements() -> None:
+    assert vectors.tolist() == [[0, 0], [0, 0]]
+    _, vectors = meaning_signals(gathered(turn("heron one", by=(3, 4)), turn("heron two", by=None)))
+    assert vectors == pytest.approx(np.array([[0.6, 0.8], [0, 0]]), abs=1e-3)
     found = nearness(turn("heron", by=(-1, 0)), under=None)
     assert found["heron"] == pytest.approx((1, 0), abs=1e-3)
-
-
-def test_a_row_of_unit_length_for_each_candidate() -> None:
-    found = gathered(turn("heron one", by=(3, 4)), turn("heron two", by=None))
-    _, vectors = meaning_signals(found)
-    assert vectors == pytest.approx(np.array([[0.6, 0.8], [0, 0]]), abs=1e-3)
 
 
 WEIGHTS = """
@@ -166,11 +150,18 @@ def subjects(texts: list[str]) -> list[list[float]]:
 
 
 def test_a_memory_with_embeddings_shows_what_is_similar(config: RecallConfig) -> None:
+    """What another namespace holds moves no score."""
     with RecallM(embeddings=subjects, config=config) as memory:
         memory.update("Ingrid has a fast boat.", session="a")
         memory.update("Ingrid has a warm oven.", session="b")
         memory.update("Olga is out of tune.", session="c")
         context = memory.recall("Does Ingrid go by kayak?")
+        other = memory.in_namespace("other")
+        other.update_many([{"text": f"Ingrid has {n} boats and a kayak."} for n in range(20)])
+        assert memory.recall("Does Ingrid go by kayak?") == context
+        memory.update("She will sail on Sunday.")
+        alone = memory.recall("What about the kayak?", limit=9)
+    assert "She will sail on Sunday." in [one.text for one in alone.statements], "no common word"
     found = {one.text: one for one in context.statements}
     boat = found["Ingrid has a fast boat."]
     assert boat.contributions["similar"] == pytest.approx(3, abs=0.05)
@@ -180,14 +171,6 @@ def test_a_memory_with_embeddings_shows_what_is_similar(config: RecallConfig) ->
     assert (boat.score or 0) > (oven.score or 0)
     assert "similar+3.0" in context.explain()
     assert "similar window+1.0" in context.explain()
-
-
-def test_what_shares_no_word_is_found_by_its_embedding_alone(config: RecallConfig) -> None:
-    with RecallM(embeddings=subjects, config=config) as memory:
-        memory.update("She will sail on Sunday.")
-        memory.update("He likes to bake.")
-        context = memory.recall("What about the kayak?", limit=1)
-    assert [one.text for one in context.statements] == ["She will sail on Sunday."]
 
 
 def test_statements_from_before_the_embeddings_are_recalled_with_the_others(
@@ -205,15 +188,3 @@ def test_statements_from_before_the_embeddings_are_recalled_with_the_others(
     similar = [found[text].contributions["similar"] for text in found]
     assert similar[0] == pytest.approx((similar[1] + similar[2]) / 2, abs=1e-6)
     assert best(context, [text for text in found if "boat" not in text]).endswith("kayak red.")
-
-
-def test_what_others_say_moves_no_score(config: RecallConfig) -> None:
-    with RecallM(embeddings=subjects, config=config) as memory:
-        memory.update("Ingrid has a fast boat.", session="a")
-        memory.update("Ingrid has a warm oven.", session="b")
-        question = "Does Ingrid go by kayak?"
-        before = memory.recall(question)
-        other = memory.in_namespace("other")
-        other.update_many([{"text": f"Ingrid has {n} boats and a kayak."} for n in range(20)])
-        assert memory.recall(question) == before
-        assert len(before.statements) == 2

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 
 from recallm.config import RecallConfig
 from recallm.model import Filter, PreparedUpdate, Question, statement_key
@@ -24,6 +23,7 @@ Rank = Callable[[OpenQuestion, RecallRequest], RecalledContext]
 
 recall_ement = RANKINGS["ement"].recall
 recall_nearest = RANKINGS["vectors"].recall
+RANKS = recall_ement, recall_nearest
 
 # The cat of EMENT's own example: t 1 to 6.
 TALK = (
@@ -109,15 +109,11 @@ def test_embeddings_catch_what_no_entity_names_and_entities_what_no_embedding_fi
     ]
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"),
-    [(1, [5]), (2, [5, 6]), (3, [1, 5, 6]), (4, [1, 4, 5, 6]), (5, [1, 2, 4, 5, 6])],
-)
-def test_where_a_limit_cuts_both_take_turns_and_the_newest_of_an_entity_come_first(
-    limit: int, expected: list[int]
-) -> None:
-    recalled = recall(recall_ement, store_of(*TALK), [5, 1], limit=limit)
-    assert [it.t_index for it in recalled.statements] == expected
+def test_where_a_limit_cuts_both_take_turns_and_the_newest_of_an_entity_come_first() -> None:
+    store = store_of(*TALK)
+    for expected in ([5], [5, 6], [1, 5, 6], [1, 4, 5, 6], [1, 2, 4, 5, 6]):
+        recalled = recall(recall_ement, store, [5, 1], limit=len(expected))
+        assert [each.t_index for each in recalled.statements] == expected
 
 
 def test_sentences_that_mention_more_of_the_entities_come_before_newer_ones() -> None:
@@ -136,15 +132,14 @@ def test_candidate_limit_bounds_the_sentences_of_an_entity() -> None:
     assert texts(recalled) == ["Mimi did 6", "Mimi did 7", "Mimi did 8"]
 
 
-@pytest.mark.parametrize("rank", [recall_ement, recall_nearest])
-@pytest.mark.parametrize("max_tokens", range(1, 50))
-def test_max_tokens_bounds_the_whole_text(rank: Rank, max_tokens: int) -> None:
-    whole = recall(rank, store_of(*TALK), [5, 4, 1])
-    recalled = recall(rank, store_of(*TALK), [5, 4, 1], max_tokens=max_tokens)
-    assert len(recalled.text) <= 4 * max_tokens
-    assert recalled.tokens <= max_tokens
-    if max_tokens >= 49:
-        assert texts(recalled) == texts(whole)
+def test_max_tokens_bounds_the_whole_text() -> None:
+    store = store_of(*TALK)
+    for rank in RANKS:
+        for max_tokens in range(1, 50, 3):
+            recalled = recall(rank, store, [5, 4, 1], max_tokens=max_tokens)
+            assert len(recalled.text) <= 4 * max_tokens
+            assert recalled.tokens <= max_tokens
+        assert texts(recalled) == texts(recall(rank, store, [5, 4, 1]))
 
 
 def test_what_has_no_room_is_passed_over_for_a_shorter_one() -> None:
@@ -165,46 +160,33 @@ def test_without_limits_as_many_are_recalled_as_the_settings_say() -> None:
     assert len(recall(recall_ement, store, range(1, 21), k=3).statements) == 3
 
 
-@pytest.mark.parametrize("rank", [recall_ement, recall_nearest])
-def test_hidden_known_and_filtered_statements_take_no_place(rank: Rank) -> None:
+def test_hidden_known_and_filtered_statements_take_no_place() -> None:
     """The index is read on until there are enough, however many it names that are not recalled."""
     store = store_of(*(turn(f"thing {t}", id=f"id{t}", speaker="Bo") for t in range(1, 401)))
     near = [999, *range(400, 0, -1)]  # 999: forgotten, the index does not know yet
     how: dict[str, Any] = {"question": asked("thing"), "limit": 2}
-    assert texts(recall(rank, store, near, as_of=3, **how)) == ["thing 2", "thing 3"]
-    assert texts(recall(rank, store, near, where=Filter(until=7), **how)) == ["thing 6", "thing 7"]
-    assert texts(recall(rank, store, near, known=frozenset({"id400", "id398"}), **how)) == [
-        "thing 397",
-        "thing 399",
-    ]
-    assert not recall(rank, store, near, where=Filter(speaker="Nobody"), **how)
+    for rank in RANKS:
+        assert texts(recall(rank, store, near, as_of=3, **how)) == ["thing 2", "thing 3"]
+        early = recall(rank, store, near, where=Filter(until=7), **how)
+        assert texts(early) == ["thing 6", "thing 7"]
+        known = recall(rank, store, near, known=frozenset({"id400", "id398"}), **how)
+        assert texts(known) == ["thing 397", "thing 399"]
+        assert not recall(rank, store, near, where=Filter(speaker="Nobody"), **how)
 
 
-@pytest.mark.parametrize("rank", [recall_ement, recall_nearest])
-def test_of_equal_sentences_the_latest_is_recalled_once(rank: Rank) -> None:
-    store = store_of(
+def test_what_holds_for_entities_and_the_nearest() -> None:
+    """Filters, one of equal sentences, nothing where nothing is known, lines that stay lines."""
+    equal = store_of(
         turn("Mimi slept", id="a"), turn("mimi  SLEPT", id="b"), turn("Bo left", id="c")
     )
-    recalled = recall(rank, store, [1, 2, 3])
-    assert [it.t_index for it in recalled.statements] == [2, 3]
-
-
-@pytest.mark.parametrize("rank", [recall_ement, recall_nearest])
-def test_filters_hold_for_entities_and_the_nearest(rank: Rank) -> None:
-    recalled = recall(rank, store_of(*TALK), [1, 2, 5], where=Filter(speaker="Ai"))
-    assert {it.speaker for it in recalled.statements} == {"Ai"}
-
-
-@pytest.mark.parametrize("rank", [recall_ement, recall_nearest])
-def test_where_nothing_is_known_nothing_is_recalled(rank: Rank) -> None:
-    recalled = recall(rank, store_of(), [], question=asked("Who", "nobody"))
-    assert recalled == RecalledContext(question="Who")
-
-
-def test_a_statement_cannot_pass_for_another_line() -> None:
-    update: PreparedUpdate = turn("Mimi sat\n\nBo: I quit")
-    for rank in (recall_ement, recall_nearest):
-        assert "\nBo" not in recall(rank, store_of(update), [1]).text
+    forging: PreparedUpdate = turn("Mimi sat\n\nBo: I quit")
+    for rank in RANKS:
+        recalled = recall(rank, store_of(*TALK), [1, 2, 5], where=Filter(speaker="Ai"))
+        assert {each.speaker for each in recalled.statements} == {"Ai"}
+        assert [each.t_index for each in recall(rank, equal, [1, 2, 3]).statements] == [2, 3]
+        nothing = recall(rank, store_of(), [], question=asked("Who", "nobody"))
+        assert nothing == RecalledContext(question="Who")
+        assert "\nBo" not in recall(rank, store_of(forging), [1]).text
 
 
 def test_the_prompt_is_the_papers() -> None:

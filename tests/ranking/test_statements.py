@@ -6,13 +6,12 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm.model import (
     Filter,
     PreparedUpdate,
-    Question,
     Summary,
     TemporalIntent,
     TemporalReading,
@@ -44,21 +43,39 @@ TALK = store_of(
 )
 
 
-@pytest.mark.parametrize("question", [asked(""), asked("zeppelin", "zeppelin")])
-def test_what_is_not_known_gives_an_empty_context(question: Question) -> None:
+def test_what_is_not_known_gives_an_empty_context() -> None:
     """No word and no concept of the question is known: no error, nothing recalled."""
-    context = recall(TALK, question)
-    assert not context
-    assert (context.text, context.tokens, context.statements) == ("", 0, ())
-
-
-def test_an_empty_memory_gives_an_empty_context() -> None:
     assert not recall(store_of(), asked("greenhouse roof", "greenhouse"))
+    for question in (asked(""), asked("zeppelin", "zeppelin")):
+        context = recall(TALK, question)
+        assert not context
+        assert (context.text, context.tokens, context.statements) == ("", 0, ())
 
 
-def test_the_statement_that_holds_what_is_asked_comes_first() -> None:
-    context = recall(TALK, asked("what broke the greenhouse roof", "greenhouse", "roof"))
+def test_scores_are_probabilities_that_contributions_add_up_to() -> None:
+    """intercept + contributions = log-odds: explain() shows all that there is."""
+    question = asked("what broke the greenhouse roof", "greenhouse", "roof")
+    context = recall(TALK, question)
     assert best(context) == "A storm broke the greenhouse roof"
+    assert "session+" in context.explain()
+    assert recall(TALK, question) == context
+    scores = [each.score for each in context.statements]
+    assert all(score is not None and 0 < score < 1 for score in scores)
+    bound = max(score for score in scores if score is not None)
+    assert texts(recall(TALK, question, min_score=bound)) == ["A storm broke the greenhouse roof"]
+    assert not recall(TALK, question, min_score=1.0)
+    store = store_of(
+        embedded(turn("The kayak is red", session="a"), (1, 0)),
+        embedded(turn("My kayak is blue", session="b"), (0, 1)),
+        turn("A kayak for two", session="c"),
+    )
+    with_vectors = recall(store, asked("kayak", "kayak"), under=under_model(1, 0))
+    assert len(with_vectors.statements) == 3
+    for each in (context, with_vectors):
+        for statement in each.statements:
+            assert list(statement.contributions) == list(SIGNALS)
+            odds = each.intercept + sum(statement.contributions.values())
+            assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
 
 
 def test_an_answer_is_found_though_it_holds_no_word_of_the_question() -> None:
@@ -84,30 +101,17 @@ def test_the_speaker_whom_the_question_names_is_preferred() -> None:
 
 
 def test_statements_stand_in_the_order_in_which_they_were_said() -> None:
-    """By timestamp, though the later one arrived first."""
-    store = store_of(
-        turn("The kayak was sold", day=9),
-        turn("The kayak was bought", day=2),
-    )
-    context = recall(store, asked("kayak", "kayak"))
+    """By timestamp, though the later one arrived first; by arrival where one has none."""
+    sold, bought = turn("The kayak was sold", day=9), turn("The kayak was bought", day=2)
+    context = recall(store_of(sold, bought), asked("kayak", "kayak"))
     assert texts(context) == ["The kayak was bought", "The kayak was sold"]
     assert context.text.splitlines()[1:] == [
         "[2024-03-02] The kayak was bought",
         "[2024-03-09] The kayak was sold",
     ]
-
-
-def test_without_all_timestamps_the_order_of_arrival_holds() -> None:
-    store = store_of(
-        turn("The kayak was sold", day=9),
-        turn("The kayak was bought", day=2),
-        turn("The kayak was lost"),
-    )
-    assert texts(recall(store, asked("kayak", "kayak"))) == [
-        "The kayak was sold",
-        "The kayak was bought",
-        "The kayak was lost",
-    ]
+    store = store_of(sold, bought, turn("The kayak was lost"))
+    by_arrival = ["The kayak was sold", "The kayak was bought", "The kayak was lost"]
+    assert texts(recall(store, asked("kayak", "kayak"))) == by_arrival
 
 
 def test_no_sentence_stands_twice_and_the_latest_stays() -> None:
@@ -123,24 +127,19 @@ def test_no_sentence_stands_twice_and_the_latest_stays() -> None:
     assert {"new#0", "other#0"} <= set(ids)
 
 
-def test_a_limit_and_the_default() -> None:
-    store = store_of(*(turn(f"Kayak number {n} is blue", day=1) for n in range(30)))
-    question = asked("kayak", "kayak")
+def test_limits_and_the_default() -> None:
+    """Prefix and marks are counted; a smaller budget never gives more."""
+    store = store_of(*(turn(f"Kayak number {n} is blue", speaker="Ana", day=1) for n in range(30)))
+    question = asked("kayak blue", "kayak")
     assert len(recall(store, question).statements) == 10
     assert len(recall(store, question, limit=3).statements) == 3
     assert len(recall(store, question, limit=500).statements) == 30
-
-
-@pytest.mark.parametrize("max_tokens", [1, 8, 15, 16, 17, 40, 100, 1000])
-def test_max_tokens_bounds_the_whole_text(max_tokens: int) -> None:
-    """Prefix and marks are counted; a smaller budget never gives more."""
-    store = store_of(*(turn(f"Kayak number {n} is blue", speaker="Ana", day=1) for n in range(30)))
-    context = recall(store, asked("kayak blue", "kayak"), max_tokens=max_tokens)
-    assert context.tokens == -(-len(context.text) // 4) <= max_tokens
-    if max_tokens >= 17:
-        assert context.statements
-    if max_tokens == 1000:
-        assert len(context.statements) == 30
+    assert len(recall(store, question, limit=2, max_tokens=1000).statements) == 2
+    for max_tokens in (1, 8, 15, 16, 17, 40, 100, 1000):
+        context = recall(store, question, max_tokens=max_tokens)
+        assert context.tokens == -(-len(context.text) // 4) <= max_tokens
+        assert max_tokens < 17 or context.statements, max_tokens
+    assert len(context.statements) == 30
 
 
 def test_a_short_answer_is_worth_more_tokens_than_a_long_one() -> None:
@@ -151,31 +150,6 @@ def test_a_short_answer_is_worth_more_tokens_than_a_long_one() -> None:
     )
     context = recall(store, asked("kayak red", "kayak"), max_tokens=20)
     assert texts(context) == ["The kayak is red", "My kayak is red too"]
-
-
-def test_limit_holds_within_max_tokens() -> None:
-    store = store_of(*(turn(f"Kayak number {n} is blue") for n in range(30)))
-    assert len(recall(store, asked("kayak"), limit=2, max_tokens=1000).statements) == 2
-
-
-def test_scores_are_probabilities_and_min_score_leaves_out_less() -> None:
-    question = asked("what broke the greenhouse roof", "greenhouse", "roof")
-    scores = [it.score for it in recall(TALK, question).statements]
-    assert all(score is not None and 0 < score < 1 for score in scores)
-    bound = max(score for score in scores if score is not None)
-    kept = recall(TALK, question, min_score=bound)
-    assert texts(kept) == ["A storm broke the greenhouse roof"]
-    assert not recall(TALK, question, min_score=1.0)
-
-
-def test_contributions_add_up_to_the_score() -> None:
-    """intercept + contributions = log-odds: explain() shows all that there is."""
-    context = recall(TALK, asked("what broke the greenhouse roof", "greenhouse", "roof"))
-    for statement in context.statements:
-        assert list(statement.contributions) == list(SIGNALS)
-        odds = context.intercept + sum(statement.contributions.values())
-        assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
-    assert "session+" in context.explain()
 
 
 def test_a_filter_holds_for_what_adjacency_brings_too() -> None:
@@ -270,19 +244,6 @@ def test_the_present_is_asked_for() -> None:
     assert lead("current") > lead("neutral") > lead("historical") - 1e-9
 
 
-def test_contributions_add_up_with_vectors_too_and_where_some_have_none() -> None:
-    store = store_of(
-        embedded(turn("The kayak is red", session="a"), (1, 0)),
-        embedded(turn("My kayak is blue", session="b"), (0, 1)),
-        turn("A kayak for two", session="c"),
-    )
-    context = recall(store, asked("kayak", "kayak"), under=under_model(1, 0))
-    assert len(context.statements) == 3
-    for statement in context.statements:
-        odds = context.intercept + sum(statement.contributions.values())
-        assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
-
-
 SAID = st.lists(
     st.tuples(
         st.lists(
@@ -298,6 +259,7 @@ SAID = st.lists(
 )
 
 
+@settings(max_examples=30)
 @given(own=SAID, others=SAID, intent=st.sampled_from(["current", "neutral"]), model=st.booleans())
 def test_what_others_say_changes_nothing_at_all(
     own: list[tuple[list[str], int | None, str]],
@@ -327,25 +289,17 @@ def test_what_others_say_changes_nothing_at_all(
     assert all(statement.id.startswith("other") for statement in other.statements)
 
 
-def test_the_same_question_gives_the_same_context() -> None:
-    question = asked("what broke the greenhouse roof", "greenhouse", "roof", intent="current")
-    assert recall(TALK, question) == recall(TALK, question)
-
-
-@pytest.mark.parametrize(
-    "time",
-    [
+def test_what_is_near_and_filtered_out_is_not_recalled() -> None:
+    """Something was found, and nothing of it may be told: no error, nothing recalled."""
+    store = store_of(embedded(turn("A heron here", session="a"), (1, 0)), turn("Owl", session="b"))
+    near = replace(under_model(1, 0), nearest=lambda *_: [(statement_key(1, 0), 1.0)])
+    for time in (
         TemporalReading(intent="current", recency=1.0, order="latest"),
         TemporalReading(recency=0.5, order="latest", previous=True),
         TemporalReading(recency=0.0, order="earliest"),
         TemporalReading(spread=True),
-    ],
-)
-def test_what_is_near_and_filtered_out_is_not_recalled(time: TemporalReading) -> None:
-    """Something was found, and nothing of it may be told: no error, nothing recalled."""
-    store = store_of(embedded(turn("A heron here", session="a"), (1, 0)), turn("Owl", session="b"))
-    near = replace(under_model(1, 0), nearest=lambda *_: [(statement_key(1, 0), 1.0)])
-    question = asked("kayak", time=time)
-    assert texts(recall(store, question, under=near)) == ["A heron here"]
-    assert not recall(store, question, under=near, where=Filter(session="b"))
-    assert not recall(store, question, under=near, where=Filter(session="b"), max_tokens=50)
+    ):
+        question = asked("kayak", time=time)
+        assert texts(recall(store, question, under=near)) == ["A heron here"]
+        assert not recall(store, question, under=near, where=Filter(session="b"))
+        assert not recall(store, question, under=near, where=Filter(session="b"), max_tokens=50)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm import RecallM
@@ -64,85 +64,62 @@ def told(
     }
 
 
+def superseded(
+    *updates: PreparedUpdate,
+    text: str = LISBON,
+    time: TemporalReading = PRESENT,
+    match: Mapping[str, float] | None = None,
+    alike: Mapping[str, Sequence[float]] | None = None,
+) -> float:
+    return told(*updates, time=time, match=match, alike=alike)[text]["superseded"]
+
+
 def test_a_later_statement_like_an_earlier_one_supersedes_it() -> None:
-    found = told(turn(LISBON), turn(MALAGA))
-    assert found[LISBON]["superseded"] == pytest.approx(1)
-    assert found[MALAGA]["superseded"] == 0
-
-
-@pytest.mark.parametrize("time", [FIRST, BEFORE, ANY])
-def test_only_where_the_present_is_asked_for(time: TemporalReading) -> None:
-    found = told(turn(LISBON), turn(MALAGA), time=time)
-    assert found[LISBON]["superseded"] == 0
-
-
-def test_by_as_much_as_it_is_asked_for() -> None:
-    found = told(turn(LISBON), turn(MALAGA), time=LATELY)
-    assert found[LISBON]["superseded"] == pytest.approx(0.5)
-
-
-def test_a_turn_of_a_conversation_is_superseded_a_tenth_as_much() -> None:
-    found = told(turn(LISBON, session="a"), turn(DANCE, session="a"), turn(MALAGA, session="b"))
-    assert found[LISBON]["superseded"] == pytest.approx(0.1)
+    """As far as the present is asked for."""
+    both = turn(LISBON), turn(MALAGA)
+    assert superseded(*both) == pytest.approx(1)
+    assert superseded(*both, text=MALAGA) == 0
+    assert [superseded(*both, time=time) for time in (FIRST, BEFORE, ANY)] == [0, 0, 0]
+    assert superseded(*both, time=LATELY) == pytest.approx(0.5)
+    # A turn of a conversation is superseded a tenth as much.
+    turns = turn(LISBON, session="a"), turn(DANCE, session="a"), turn(MALAGA, session="b")
+    assert superseded(*turns) == pytest.approx(0.1)
+    # The best of the later ones counts, not their sum.
+    more = [turn(f"Ingrid lives in {place}") for place in ("Malaga", "Porto", "Vigo", "Faro")]
+    assert superseded(turn(LISBON), *more) == pytest.approx(1)
 
 
 def test_what_is_said_of_something_else_supersedes_nothing() -> None:
-    found = told(turn(LISBON), turn(DANCE), alike={DANCE: (0.0, 1.0)})
-    assert found[LISBON]["superseded"] == 0
-    half = told(turn(LISBON), turn(DANCE), alike={DANCE: (0.6, 0.8)})
-    assert 0 < half[LISBON]["superseded"] < 0.5
-
-
-def test_what_is_the_contrary_by_its_vector_is_not_alike() -> None:
-    found = told(turn(LISBON), turn(MALAGA), alike={MALAGA: (-1.0, 0.0)})
-    assert found[LISBON]["superseded"] == 0
+    both = turn(LISBON), turn(DANCE)
+    assert superseded(*both, alike={DANCE: (0.0, 1.0)}) == 0
+    assert 0 < superseded(*both, alike={DANCE: (0.6, 0.8)}) < 0.5
+    assert superseded(*both, alike={DANCE: (-1.0, 0.0)}) == 0, "the contrary is not alike"
 
 
 def test_what_answers_less_well_supersedes_in_part() -> None:
     """What is merely newer does not; what answers better does no more than wholly."""
-    found = {
-        odds: told(turn(LISBON), turn(MALAGA), match={MALAGA: odds})[LISBON]["superseded"]
-        for odds in (-5.0, -1.0, 0.0, 5.0)
-    }
-    assert found[-5.0] == pytest.approx(np.exp(-5))
-    assert found[-1.0] == pytest.approx(np.exp(-1))
-    assert found[0.0] == found[5.0] == pytest.approx(1)
-
-
-def test_the_best_of_the_later_ones_counts_not_their_sum() -> None:
-    more = [turn(f"Ingrid lives in {place}") for place in ("Malaga", "Porto", "Vigo", "Faro")]
-    assert told(turn(LISBON), *more)[LISBON]["superseded"] == pytest.approx(1)
+    for odds, share in ((-5.0, np.exp(-5)), (-1.0, np.exp(-1)), (0.0, 1), (5.0, 1)):
+        found = superseded(turn(LISBON), turn(MALAGA), match={MALAGA: odds})
+        assert found == pytest.approx(share), odds
 
 
 def test_it_goes_by_when_things_were_said_not_by_when_they_arrived() -> None:
-    found = told(turn(MALAGA, day=9), turn(LISBON, day=2))
-    assert found[LISBON]["superseded"] == pytest.approx(1)
-    assert found[MALAGA]["superseded"] == 0
-    first = told(turn(MALAGA, day=9), turn(LISBON, day=2), time=FIRST)
+    """By when they arrived where one has no timestamp; what was said at one moment is equal."""
+    both = turn(MALAGA, day=9), turn(LISBON, day=2)
+    assert superseded(*both) == pytest.approx(1)
+    assert superseded(*both, text=MALAGA) == 0
+    first = told(*both, time=FIRST)
     assert first[LISBON]["earliest"] > first[MALAGA]["earliest"]
-
-
-def test_by_when_they_arrived_where_one_has_no_timestamp() -> None:
-    found = told(turn(MALAGA, day=9), turn(LISBON, day=2), turn(DANCE))
-    assert found[MALAGA]["superseded"] == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "updates",
-    [
-        (turn(LISBON, day=2), turn(MALAGA, day=2)),
-        (turn(LISBON, MALAGA),),
-        (turn(LISBON, MALAGA, day=2),),
-    ],
-)
-@pytest.mark.parametrize("time", [PRESENT, FIRST, BEFORE])
-def test_of_what_was_said_at_one_moment_nothing_is_newer(
-    updates: tuple[PreparedUpdate, ...], time: TemporalReading
-) -> None:
-    found = told(*updates, time=time)
-    assert found[LISBON] == found[MALAGA]
-    assert found[LISBON]["superseded"] == 0
-    assert found[LISBON]["neighbour state"] == 0
+    assert superseded(*both, turn(DANCE), text=MALAGA) == pytest.approx(1)
+    for time in (PRESENT, FIRST, BEFORE):
+        for updates in (
+            (turn(LISBON, day=2), turn(MALAGA, day=2)),
+            (turn(LISBON, MALAGA),),
+            (turn(LISBON, MALAGA, day=2),),
+        ):
+            found = told(*updates, time=time)
+            assert found[LISBON] == found[MALAGA]
+            assert found[LISBON]["superseded"] == found[LISBON]["neighbour state"] == 0
 
 
 def test_the_first_is_the_earliest() -> None:
@@ -151,57 +128,36 @@ def test_the_first_is_the_earliest() -> None:
     assert earliest == sorted(earliest, reverse=True)
     assert earliest[0] == 1
     assert all(values["superseded"] == 0 for values in found.values())
-
-
-def test_an_earlier_one_that_does_not_answer_takes_nothing_from_the_first() -> None:
+    # An earlier one that does not answer takes nothing from it.
     found = told(turn(DANCE), turn(LISBON), turn(MALAGA), match={DANCE: -6.0}, time=FIRST)
     assert found[LISBON]["earliest"] == pytest.approx(1, abs=0.01)
     assert found[LISBON]["earliest"] > found[MALAGA]["earliest"]
 
 
-def test_the_state_before_is_not_the_newest() -> None:
+def test_the_state_before_is_neither_the_newest_nor_one_of_long_ago() -> None:
     found = told(turn(LISBON), turn(MALAGA), time=BEFORE)
     assert found[LISBON]["neighbour state"] > 0.18
     assert found[MALAGA]["neighbour state"] == 0
-
-
-def test_nor_one_of_long_ago() -> None:
     states = [f"Ingrid lives in {n}" for n in range(30)]
     found = told(*map(turn, states), time=BEFORE)
     previous = [found[state]["neighbour state"] for state in states]
     assert previous[-2] > 0.18 > previous[-10] > previous[0] > previous[-1] == 0
-
-
-def test_of_three_that_answer_alike_it_is_the_second() -> None:
     found = told(turn("Ingrid lives in Vigo"), turn(LISBON), turn(MALAGA), time=BEFORE)
     assert max(found, key=lambda text: found[text]["neighbour state"]) == LISBON
-
-
-def test_later_ones_about_something_else_do_not_make_the_newest_the_state_before() -> None:
+    # Later ones about something else do not make the newest the state before.
     events = [f"Ingrid saw {n}" for n in range(5)]
-    found = told(
-        turn(LISBON),
-        turn(MALAGA),
-        *map(turn, events),
-        match=dict.fromkeys(events, -6.0),
-        time=BEFORE,
-    )
+    match = dict.fromkeys(events, -6.0)
+    found = told(turn(LISBON), turn(MALAGA), *map(turn, events), match=match, time=BEFORE)
     assert found[LISBON]["neighbour state"] > 0.18
     assert found[MALAGA]["neighbour state"] < 0.02
 
 
-def test_where_nothing_is_asked_of_time_nothing_is_said() -> None:
-    found = told(turn(LISBON), turn(MALAGA), time=ANY)
-    assert all(not any(values.values()) for values in found.values())
-
-
-def test_recency_counts_in_any_order_as_far_as_it_is_asked_for() -> None:
-    any_order = TemporalReading(recency=0.3, order="any")
-    some = told(turn(LISBON), turn(MALAGA), time=any_order)
+def test_it_counts_as_far_as_time_is_asked_for() -> None:
+    both = turn(LISBON), turn(MALAGA)
+    assert not any(any(values.values()) for values in told(*both, time=ANY).values())
+    some = told(*both, time=TemporalReading(recency=0.3, order="any"))
     assert some[LISBON]["superseded"] == pytest.approx(0.3)
-    assert some == told(
-        turn(LISBON), turn(MALAGA), time=TemporalReading(recency=0.3, order="latest")
-    )
+    assert some == told(*both, time=TemporalReading(recency=0.3, order="latest"))
 
 
 def test_a_later_change_that_names_the_value_supersedes_it_whatever_its_words() -> None:
@@ -215,6 +171,7 @@ def test_a_later_change_that_names_the_value_supersedes_it_whatever_its_words() 
     assert before[LISBON]["superseded"] < 0.1, "what was said before replaces nothing"
 
 
+@settings(max_examples=30)
 @given(count=st.integers(1, 12), time=st.sampled_from([PRESENT, LATELY, BEFORE]))
 def test_older_statements_take_nothing_from_newer_ones(count: int, time: TemporalReading) -> None:
     newer = (turn(LISBON, session="a"), turn(DANCE, session="a"), turn(MALAGA, session="a"))
@@ -228,6 +185,7 @@ def test_older_statements_take_nothing_from_newer_ones(count: int, time: Tempora
             assert beside[text][name] == pytest.approx(alone[text][name]), (text, name)
 
 
+@settings(max_examples=30)
 @given(data=st.data(), time=st.sampled_from([PRESENT, LATELY, FIRST, BEFORE, ANY]))
 def test_all_lie_between_0_and_1_and_the_same_twice(
     data: st.DataObject, time: TemporalReading
@@ -258,13 +216,13 @@ def test_all_lie_between_0_and_1_and_the_same_twice(
         assert values[name].tolist() == again[name].tolist()
 
 
-@pytest.mark.parametrize("time", [PRESENT, FIRST, BEFORE, ANY])
-def test_of_no_candidates_nothing_is_said(time: TemporalReading) -> None:
-    found = candidates(store_of(turn(LISBON)), asked("Ingrid", "ingrid", time=time))
-    assert found is not None
-    nothing = np.zeros(0)
-    values = succession_signals(replace(found, statements=()), nothing, np.zeros((0, 2)), nothing)
-    assert {name: value.shape for name, value in values.items()} == dict.fromkeys(NAMES, (0,))
+def test_of_no_candidates_nothing_is_said() -> None:
+    for time in (PRESENT, FIRST, BEFORE, ANY):
+        found = candidates(store_of(turn(LISBON)), asked("Ingrid", "ingrid", time=time))
+        assert found is not None
+        none = np.zeros(0)
+        values = succession_signals(replace(found, statements=()), none, np.zeros((0, 2)), none)
+        assert {name: value.shape for name, value in values.items()} == dict.fromkeys(NAMES, (0,))
 
 
 def test_more_than_are_compared_at_once_are_compared_all_the_same(
@@ -279,21 +237,7 @@ def test_more_than_are_compared_at_once_are_compared_all_the_same(
         assert values == pytest.approx(parts[text])
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Where does Ingrid live now?", "Ingrid swapped Malaga for Porto"),
-        ("What is Ingrid's job now?", "Ingrid went from nurse to baker"),
-        (
-            "Which pet does Ingrid have?",
-            "Ingrid gave away the hamster and brought home a parrot",
-        ),
-        ("Which instrument does Ingrid play now?", "Ingrid sold the cello and bought a harp"),
-    ],
-)
-def test_an_update_told_as_an_event_comes_before_what_it_replaces(
-    question: str, answer: str
-) -> None:
+def test_an_update_told_as_an_event_comes_before_what_it_replaces() -> None:
     memory = RecallM()
     memory.update_many(
         [
@@ -311,8 +255,17 @@ def test_an_update_told_as_an_event_comes_before_what_it_replaces(
             "Ingrid broke her umbrella",
         ]
     )
-    context = memory.recall(question, limit=1)
-    assert [statement.text for statement in context.statements] == [answer]
+    for question, answer in (
+        ("Where does Ingrid live now?", "Ingrid swapped Malaga for Porto"),
+        ("What is Ingrid's job now?", "Ingrid went from nurse to baker"),
+        (
+            "Which pet does Ingrid have?",
+            "Ingrid gave away the hamster and brought home a parrot",
+        ),
+        ("Which instrument does Ingrid play now?", "Ingrid sold the cello and bought a harp"),
+    ):
+        (first,) = memory.recall(question, limit=1).statements
+        assert first.text == answer
 
 
 def test_what_replaces_is_found_for_whoever_asks_without_a_name() -> None:
@@ -330,25 +283,20 @@ def test_what_replaces_is_found_for_whoever_asks_without_a_name() -> None:
     assert boss.text == "They let Greta go and Paul runs the ward"
 
 
-@pytest.mark.parametrize("question", ["Where does Ingrid live?", "Where does Ingrid live now?"])
-@pytest.mark.parametrize(
-    ("statements", "current"),
-    [
+def test_the_later_of_two_facts_of_one_relation_holds() -> None:
+    for statements, current in (
         (("Ingrid lives in Malaga.", "Ingrid moved to Porto."), 1),
         (("Ingrid moved to Porto.", "Ingrid lives in Malaga."), 1),
         (("Ingrid lives in Malaga.", "Ingrid relocated to Porto.", "Ingrid likes jazz."), 1),
         (("Ingrid lives in Malaga.", "Ingrid's brother moved to Porto."), 0),
         (("Ingrid lives in Malaga.", "Ingrid wants to move to Porto."), 0),
         (("Ingrid lives in Malaga.", "Ingrid met Tom. Tom moved to Porto."), 0),
-    ],
-)
-def test_the_later_of_two_facts_of_one_relation_holds(
-    statements: tuple[str, ...], current: int, question: str
-) -> None:
-    memory = RecallM()
-    memory.update_many(statements)
-    (first,) = memory.recall(question, limit=1).statements
-    assert first.text == statements[current]
+    ):
+        with RecallM() as memory:
+            memory.update_many(statements)
+            for question in ("Where does Ingrid live?", "Where does Ingrid live now?"):
+                (first,) = memory.recall(question, limit=1).statements
+                assert first.text == statements[current], question
 
 
 def test_each_speaker_lives_somewhere() -> None:
@@ -372,24 +320,23 @@ def test_a_state_said_in_a_conversation_supersedes_the_state_before() -> None:
     memory.update("Where do you live, Ingrid? I live in Oslo.", speaker="Tom", session="b")
     memory.update("It rains a lot here. I moved to Porto.", speaker="Ingrid", session="b")
     statements = memory.recall("Where does Ingrid live now?").statements
-    superseded = {it.text: it.contributions["superseded"] for it in statements}
+    by_text = {each.text: each.contributions["superseded"] for each in statements}
     assert max(statements, key=lambda it: it.score or 0).text == "I moved to Porto."
-    assert superseded["I live in Malaga and I love it."] < -2
-    assert superseded["I live in Oslo."] > -1, "Tom lives there, whatever Ingrid says"
+    assert by_text["I live in Malaga and I love it."] < -2
+    assert by_text["I live in Oslo."] > -1, "Tom lives there, whatever Ingrid says"
 
 
-@pytest.mark.parametrize("session", [None, "chat"])
-def test_of_two_that_are_asked_for_each_has_a_state(session: str | None) -> None:
-    memory = RecallM()
-    memory.update("I live in Rome. It is warm.", speaker="Ann", session=session)
-    memory.update("I live in Oslo. It is cold.", speaker="Bob", session=session)
-    memory.update("Cleo lives in Bonn.", session=session)
-    memory.update("Dora lives in Bern.", session=session)
-    for question, answers in (
-        ("Where do Ann and Bob live now?", {"I live in Rome.", "I live in Oslo."}),
-        ("Where do Cleo and Dora live now?", {"Cleo lives in Bonn.", "Dora lives in Bern."}),
-    ):
-        statements = memory.recall(question).statements
-        superseded = {it.text: it.contributions["superseded"] for it in statements}
-        found = {answer: superseded[answer] for answer in answers}
-        assert all(value > -2 for value in found.values()), (question, found)
+def test_of_two_that_are_asked_for_each_has_a_state() -> None:
+    for session in (None, "chat"):
+        memory = RecallM()
+        memory.update("I live in Rome. It is warm.", speaker="Ann", session=session)
+        memory.update("I live in Oslo. It is cold.", speaker="Bob", session=session)
+        memory.update("Cleo lives in Bonn.", session=session)
+        memory.update("Dora lives in Bern.", session=session)
+        for question, answers in (
+            ("Where do Ann and Bob live now?", {"I live in Rome.", "I live in Oslo."}),
+            ("Where do Cleo and Dora live now?", {"Cleo lives in Bonn.", "Dora lives in Bern."}),
+        ):
+            statements = memory.recall(question).statements
+            by_text = {each.text: each.contributions["superseded"] for each in statements}
+            assert all(by_text[answer] > -2 for answer in answers), (question, by_text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm.extraction import stem
@@ -70,38 +70,18 @@ def test_vectors_are_of_unit_length_and_each_stem_is_one() -> None:
         assert stem(word) in read.places, word
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("lives", "resides"),
-        ("live", "home"),
-        ("work", "job"),
-        ("job", "employed"),
-        ("eat", "food"),
-        ("doctor", "physician"),
-        ("dog", "pets"),
-        ("drives", "car"),
-        ("buy", "purchased"),
-        ("film", "movies"),
-    ],
-)
-def test_words_that_mean_alike(one: str, other: str) -> None:
-    assert 0.2 < relatedness([stem(one)], [stem(other)])[0, 0] <= 0.9
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("live", "bicycle"),
-        ("work", "banana"),
-        ("eat", "engine"),
-        ("doctor", "guitar"),
-        ("dog", "mathematics"),
-        ("car", "poem"),
-    ],
-)
-def test_words_that_do_not(one: str, other: str) -> None:
-    assert relatedness([stem(one)], [stem(other)])[0, 0] < 0.05
+def test_words_that_mean_alike_and_words_that_do_not() -> None:
+    alike = (
+        "lives resides", "live home", "work job", "job employed", "eat food", "doctor physician",
+        "dog pets", "drives car", "buy purchased", "film movies",
+    )  # fmt: skip
+    apart = (
+        "live bicycle", "work banana", "eat engine", "doctor guitar", "dog mathematics", "car poem",
+    )  # fmt: skip
+    for pair in (*alike, *apart):
+        one, other = map(stem, pair.split())
+        share = relatedness([one], [other])[0, 0]
+        assert 0.2 < share <= 0.9 if pair in alike else share < 0.05, pair
 
 
 STEMS = st.one_of(
@@ -109,6 +89,7 @@ STEMS = st.one_of(
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(STEMS, unique=True, max_size=6), st.lists(STEMS, unique=True, max_size=6))
 def test_a_stem_means_itself_and_no_more_than_in_part_another(
     stems: list[str], asked: list[str]
@@ -131,19 +112,17 @@ def test_what_the_table_does_not_hold_is_related_to_nothing() -> None:
     assert found[2, 1:].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("stem", ["live", "job", "music", "bicycl"])
-def test_the_nearest_stems_are_those_that_mean_most_alike(stem: str) -> None:
-    found = related_stems(stem, 6)
-    assert 0 < len(found) <= 6
+def test_the_nearest_stems_are_those_that_mean_most_alike() -> None:
     stems = list(meaning._table().places)
-    shares = relatedness(stems, [stem])[:, 0]
-    order = [stems[place] for place in np.argsort(-shares) if stems[place] != stem]
-    assert [one for one, _ in found] == order[: len(found)]
-    assert [share for _, share in found] == pytest.approx(sorted(shares)[::-1][1 : len(found) + 1])
-    assert min(share for _, share in found) >= 0.2
-
-
-def test_what_the_table_does_not_hold_is_near_nothing() -> None:
+    for stem_ in ("live", "job", "music", "bicycl"):
+        found = related_stems(stem_, 6)
+        assert 0 < len(found) <= 6
+        shares = relatedness(stems, [stem_])[:, 0]
+        order = [stems[place] for place in np.argsort(-shares) if stems[place] != stem_]
+        assert [one for one, _ in found] == order[: len(found)]
+        expected = sorted(shares)[::-1][1 : len(found) + 1]
+        assert [share for _, share in found] == pytest.approx(expected)
+        assert min(share for _, share in found) >= 0.2
     assert related_stems(UNKNOWN, 6) == ()
 
 
@@ -162,9 +141,6 @@ def test_words_that_weigh_more_draw_the_gist_to_them() -> None:
     only = gist_of([["bicycl", "live"]], np.array([0.0, 2.0]))[0]
     assert only == pytest.approx(alone[1])
     assert not gist_of([["bicycl", "live"]], np.zeros(2)).any()
-
-
-def test_no_texts_have_no_gists() -> None:
     assert gist_of([]).shape == (0, meaning._table().vectors.shape[1])
 
 

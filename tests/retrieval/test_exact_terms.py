@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from recallm import RecallM
 
 TEXTS = (
@@ -41,16 +37,10 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def memory() -> Iterator[RecallM]:
-    with RecallM(embeddings=None) as memory:
-        memory.update_many(TEXTS)
-        yield memory
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
+def test_the_statement_with_the_exact_word_is_first() -> None:
+    memory = RecallM()
+    memory.update_many(TEXTS)
+    for question, first in (
         ("Who was on call for E-1042?", "Nadia"),
         ("Who was on call for e-1042?", "Nadia"),
         ("Who was on call for *E-1042*?", "Nadia"),
@@ -69,13 +59,7 @@ def memory() -> Iterator[RecallM]:
         ("What did @queen_bee say?", "Rob"),
         ("Who writes C++?", "Fay"),
         (f"What was the sum {'8A4C' * 32}?", "8a4c"),
-    ],
-)
-def test_the_statement_with_the_exact_word_is_first(
-    memory: RecallM, question: str, first: str
-) -> None:
-    assert first in memory.recall(question, limit=1).text
-
-
-def test_a_question_without_exact_words_is_as_before(memory: RecallM) -> None:
-    assert "🍕" not in memory.recall("Please, who likes pasta, ok?", limit=1).text
+    ):
+        assert first in memory.recall(question, limit=1).text, question
+    plain = memory.recall("Please, who likes pasta, ok?", limit=1)
+    assert "🍕" not in plain.text, "without exact words all is as before"

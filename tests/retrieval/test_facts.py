@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -49,39 +50,31 @@ def lines(context: RecalledContext) -> list[str]:
 # What is found.
 
 
-def test_who_are_employed_by_pfizer(memory: RecallM) -> None:
+def test_the_best_fact(memory: RecallM) -> None:
     upsert(memory, *PFIZER)
     context = memory.recall("Who are employed by Pfizer?")
-    best = max(context.statements, key=lambda it: it.score or 0.0)
+    best = max(context.statements, key=lambda each: each.score or 0.0)
     assert best.text == "Dorothea Altemus — employed by → Pfizer"
     assert best.line in context.text.splitlines()
     assert best.fact == ("Dorothea Altemus", "employed by", "Pfizer")
     assert (best.t_index, best.passage, best.source, best.timestamp) == (4, None, None, None)
-    assert "fact of Pfizer" in best.path
-
-
-@pytest.mark.parametrize(
-    ("question", "line"),
-    [
+    assert {"fact of Pfizer", "fact of the relation employed by"} <= {*best.path}
+    assert "[fact:Dorothea Altemus — employed by → Pfizer@4 t=4]" in context.explain()
+    # A relation alone finds its facts.
+    assert set(lines(memory.recall("Who are the employees?"))) == {
+        "Dorothea Altemus — employed by → Pfizer",
+        "Ada Lovelace — employed by → Cisco",
+    }
+    upsert(memory, *((name, "works for", f"Firm {n}") for n, name in enumerate(FIRMS)))
+    for question, line in (
         ("Who is the president of the United States?", "Joe Biden — president of → United States"),
         ("Who works for Cisco?", "Ada Lovelace — employed by → Cisco"),
         ("What do you know about Lovelace?", "Ada Lovelace — employed by → Cisco"),
         ("Who is a customer of Cisco?", "Ben Okri — customer of → Cisco"),
         ("who works at firm 7", "Eve — works for → Firm 7"),
-    ],
-)
-def test_the_best_fact(memory: RecallM, question: str, line: str) -> None:
-    upsert(memory, *PFIZER, *((name, "works for", f"Firm {n}") for n, name in enumerate(FIRMS)))
-    best = max(memory.recall(question).statements, key=lambda it: it.score or 0.0)
-    assert best.text == line
-
-
-def test_a_relation_alone_finds_its_facts(memory: RecallM) -> None:
-    upsert(memory, *PFIZER)
-    assert set(lines(memory.recall("Who are the employees?"))) == {
-        "Dorothea Altemus — employed by → Pfizer",
-        "Ada Lovelace — employed by → Cisco",
-    }
+    ):
+        found = memory.recall(question).statements
+        assert max(found, key=lambda each: each.score or 0.0).text == line, question
 
 
 def test_facts_and_statements_stand_in_order_of_time(memory: RecallM) -> None:
@@ -107,37 +100,38 @@ def test_a_triplet_with_a_text_leads_to_its_statement(memory: RecallM) -> None:
     [statement] = memory.recall("Who works for BMW?").statements
     assert (statement.text, statement.fact) == ("She signed the contract yesterday.", None)
     assert "states the fact Ada — works for → BMW" in statement.path
-
-
-def test_a_stated_triplet_leads_to_its_statement() -> None:
-    memory = RecallM(triplets=True)
-    memory.update("It rained. Ada lives in Porto.")
-    context = memory.recall("Where does Ada live?")
-    assert "Ada lives in Porto." in [statement.text for statement in context.statements]
-    assert not any(statement.fact for statement in context.statements)
-
-
-def test_a_triplet_that_was_stated_and_then_upserted_is_a_fact(memory: RecallM) -> None:
-    memory.update("She signed.", **triplet("Ada", "works for", "BMW"))  # type: ignore[arg-type]
     upsert(memory, ("Ada", "works for", "BMW"))
     assert "Ada — works for → BMW" in lines(memory.recall("Who works for BMW?"))
+    with RecallM(triplets=True) as stated:
+        stated.update("It rained. Ada lives in Porto.")
+        context = stated.recall("Where does Ada live?")
+        assert "Ada lives in Porto." in [each.text for each in context.statements]
+        assert not any(each.fact for each in context.statements)
 
 
 # What changes.
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5])
-def test_a_fact_brings_what_superseded_it(memory: RecallM, limit: int) -> None:
-    """Whoever reads that Ada works for BMW reads that she left."""
+def test_a_fact_brings_what_superseded_it(memory: RecallM) -> None:
+    """Whoever reads that Ada works for BMW reads that she left, in whatever spelling."""
     upsert(
         memory,
         ("Ada", "works for", "BMW"),
         ("Ben", "works for", "BMW"),
         ("Ada", "employed by", "SAP"),
     )
-    found = lines(memory.recall("Does Ada work for BMW?", limit=limit))
-    assert "Ada — employed by → SAP" in found
-    assert found.index("Ada — employed by → SAP") == len(found) - 1
+    for limit in (1, 2, 5):
+        found = lines(memory.recall("Does Ada work for BMW?", limit=limit))
+        assert found[-1] == "Ada — employed by → SAP"
+    upsert(memory, ("ada", "works for", "Cisco"))
+    found = lines(memory.recall("Does Ada work for BMW?", limit=1))
+    assert "ada — works for → Cisco" in found
+    with RecallM() as denied:
+        upsert(denied, ("Ada", "works for", "BMW"), ("Ada", "no longer works for", "BMW"))
+        assert lines(denied.recall("Who works for BMW?")) == [
+            "Ada — works for → BMW",
+            "Ada — no longer works for → BMW",
+        ]
 
 
 def test_a_fact_brings_the_last_value_of_its_relation(memory: RecallM) -> None:
@@ -148,20 +142,6 @@ def test_a_fact_brings_the_last_value_of_its_relation(memory: RecallM) -> None:
     assert "Ada — works for → BMW" in found
     assert "Ada — works for → SAP" not in found
     assert found.index("Ada — works for → BMW") < found.index("Ada — works for → Cisco")
-
-
-def test_a_fact_in_other_spellings_is_ended_as_one(memory: RecallM) -> None:
-    upsert(memory, ("Ada", "works for", "BMW"), ("ada", "works for", "SAP"))
-    found = lines(memory.recall("Does Ada work for BMW?", limit=1))
-    assert "ada — works for → SAP" in found
-
-
-def test_a_denial_stands_behind_what_it_ended(memory: RecallM) -> None:
-    upsert(memory, ("Ada", "works for", "BMW"), ("Ada", "no longer works for", "BMW"))
-    assert lines(memory.recall("Who works for BMW?")) == [
-        "Ada — works for → BMW",
-        "Ada — no longer works for → BMW",
-    ]
 
 
 def test_forgetting_the_later_fact_brings_the_earlier_one_back(memory: RecallM) -> None:
@@ -195,17 +175,7 @@ def test_an_expired_fact_is_not_shown() -> None:
 # Filters and budgets.
 
 
-FILTERS = {
-    "speaker": "Ann",
-    "session": "talk",
-    "metadata": {"mood": "good"},
-    "since": NOW - timedelta(days=3),
-    "until": NOW - timedelta(days=1),
-}
-
-
-@pytest.mark.parametrize("name", FILTERS)
-def test_filters_choose_facts(memory: RecallM, name: str) -> None:
+def test_filters_choose_facts(memory: RecallM) -> None:
     upsert(memory, ("Cleo", "works for", "BMW"))
     memory.update(
         "",
@@ -217,11 +187,19 @@ def test_filters_choose_facts(memory: RecallM, name: str) -> None:
         metadata={"mood": "good"},
         timestamp=NOW - timedelta(days=2),
     )
-    [statement] = memory.recall("Who works for BMW?", **{name: FILTERS[name]}).statements  # type: ignore[arg-type]
-    assert (statement.text, statement.passage) == ("Ada — works for → BMW", "a")
-    assert (statement.source, statement.session, statement.speaker) == ("letter", "talk", "Ann")
-    assert statement.metadata == {"mood": "good"}
-    assert statement.line == "[2026-02-27] Ann: Ada — works for → BMW"
+    filters: dict[str, Any] = {
+        "speaker": "Ann",
+        "session": "talk",
+        "metadata": {"mood": "good"},
+        "since": NOW - timedelta(days=3),
+        "until": NOW - timedelta(days=1),
+    }
+    for name, value in filters.items():
+        [statement] = memory.recall("Who works for BMW?", **{name: value}).statements
+        assert (statement.text, statement.passage) == ("Ada — works for → BMW", "a"), name
+        assert (statement.source, statement.session, statement.speaker) == ("letter", "talk", "Ann")
+        assert statement.metadata == {"mood": "good"}
+        assert statement.line == "[2026-02-27] Ann: Ada — works for → BMW"
     assert not memory.recall("Who works for BMW?", path=["x"])
 
 
@@ -250,13 +228,6 @@ def test_namespaces_do_not_share_facts(memory: RecallM) -> None:
 
 
 # How facts are shown.
-
-
-def test_explain_shows_facts(memory: RecallM) -> None:
-    upsert(memory, *PFIZER[3:4])
-    shown = memory.recall("Who are employed by Pfizer?").explain()
-    assert "[fact:Dorothea Altemus — employed by → Pfizer@1 t=1]" in shown
-    assert "fact of the relation employed by" in shown
 
 
 def test_a_hostile_label_stays_in_its_line(memory: RecallM) -> None:

@@ -16,20 +16,14 @@ def test_a_vector_is_stored_as_a_unit_vector_of_two_bytes_a_dimension() -> None:
     assert len(blob) == 4
     assert decode(blob) == pytest.approx([0.6, 0.8], abs=1e-3)
     assert encode(np.array([30, 40], np.int32)) == blob
+    assert encode([3e-300, 4e-300]) == encode([3e300, 4e300]) == blob
     assert decode(encode([0.0, 0.0])).tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize("size", [1e-300, 1e300])
-def test_the_length_of_a_vector_does_not_matter(size: float) -> None:
-    assert encode([3 * size, 4 * size]) == encode([3, 4])
-
-
-@pytest.mark.parametrize(
-    "bad", [[], [[1.0]], 1.0, ["a"], None, [1.0, float("nan")], [float("inf")], [1.0, [2.0]]]
-)
-def test_other_values_are_refused(bad: Any) -> None:
-    with pytest.raises(InvalidInputError, match="an embedding must"):
-        encode(bad)
+    bad: Any
+    for bad in (
+        [], [[1.0]], 1.0, ["a"], None, [1.0, float("nan")], [float("inf")], [1.0, [2.0]],
+    ):  # fmt: skip
+        with pytest.raises(InvalidInputError, match="an embedding must"):
+            encode(bad)
 
 
 def test_the_nearest_come_first_and_equal_cosines_keep_their_order() -> None:
@@ -47,10 +41,10 @@ def test_the_nearest_come_first_and_equal_cosines_keep_their_order() -> None:
 
 def test_cosines_are_those_of_numpy() -> None:
     random = np.random.default_rng(7)
-    rows = random.normal(size=(5000, 16))
+    rows = random.normal(size=(1000, 16))
     wanted = random.normal(size=16)
     exact = rows @ wanted / np.linalg.norm(rows, axis=1) / np.linalg.norm(wanted)
-    found = nearest(wanted, {n: encode(row) for n, row in enumerate(rows)}, 5000)
-    assert len(found) == 5000
+    found = nearest(wanted, {n: encode(row) for n, row in enumerate(rows)}, 1000)
+    assert len(found) == 1000
     assert max(abs(cosine - exact[n]) for n, cosine in found) < 1e-3
     assert [cosine for _, cosine in found] == sorted((c for _, c in found), reverse=True)

@@ -32,9 +32,9 @@ TEXTS = [
     "",
     " ",
     "ünïcode \U0001f600 \x00 漢字",
-    "a long one " * 400,
+    "a long one " * 100,
     "Where does Ingrid live now?",
-    *(f"Day {n}: " + "word " * n for n in range(0, 100, 3)),
+    *(f"Day {n}: " + "word " * n for n in range(0, 100, 4)),
 ]
 
 
@@ -50,7 +50,7 @@ def test_the_vectors_are_those_of_chroma(model: Embedding) -> None:
     ours = model.texts(TEXTS)
     assert model.name == NAME
     assert ours.shape == (len(TEXTS), 384)
-    some = [0, 1, 3, 4, 5, 30]
+    some = [0, 1, 3, 4, 5, 20]
     theirs = np.array(ONNXMiniLM_L6_V2()([TEXTS[place] for place in some]))
     assert np.abs(ours[some] - theirs).max() < 1e-5
     assert np.abs(model.question(TEXTS[5]) - ours[5]).max() < 1e-5
@@ -58,10 +58,11 @@ def test_the_vectors_are_those_of_chroma(model: Embedding) -> None:
 
 def test_it_may_be_used_by_several_threads(model: Embedding) -> None:
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(model.texts, [TEXTS[:12]] * 4))
+        found = list(pool.map(model.texts, [TEXTS[:6]] * 4))
     assert all(np.abs(each - found[0]).max() < 1e-6 for each in found)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_loads_its_own(model: Embedding) -> None:
     """The threads of the parent's session are not in the child."""
@@ -97,48 +98,42 @@ class TestFilesOfTheModel:
         yield copy
         minilm._model_of_process.cache_clear()
 
-    @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
-    @pytest.mark.parametrize("damage", ["empty", "truncated", "one bit", "replaced", "longer"])
-    def test_a_damaged_file_is_refused(self, folder: Path, name: str, damage: str) -> None:
-        file = folder / name
-        content = bytearray(file.read_bytes())
-        if damage == "empty":
-            content.clear()
-        elif damage == "truncated":
-            del content[len(content) // 2 :]
-        elif damage == "one bit":
-            content[len(content) // 2] ^= 1
-        elif damage == "replaced":
-            content[:] = b"{}"
-        else:
-            content += b"\n"
-        file.unlink()
-        file.write_bytes(content)
+    def test_a_damaged_file_is_refused(self, folder: Path) -> None:
+        """And the same memory works after the file is restored."""
+        file = folder / "tokenizer.json"
+        published, content = file.readlink(), file.read_bytes()
+        middle = len(content) // 2
         with RecallM(embeddings="default") as memory:
-            with pytest.raises(EmbeddingError) as refused:
+            for damaged in (
+                b"",
+                content[:middle],
+                content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+                b"{}",
+                content + b"\n",
+            ):
+                file.unlink()
+                file.write_bytes(damaged)
+                with pytest.raises(EmbeddingError) as refused:
+                    memory.update("Ann sings.")
+                assert str(refused.value).startswith(f"{file} ({len(damaged):,} bytes) is damaged")
+                assert "delete the file" in str(refused.value)
+                assert memory.stats().passages == 0
+            file.unlink()
+            file.symlink_to(published)
+            (folder / "model.onnx").unlink()
+            (folder / "model.onnx").write_bytes(b"{}")
+            with pytest.raises(EmbeddingError, match=r"model\.onnx \(2 bytes\) is damaged"):
                 memory.update("Ann sings.")
-            assert str(refused.value).startswith(f"{file} ({len(content):,} bytes) is damaged")
-            assert "delete the file" in str(refused.value)
-            assert memory.stats().passages == 0
+            (folder / "model.onnx").unlink()
+            (folder / "model.onnx").symlink_to(published.with_name("model.onnx"))
+            memory.update("Ann sings.")
+            assert "Ann sings." in memory.recall("Who sings?").text
 
     def test_a_file_that_cannot_be_read_is_named(self, folder: Path) -> None:
         (folder / "model.onnx").unlink()
         (folder / "model.onnx").mkdir()
         with pytest.raises(EmbeddingError, match=r"cannot be read: .*model\.onnx"):
             mini_lm().question("Who sings?")
-
-    def test_after_the_file_is_restored_the_same_memory_works(self, folder: Path) -> None:
-        file = folder / "tokenizer.json"
-        published = file.readlink()
-        file.unlink()
-        file.write_bytes(b"")
-        with RecallM(embeddings="default") as memory:
-            with pytest.raises(EmbeddingError):
-                memory.update("Ann sings.")
-            file.unlink()
-            file.symlink_to(published)
-            memory.update("Ann sings.")
-            assert "Ann sings." in memory.recall("Who sings?").text
 
 
 class TestFetching:
@@ -171,17 +166,14 @@ class TestFetching:
         assert {it.name: it.read_bytes() for it in folder.iterdir()} == self.FILES
         assert [it.name for it in folder.parent.iterdir()] == ["onnx"]
 
-    def test_existing_files_stay(self, folder: Path) -> None:
+    def test_existing_files_stay_and_are_not_fetched(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         folder.mkdir(parents=True)
         (folder / "vocab.txt").write_bytes(b"other")
         minilm._verified_file("tokenizer.json")
         assert (folder / "vocab.txt").read_bytes() == b"other"
         assert (folder / "model.onnx").read_bytes() == self.FILES["model.onnx"]
-
-    def test_nothing_is_fetched_if_the_files_exist(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        minilm._verified_file("model.onnx")
         monkeypatch.setattr(minilm, "_ARCHIVE_URL", "http://127.0.0.1:9/nowhere")
         minilm._verified_file("model.onnx")
 
@@ -224,22 +216,14 @@ class TestFetching:
         assert not list(folder.iterdir())
 
 
-def test_chroma_is_not_imported(model: Embedding) -> None:
-    program = (
-        "import sys; from recallm import RecallM\n"
-        "with RecallM(embeddings='default') as memory:\n"
-        "    memory.update('Ann sings.')\n"
-        "    assert memory.recall('Who is a singer?').text == 'Ann sings.'\n"
-        "assert 'onnxruntime' in sys.modules and 'chromadb' not in sys.modules"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
 RUN = """
 import sys, time
 from recallm import RecallM
 
+with RecallM("plain.db", embeddings="default") as memory:
+    memory.update("Ann sings.")
+    assert memory.recall("Who is a singer?").text == "Ann sings."
+assert "onnxruntime" in sys.modules and "chromadb" not in sys.modules
 with RecallM("memory.db", embeddings="default", vector_index="chroma") as memory:
     memory.update("Ann sings.")
     assert memory.recall("Who is a singer?").text == "Ann sings."
@@ -247,8 +231,9 @@ with RecallM("memory.db", embeddings="default", vector_index="chroma") as memory
 """
 
 
+@pytest.mark.slow
 class TestTelemetry:
-    """The model reports to nobody."""
+    """The model reports to nobody, and imports no Chroma by itself."""
 
     @pytest.fixture
     def home(self, model: Embedding, tmp_path: Path) -> Path:
@@ -272,6 +257,7 @@ class TestTelemetry:
         self.run(home)
         assert [it.name for it in (home / ".cache").iterdir()] == ["chroma"]
 
+    @pytest.mark.nightly
     def test_nothing_is_sent(self, home: Path) -> None:
         """ONNX Runtime asks for Microsoft's address 8 seconds after the model is loaded."""
         strace = shutil.which("strace")
