@@ -35,7 +35,7 @@ from recallm.ranking.statements import context_of_statements, rank
 from recallm.recall_request import RecallRequest
 from recallm.results import RecalledContext
 from recallm.retrieval.candidates import read_candidates
-from recallm.retrieval.facts import FactReader
+from recallm.retrieval.facts import FactReader, outdated_statements
 from recallm.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
 from recallm.retrieval.relations import RelationIndex, RelationIndexes
 from recallm.retrieval.subgraph import QuestionWindow, question_window, read_subgraph
@@ -119,7 +119,11 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
     fact_reader = None if index is None else FactReader(reader, question, request, index)
     if is_symbolic:
         stated = {each.key: each for context in contexts.values() for each in context.statements}
-        outdated = fact_reader.outdated(stated.values()) if fact_reader else frozenset[int]()
+        outdated = (
+            outdated_statements(fact_reader.reading, stated.values())
+            if fact_reader
+            else frozenset[int]()
+        )
         contexts = symbolically_revised(contexts, outdated)
     facts: Mapping[str, Sequence[GraphFact]] = {}
     if fact_reader is not None:

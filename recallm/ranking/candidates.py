@@ -56,15 +56,13 @@ def activate(
         for source, target in ((relation.a, relation.b), (relation.b, relation.a)):
             if source not in essential or target in essential or target not in rows:
                 continue
-            value = _association(relation.strength, essential[source].updates, rows[target].updates)
+            together = relation.strength
+            first, second = essential[source].updates, rows[target].updates
+            value = together / math.sqrt(max(first, together) * max(second, together))
             known = found.get(target)
             if known is None or value > known.value:
                 found[target] = Activation(concept=rows[target], through=source, value=value)
     return found
-
-
-def _association(together: int, first: int, second: int) -> float:
-    return together / math.sqrt(max(first, together) * max(second, together))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -241,10 +241,6 @@ class StemCounts:
             np.add.reduceat(counts[order], starts, out=total)
         return cls(units=ascending[starts], counts=total)
 
-    def over_passages(self) -> StemCounts:
-        """The counts by the t of the passage, where the units are the keys of statements."""
-        return StemCounts.summed(t_indexes_of(self.units), self.counts)
-
     def of(self, units: Keys) -> Floats:
         """The rows of ``units``; zeros for a unit that holds none of the stems."""
         if not len(self.units):
@@ -348,7 +344,7 @@ class PostingCounts:
         equals first."""
         weights = rarity(self.documents, sizes.corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
-        passages = StemCounts(units=self.keys, counts=self.counts).over_passages()
+        passages = StemCounts.summed(t_indexes_of(self.keys), self.counts)
         near = _summed_near(passages.units, weighted_sums(passages.counts > 0, weights))
         near = near[np.searchsorted(passages.units, t_indexes_of(self.keys))]
         of_sessions = session_scores(

@@ -116,7 +116,8 @@ def outdated_statements(
 
 
 class FactReader:
-    """Reads the facts of one question. ``index`` knows the stored relations."""
+    """Reads the facts of one question. ``index`` knows the stored relations; ``reading`` knows what
+    holds within the question's horizon."""
 
     def __init__(
         self, reader: GraphReader, question: Question, request: RecallRequest, index: RelationIndex
@@ -125,7 +126,7 @@ class FactReader:
         self._question = question
         self._where = request.where
         self._index = index
-        self._reading = FactReading(reader, index.relations, index.vocabulary, request.as_of)
+        self.reading = FactReading(reader, index.relations, index.vocabulary, request.as_of)
         self._asked = index.asked(question)
         self._entities = named_entities(reader, question)
         self._passages: dict[str, Passage] = {}
@@ -166,10 +167,10 @@ class FactReader:
             return None
         required = [self._entities[name] for name in entities]
         found = self._read(required[0] if required else None, self._index.predicates(asked), None)
-        held = {claim.fact for claim in self._reading.held(found, is_complete=not required)}
+        held = {claim.fact for claim in self.reading.held(found, is_complete=not required)}
         shown = sorted(self._meeting(found), key=_newest_first)
         matches: dict[tuple[str, ...], tuple[TripletEvidence, str]] = {}
-        for claim in self._reading.claims(shown):
+        for claim in self.reading.claims(shown):
             evidence = claim.evidence
             ends = (evidence.subject, evidence.object)
             is_shown = claim.fact in held and not claim.negative
@@ -205,11 +206,11 @@ class FactReader:
         of its groups: what is true in its place, where that meets the filter."""
         ends = {
             span.latest.fact: span.end
-            for span in self._reading.last_spans(found, _OF_GROUPS)
+            for span in self.reading.last_spans(found, _OF_GROUPS)
             if span.end is not None
         }
         endings: dict[TripletIds, TripletEvidence] = {}
-        for claim in self._reading.claims(latest.values()):
+        for claim in self.reading.claims(latest.values()):
             last = claim
             passed: set[object] = set()
             while not last.negative and last.fact in ends and last.fact not in passed:
@@ -219,10 +220,6 @@ class FactReader:
                 endings[_ids(claim.evidence)] = last.evidence
         met = {(_ids(each), each.t_index) for each in self._meeting(endings.values())}
         return {ids: each for ids, each in endings.items() if (_ids(each), each.t_index) in met}
-
-    def outdated(self, statements: Collection[StoredStatement]) -> frozenset[int]:
-        """``outdated_statements`` as the question's horizon shows them."""
-        return outdated_statements(self._reading, statements)
 
     def of_concepts(
         self, names: Collection[str], *, known: Collection[str], with_outdated: bool = True
@@ -235,8 +232,8 @@ class FactReader:
         found_evidence = self._read(entities.keys(), None, _OF_ENTITIES * len(names))
         latest = _latest(self._meeting(found_evidence))
         if not with_outdated:
-            outdated = {claim.place for claim in self._reading.outdated(latest.values())}
-            claims = self._reading.claims(latest.values())
+            outdated = {claim.place for claim in self.reading.outdated(latest.values())}
+            claims = self.reading.claims(latest.values())
             current = [claim.evidence for claim in claims if claim.place not in outdated]
             latest = {_ids(evidence): evidence for evidence in current}
         found: defaultdict[str, list[GraphFact]] = defaultdict(list)

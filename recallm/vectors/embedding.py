@@ -4,7 +4,6 @@ and the name that tells it apart from other models."""
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,11 +40,8 @@ _MAX_NAME_LENGTH = 500
 _REMEMBERED = 1 << 13
 """Texts whose vectors are remembered: 12 MB at 384 dimensions."""
 
-_IRRELEVANT_ARGUMENT = re.compile(
-    "key$|token$|secret|password|auth|device|batch|timeout|retries|progress|verbose|workers|client",
-    re.IGNORECASE,
-)
-"""Arguments of a ``partial`` that do not tell models apart, or are secret."""
+_REMEMBERED = 1 << 13
+"""Texts whose vectors are remembered: 12 MB at 384 dimensions."""
 
 
 def statement_text(text: str, speaker: str | None) -> str:
@@ -192,49 +188,40 @@ class RememberedVectors:
 
 def model_name(model: Any) -> str:
     """A name that tells ``model`` apart, as far as that can be known: its class or function, which
-    model it is, and the dimension that it was asked for.
+    model it is, and the dimension that it was asked for. A method's name is that of its object, a
+    lambda's has a digest of its code (which differs between versions of Python).
 
-    A method's name is that of its object. The name of a ``functools.partial`` also has the
-    arguments given beforehand, that of a lambda a digest of its code (which differs between
-    versions of Python). Some models cannot be told apart: a function that was changed under its
-    name, or that takes its model from a variable outside it, and objects of one class that do not
-    say which model they are. Give those an ``Embedding`` with a name.
+    Some models cannot be told apart: a function that was changed under its name, or that takes its
+    model from a variable outside it, and objects of one class that do not say which model they are.
+    Give those an ``Embedding`` with a name.
+
+    Raises:
+        InvalidInputError: nothing names the model: it is a ``functools.partial``.
+
     """
-    name = _full_name(model)
-    if len(name) <= _MAX_NAME_LENGTH:
-        return name
-    return f"{name[: _MAX_NAME_LENGTH - 17]}#{_digest(name)}"
+    return _full_name(model)[:_MAX_NAME_LENGTH]
 
 
 def _full_name(model: Any) -> str:
     owner = getattr(model, "__self__", None)
     if owner is not None and not isinstance(owner, type):  # a method: SentenceTransformer.encode
         return f"{_full_name(owner)}.{model.__name__}"
+    name = getattr(model, "__qualname__", None)
     if isinstance(model, partial):
-        arguments = [_argument_name(value) for value in model.args]
-        arguments += [
-            f"{key}={_argument_name(value)}"
-            for key, value in sorted(model.keywords.items())
-            if not _IRRELEVANT_ARGUMENT.search(key)
-        ]
-        function = _full_name(model.func)
-        return f"{function}({', '.join(arguments)})" if arguments else function
-    if hasattr(model, "__qualname__"):
-        name = f"{model.__module__}.{model.__qualname__}"
+        raise InvalidInputError(
+            "a functools.partial does not name its model, and vectors of different models must not "
+            "be compared; give embeddings=Embedding(name='…', embed=…)",
+            argument="embeddings",
+        )
+    if name is not None:
         code = getattr(model, "__code__", None)
-        if isinstance(code, CodeType) and code.co_name == "<lambda>":
-            name += f"#{_digest(_code_text(code))}"
-        return name
+        is_lambda = isinstance(code, CodeType) and code.co_name == "<lambda>"
+        return f"{model.__module__}.{name}" + (f"#{_digest(_code_text(code))}" if is_lambda else "")
     parts = [type(model).__qualname__]
     for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
         values = (_attribute(model, path) for path in attributes)
         parts += [str(value) for value in values if value][:1]
     return ":".join(parts)
-
-
-def _argument_name(value: object) -> str:
-    """A number or text as it is, an object by its name."""
-    return repr(value) if isinstance(value, int | float | str | None) else _full_name(value)
 
 
 def _code_text(code: CodeType) -> str:

@@ -10,7 +10,7 @@ from recallm import LLMError
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
 from recallm.hybrid.features import plain_answer, refusal_starts
 
-LENGTH = 20_000
+LENGTH = 10_000
 LIMIT = 3.0
 """Seconds for all fragments together: each takes milliseconds where the time is linear, and what is
 not linear takes minutes."""

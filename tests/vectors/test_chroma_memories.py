@@ -126,10 +126,9 @@ def test_two_processes_on_one_file(path: Path) -> None:
         assert recalled_texts(memory, "Ann") == ["Bo reads books.", "Cy cooks rice."]
         assert collection_sizes(chroma_index(memory)) == [2]
         assert not chroma_index(memory)._is_off
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.endswith("False\n")
+    with open_memory(path) as memory:
+        assert recalled_texts(memory, "Ann") == ["Bo reads books.", "Cy cooks rice."]
+        assert not chroma_index(memory)._is_off
 
 
 def test_in_any_folder(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from llama_index.core.embeddings import MockEmbedding
 from recallm import EmbeddingError, InvalidInputError, MissingDependencyError
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding
-from recallm.vectors.embedding import statement_text
+from recallm.vectors.embedding import model_name, statement_text
 from tests.vectors.fakes import bag_of_words
 
 
@@ -174,18 +174,12 @@ class TestKinds:
         assert model is not None
         assert model.name == "tests.vectors.fakes.bag_of_words"
         assert model.texts(["a b", ""]).shape == (2, 64)
-        assert checked_embedding(partial(bag_of_words)).name == model.name  # type: ignore[union-attr]
         method = checked_embedding(WithMethod().encode)
         assert method is not None
         assert method.name == "WithMethod:mini.encode"
 
     def test_names_of_different_models_differ(self) -> None:
-        """As far as models say what they are; equal models have equal names."""
-
-        def name(given: Any) -> str:
-            model = checked_embedding(given)
-            assert model is not None
-            return model.name
+        """As far as models say what they are; a partial says nothing."""
 
         class Card:
             base_model = "org/mini"
@@ -195,9 +189,6 @@ class TestKinds:
                 self.model_name = ""
                 self.name_or_path = which
 
-            def prompted(self, texts: list[str], prompt: str) -> Any:
-                return bag_of_words([prompt + text for text in texts])
-
         class Carded(WithMethod):
             model_name = ""
             model_card_data = Card()
@@ -206,48 +197,33 @@ class TestKinds:
             def tokenizer(self) -> Any:
                 raise RuntimeError
 
-        def embed(*given: Any, **_: Any) -> Any:
-            return bag_of_words(given[-1])
-
-        def lambdas() -> list[Any]:
-            return [
-                lambda texts: [[1, 0]] * len(texts),
-                lambda texts: [[0, 1]] * len(texts),
-                lambda texts: [[1, 0]] * sum(1 for _ in texts),
-                lambda texts: [[1, 0]] * sum(2 for _ in texts),
-                lambda texts: [[text in {"a", "b"}, 1] for text in texts],
-                lambda texts: bag_of_words(texts),  # noqa: PLW0108
-            ]
-
-        kinds = [
-            *lambdas(),
-            partial(embed),
-            partial(embed, model="a"),
-            partial(embed, model="b"),
-            partial(embed, dimensions=2),
-            partial(embed, ...),
-            partial(embed, WithMethod()),
-            partial(embed, Sentences("a")),
-            Sentences("a").encode,
-            Sentences("b").encode,
-            partial(Sentences("b").prompted, prompt="p"),
-            partial(Sentences("b").prompted, prompt="q"),
+        names = []
+        for model in (Sentences("a"), Sentences("b"), Carded()):
+            checked = checked_embedding(model.encode)
+            assert checked is not None
+            names.append(checked.name)
+        assert [name.rpartition(".Test")[2].rpartition(">.")[2] for name in names] == [
+            "Sentences:a.encode",
+            "Sentences:b.encode",
+            "Carded:org/mini.encode",
         ]
-        names = [name(kind) for kind in kinds]
-        assert len(set(names)) == len(names)
-        assert [name(each) for each in lambdas()] == names[:6]
-        assert name(Carded().encode).endswith("Carded:org/mini.encode")
-        for given in ({"api_key": "sk"}, {"batch_size": 8}, {"device": "cpu"}):
-            assert name(partial(embed, **given)) == name(embed)
-        long = [name(partial(embed, *["x" * 99] * 9, last)) for last in "ab"]
-        assert len(set(long)) == 2
-        assert {len(each) for each in long} == {500}
+        lambdas = [
+            lambda texts: [[1, 0]] * len(texts),
+            lambda texts: [[0, 1]] * len(texts),
+            lambda texts: [[1, 0]] * sum(1 for _ in texts),
+            lambda texts: [[1, 0]] * sum(2 for _ in texts),
+            lambda texts: [[text in {"a", "b"}, 1] for text in texts],
+            lambda texts: bag_of_words(texts),  # noqa: PLW0108
+        ]
+        assert len({model_name(each) for each in lambdas}) == len(lambdas)
+        with pytest.raises(InvalidInputError, match=r"give embeddings=Embedding\(name="):
+            checked_embedding(partial(bag_of_words))
 
     @pytest.mark.slow
     def test_a_lambda_has_the_same_name_in_every_process(self) -> None:
         script = (
-            "from recallm.vectors.arguments import checked_embedding\n"
-            "print(checked_embedding(lambda texts: [[t in {'a', 'b', 'c'}] for t in texts]).name)"
+            "from recallm.vectors.embedding import model_name\n"
+            "print(model_name(lambda texts: [[t in {'a', 'b', 'c'}] for t in texts]))"
         )
         names = {
             subprocess.run(

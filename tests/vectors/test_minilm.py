@@ -34,7 +34,7 @@ TEXTS = [
     "ünïcode \U0001f600 \x00 漢字",
     "a long one " * 100,
     "Where does Ingrid live now?",
-    *(f"Day {n}: " + "word " * n for n in range(0, 100, 4)),
+    *(f"Day {n}: " + "word " * n for n in range(0, 100, 20)),
 ]
 
 
@@ -50,7 +50,7 @@ def test_the_vectors_are_those_of_chroma(model: Embedding) -> None:
     ours = model.texts(TEXTS)
     assert model.name == NAME
     assert ours.shape == (len(TEXTS), 384)
-    some = [0, 1, 3, 4, 5, 20]
+    some = [0, 1, 3, 4, 5, 8]
     theirs = np.array(ONNXMiniLM_L6_V2()([TEXTS[place] for place in some]))
     assert np.abs(ours[some] - theirs).max() < 1e-5
     assert np.abs(model.question(TEXTS[5]) - ours[5]).max() < 1e-5
