@@ -214,9 +214,11 @@ def _full_name(model: Any) -> str:
             argument="embeddings",
         )
     if name is not None:
+        name = f"{model.__module__}.{name}"
         code = getattr(model, "__code__", None)
-        is_lambda = isinstance(code, CodeType) and code.co_name == "<lambda>"
-        return f"{model.__module__}.{name}" + (f"#{_digest(_code_text(code))}" if is_lambda else "")
+        if isinstance(code, CodeType) and code.co_name == "<lambda>":
+            name += f"#{_digest(_code_text(code))}"
+        return name
     parts = [type(model).__qualname__]
     for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
         values = (_attribute(model, path) for path in attributes)

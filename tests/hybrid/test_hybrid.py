@@ -70,6 +70,10 @@ class Names:
 
 
 def test_the_better_answer_is_given_with_both(memory: RecallM) -> None:
+    both = {
+        "recallm": "Bo lives in York.",
+        "vectors": "It is not mentioned where Bo lives.",
+    }
     answer = HybridRecallM(memory, llm=model, vectors=nearest).ask(QUESTION)
     assert answer == "Bo lives in York."
     assert isinstance(answer, HybridAnswer)
@@ -77,57 +81,38 @@ def test_the_better_answer_is_given_with_both(memory: RecallM) -> None:
     assert answer.choice.name == "recallm"
     assert answer.choice.probability is not None
     assert answer.choice.probability > 0.8
-    assert answer.answers == {
-        "recallm": "Bo lives in York.",
-        "vectors": "It is not mentioned where Bo lives.",
-    }
+    assert answer.answers == both
     assert answer.contexts["vectors"].text == "Bo likes tea."
     assert answer.context is answer.contexts["recallm"]
     assert "Bo moved to York." in answer.context.text
     assert answer.errors == {}
-
-
-def test_the_discriminator_is_given_the_question_and_both_answers(memory: RecallM) -> None:
     names = Names("vectors")
     answer = HybridRecallM(memory, llm=model, vectors=nearest, discriminator=names).ask(QUESTION)
-    assert answer == "It is not mentioned where Bo lives."
+    assert answer == both["vectors"]
     assert answer.choice == Choice("vectors", 0.75)
-    assert names.asked == [
-        (
-            QUESTION,
-            {"recallm": "Bo lives in York.", "vectors": "It is not mentioned where Bo lives."},
-        )
-    ]
+    assert names.asked == [(QUESTION, both)]
 
 
 def test_without_a_retriever_the_memory_itself_is_asked_by_its_vectors(embedded: RecallM) -> None:
+    """In its namespace; it is closed with the memory."""
+    other = embedded.in_namespace("other")
+    other.update("Bo moved to Bath.")
+    found = HybridRecallM(other).recall(QUESTION).contexts
+    assert [each.text for each in found["vectors"].statements] == ["Bo moved to Bath."]
     hybrid = HybridRecallM(embedded, llm=model)
     answer = hybrid.ask(QUESTION, limit=2)
     assert answer == "Bo lives in York."
     near = answer.contexts["vectors"]
     assert len(near.statements) == 2
-    assert all("cosine" in it.contributions for it in near.statements)
-    assert any("cosine" not in it.contributions for it in answer.contexts["recallm"].statements)
+    assert all("cosine" in each.contributions for each in near.statements)
+    words = answer.contexts["recallm"].statements
+    assert any("cosine" not in each.contributions for each in words)
     assert embedded.config.ranking == "statements"
+    scored = hybrid.recall(QUESTION, min_score=0.999).contexts
+    assert scored["vectors"], "min_score is for the branch that has scores"
+    assert not scored["recallm"]
     hybrid.memory.update("Bo moved to Leeds.")
     assert "Bo moved to Leeds." in hybrid.recall("Bo moved to Leeds.").contexts["vectors"].text
-
-
-def test_the_default_branch_stays_in_the_namespace(embedded: RecallM) -> None:
-    other = embedded.in_namespace("other")
-    other.update("Bo moved to Bath.")
-    found = HybridRecallM(other).recall(QUESTION).contexts
-    assert [it.text for it in found["vectors"].statements] == ["Bo moved to Bath."]
-
-
-def test_a_memory_without_embeddings_needs_a_retriever(memory: RecallM) -> None:
-    with pytest.raises(InvalidInputError, match=r"needs embeddings.*or give vectors=") as raised:
-        HybridRecallM(memory, llm=model)
-    assert raised.value.argument == "vectors"
-
-
-def test_the_default_branch_is_closed_with_the_memory(embedded: RecallM) -> None:
-    hybrid = HybridRecallM(embedded, llm=model)
     embedded.close()
     with pytest.raises(ClosedError):
         hybrid.recall(QUESTION)
@@ -135,7 +120,10 @@ def test_the_default_branch_is_closed_with_the_memory(embedded: RecallM) -> None
         HybridRecallM(embedded, llm=model)
 
 
-def test_another_memory_can_be_the_branch(memory: RecallM) -> None:
+def test_a_memory_without_embeddings_needs_a_retriever_or_another_memory(memory: RecallM) -> None:
+    with pytest.raises(InvalidInputError, match=r"needs embeddings.*or give vectors=") as raised:
+        HybridRecallM(memory, llm=model)
+    assert raised.value.argument == "vectors"
     with RecallM() as other:
         other.update("Bo moved to Bath.")
         contexts = HybridRecallM(memory, vectors=other).recall(QUESTION).contexts
@@ -155,29 +143,21 @@ def test_recall_needs_no_model(memory: RecallM) -> None:
         assert HybridRecallM(own, vectors=nearest).ask(QUESTION) == "Bo lives in York."
 
 
-def test_both_branches_run_at_once(memory: RecallM) -> None:
+def test_both_branches_run_at_once_in_the_callers_context(memory: RecallM) -> None:
     """Each waits for the other: one after the other, both would time out."""
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
     meeting = threading.Barrier(2, timeout=20)
+    seen: list[str] = []
 
     def waits(prompt: str) -> str:
         meeting.wait()
+        seen.append(variable.get())
         return model(prompt)
 
+    variable.set("set")
     answer = HybridRecallM(memory, llm=waits, vectors=nearest).ask(QUESTION)
     assert answer.errors == {}
     assert set(answer.answers) == {"recallm", "vectors"}
-
-
-def test_the_callers_context_variables_are_seen_in_both_branches(memory: RecallM) -> None:
-    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
-    seen: list[str] = []
-
-    def sees(prompt: str) -> str:
-        seen.append(variable.get())
-        return "x"
-
-    variable.set("set")
-    HybridRecallM(memory, llm=sees, vectors=nearest).ask(QUESTION)
     assert seen == ["set", "set"]
 
 
@@ -231,17 +211,12 @@ def test_a_retriever_that_gives_no_text_has_failed(memory: RecallM) -> None:
 
 
 def test_where_both_fail_the_error_tells_both(memory: RecallM) -> None:
-    hybrid = HybridRecallM(memory, llm=fails, vectors=fails)
+    """Where the discriminator's model fails, the trained one chooses."""
     with pytest.raises(HybridError, match=r"recallm: LLMError.*vectors: OSError") as raised:
-        hybrid.ask(QUESTION)
+        HybridRecallM(memory, llm=fails, vectors=fails).ask(QUESTION)
     assert set(raised.value.errors) == {"recallm", "vectors"}
-
-
-def test_where_the_discriminators_model_fails_the_trained_one_chooses(memory: RecallM) -> None:
-    hybrid = HybridRecallM(
-        memory, llm=model, vectors=nearest, discriminator=LLMDiscriminator(fails)
-    )
-    answer = hybrid.ask(QUESTION)
+    failing = LLMDiscriminator(fails)
+    answer = HybridRecallM(memory, llm=model, vectors=nearest, discriminator=failing).ask(QUESTION)
     assert answer.choice.name == "recallm"
     assert answer.choice.probability is not None
     assert "no such index" in answer.choice.reason
@@ -282,9 +257,3 @@ def test_what_cannot_be_used_is_refused(memory: RecallM) -> None:
         with pytest.raises(InvalidInputError) as raised:
             HybridRecallM(arguments.pop("memory"), **arguments)
         assert raised.value.argument == name
-
-
-def test_min_score_goes_to_the_branch_that_has_scores(embedded: RecallM) -> None:
-    found = HybridRecallM(embedded).recall(QUESTION, min_score=0.999)
-    assert not found.contexts["recallm"]
-    assert found.contexts["vectors"]

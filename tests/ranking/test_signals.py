@@ -29,13 +29,10 @@ def signals(store: DictStore, question: Question) -> dict[str, dict[str, float]]
     }
 
 
-def test_every_signal_but_length_has_a_weight_in_one_table_at_least() -> None:
-    """``length`` is for tables of one's own."""
+def test_rare_stems_weigh_more_and_long_statements_less() -> None:
+    """Every signal but ``length``, which is for tables of one's own, has a weight in a table."""
     tables = load_tables()
     assert set(tables.words.signals) | set(tables.vectors.signals) == set(SIGNALS) - {"length"}
-
-
-def test_rare_stems_weigh_more_and_long_statements_less() -> None:
     store = store_of(
         turn("heron", session="a"),
         turn("harbour", session="b"),
@@ -46,6 +43,15 @@ def test_rare_stems_weigh_more_and_long_statements_less() -> None:
     assert found["heron"]["meaning"] > found["harbour"]["meaning"] > 0
     assert found["harbour"]["session"] > found["harbour again"]["session"]
     assert min(found, key=lambda text: found[text]["session"]).startswith("harbour and so many")
+    # The rank by meaning.
+    store = store_of(
+        turn("heron owl", session="a"),
+        turn("heron", session="b"),
+        turn("heron again", session="c"),
+        turn("qzxv", session="a"),
+    )
+    ranks = {text: row["meaning rank"] for text, row in signals(store, asked("heron owl")).items()}
+    assert ranks == pytest.approx({"heron owl": 1, "heron": 1 / 2, "heron again": 1 / 2, "qzxv": 0})
 
 
 def test_a_signal_does_not_depend_on_the_other_candidates_values() -> None:
@@ -76,16 +82,11 @@ def test_what_follows_a_question_takes_its_overlap() -> None:
     assert asking["question"] == 1
 
 
-def test_a_long_passage_is_not_one_place() -> None:
+def test_a_long_passage_is_not_one_place_and_a_session_lifts_its_statements() -> None:
     """What stands more than three statements away in a document lends nothing."""
     words = ["The heron sleeps", *(f"Filler {n}" for n in range(8)), "An owl hunts"]
-    store = store_of(turn(*words))
-    found = signals(store, asked("heron owl sleeps"))
-    assert found["The heron sleeps"]["passage"] < 1
-    assert found["The heron sleeps"]["passage"] > found["An owl hunts"]["passage"] > 0
-
-
-def test_a_session_that_holds_it_all_lifts_its_statements() -> None:
+    found = signals(store_of(turn(*words)), asked("heron owl sleeps"))
+    assert 1 > found["The heron sleeps"]["passage"] > found["An owl hunts"]["passage"] > 0
     store = store_of(
         turn("A heron", session="a"),
         turn("An owl", session="a"),
@@ -138,17 +139,6 @@ def test_more_new_names_count_more_where_a_name_is_asked_for() -> None:
         {"heron ana ben": np.log(3), "heron ana": np.log(2), "heron naxos": 0, "heron ben ana": 1}
     )
     assert not any(row["kind"] for row in signals(store, asked("heron")).values())
-
-
-def test_the_rank_by_meaning() -> None:
-    store = store_of(
-        turn("heron owl", session="a"),
-        turn("heron", session="b"),
-        turn("heron again", session="c"),
-        turn("qzxv", session="a"),
-    )
-    ranks = {text: row["meaning rank"] for text, row in signals(store, asked("heron owl")).items()}
-    assert ranks == pytest.approx({"heron owl": 1, "heron": 1 / 2, "heron again": 1 / 2, "qzxv": 0})
 
 
 def test_who_is_asked_for_by_name() -> None:

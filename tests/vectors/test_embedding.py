@@ -45,7 +45,7 @@ class TestResults:
         for place, given in enumerate(kinds):
             rows = of(given).texts(["a", ""])
             assert rows.dtype == np.float32
-            assert np.allclose(rows, [[0.6, 0.8], [0, 0]]), place
+            assert np.allclose(rows, np.array([[0.6, 0.8], [0, 0]])), place
 
     def test_the_model_is_not_called_without_texts(self) -> None:
         def fails(_: list[str]) -> Any:

@@ -154,18 +154,16 @@ class TestWriting:
             assert memory.stats().passages == before + 4
             assert len(vectors(memory)) == memory.stats().statements
 
-    def test_an_iterator_of_items_that_fails(self, memory: RecallM) -> None:
-        """The whole batches before the failure are written."""
+    def test_an_iterator_is_read_one_batch_ahead(self, memory: RecallM) -> None:
+        """Where it fails, the whole batches before are written."""
 
-        def items() -> Iterator[str]:
+        def broken() -> Iterator[str]:
             yield from ("a", "b", "c")
             raise LookupError
 
         with pytest.raises(LookupError):
-            memory.update_many(items(), batch_size=2)
-        assert [it.text for it in memory.passages()] == ["a", "b"]
-
-    def test_at_most_one_batch_is_read_ahead(self) -> None:
+            memory.update_many(broken(), batch_size=2)
+        assert [passage.text for passage in memory.passages()] == ["a", "b"]
         taken = 0
 
         def items() -> Iterator[str]:
