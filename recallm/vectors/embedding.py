@@ -40,9 +40,6 @@ _MAX_NAME_LENGTH = 500
 _REMEMBERED = 1 << 13
 """Texts whose vectors are remembered: 12 MB at 384 dimensions."""
 
-_REMEMBERED = 1 << 13
-"""Texts whose vectors are remembered: 12 MB at 384 dimensions."""
-
 
 def statement_text(text: str, speaker: str | None) -> str:
     """The text that is embedded for a statement: its sentence, after its speaker if known."""
