@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from recallm import checks
 from recallm.config import RankingName, RecallConfig
@@ -79,10 +79,9 @@ class RecallM(WritableMemory):
     stored under a predicate that says so ("not live in", "may move to"). It takes a parse of each
     text.
 
-    ``propositions``: what the statements of a text are. None: its sentences. "clauses": a parse
-    splits sentences into clauses that stand alone, with names in place of their pronouns. A
-    callable prompt → text: a language model lists the propositions; a sentence that gives none is a
-    statement itself. The passage stays verbatim, and a statement has its span in it.
+    ``propositions``: a language model (prompt → text) that lists what the statements of a text are,
+    in place of its sentences; a sentence that gives none is a statement itself. The passage stays
+    verbatim, and a statement has its span in it.
 
     Each method raises ``InvalidInputError`` for an argument that cannot be used, and ``StoreError``
     where the store fails. Safe to use from several threads. As a context manager it closes itself.
@@ -100,7 +99,7 @@ class RecallM(WritableMemory):
         StoreError: the store cannot be opened.
         MissingDependencyError: an optional package is needed and not installed.
         PipelineError: the spaCy pipeline named in ``config`` is not installed, or it is not English
-            and texts are parsed, for ``triplets`` or ``propositions="clauses"``.
+            and texts are parsed for ``triplets``.
 
     """
 
@@ -120,7 +119,7 @@ class RecallM(WritableMemory):
         embeddings: object = None,
         vector_index: object = None,
         triplets: bool = False,
-        propositions: Literal["clauses"] | Callable[[str], str] | None = None,
+        propositions: Callable[[str], str] | None = None,
     ) -> None:
         namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):

@@ -165,14 +165,12 @@ def _open(
     password_file: Path | None,
     creates: bool,
     ranking: RankingName = "statements",
-    propositions: Literal["clauses"] | None = None,
     asks: bool = True,
 ) -> RecallM:
     """``asks``: whether the command may ask for the password of a server."""
     options: dict[str, Any] = {
         "config": RecallConfig(ranking=ranking),
         "embeddings": embeddings,
-        "propositions": propositions,
     }
     if namespace is not None:
         options["namespace"] = namespace

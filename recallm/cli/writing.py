@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -73,10 +73,6 @@ def update(
     session: Annotated[
         str | None, typer.Option(help="The conversation or document that it belongs to.")
     ] = None,
-    propositions: Annotated[
-        Literal["clauses"] | None,
-        typer.Option(help="Split sentences into clauses that stand alone."),
-    ] = None,
 ) -> None:
     """Remember TEXT, files, conversations or web pages."""
     if id is not None and (len([*(text or ()), *(whole or ())]) != 1 or file or messages):
@@ -122,7 +118,7 @@ def update(
                 yield {**named, **message, **common}
 
     updates: list[KnowledgeUpdate] = []
-    with open_memory(propositions=propositions) as memory:
+    with open_memory() as memory:
         if text or file or messages:
             # Their number, for a percentage; standard input may go on for ever.
             is_endless = STANDARD_STREAM in (file or ())

@@ -15,7 +15,6 @@ from recallm.extraction.anchors import temporal_anchor, with_anchor
 from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.extraction.coreference import Resolved, TextRead, has_anaphors, resolve
-from recallm.extraction.propositions import Propositions, Stated, by_model, clauses, sentences_of
 from recallm.extraction.questions import (
     asked_traits,
     asks_for_number,
@@ -28,7 +27,7 @@ from recallm.extraction.questions import (
 )
 from recallm.extraction.reading import ReadSentence, ReadText, TextReader
 from recallm.extraction.references import FoundReference, addressed
-from recallm.extraction.stated import stated_triplets
+from recallm.extraction.statements import Stated, propositions, sentences_of, stated_triplets
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import spaced_code
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
@@ -39,7 +38,6 @@ from recallm.model import (
     EarlierPassage,
     ExtractedStatement,
     Extraction,
-    OpenTriplet,
     Question,
     Trait,
     Turn,
@@ -69,27 +67,22 @@ _T = TypeVar("_T")
 class Extractor:
     """Reads texts and questions with one spaCy pipeline and one configuration.
 
-    The statements of a text are its sentences, or its ``propositions``: "clauses", or a language
-    model (prompt → text).
+    The statements of a text are its sentences, or the propositions that a language model
+    (prompt → text) lists.
 
     The pipeline is loaded at first use, once for all extractors that use it. Safe for several
     threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
     loaded.
 
     Raises:
-        InvalidInputError: ``propositions`` is neither.
+        InvalidInputError: ``propositions`` cannot be called.
     """
 
-    def __init__(self, config: RecallConfig, propositions: Propositions | None = None) -> None:
-        if not (propositions in (None, "clauses") or callable(propositions)):
-            raise InvalidInputError(
-                'propositions must be None, "clauses" or a language model (prompt → text), not '
-                + checks.shown(propositions),
-                argument="propositions",
-            )
+    def __init__(
+        self, config: RecallConfig, propositions: Callable[[str], str] | None = None
+    ) -> None:
         self._config = config
-        self._splits = propositions == "clauses"
-        self._llm = propositions if callable(propositions) else None
+        self._llm = checks.optional_callable(propositions, "propositions")
         self._reader = TextReader(config)
         self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
         self._answers: TextCache[tuple[str, ...]] = TextCache(_CACHED_CHARACTERS)
@@ -98,13 +91,13 @@ class Extractor:
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
 
     def load(self, *, parser: bool = False) -> None:
-        """Load the pipeline now instead of at first use, with the ``parser`` if it is needed.
+        """Load the pipeline now instead of at first use, also the ``parser``.
 
         Raises:
             PipelineError: there is a parser to load, and the pipeline is not English.
         """
         pipeline = self._reader.pipeline
-        if parser or self._splits:
+        if parser:
             pipeline.load_parser()
 
     def extract(
@@ -212,7 +205,7 @@ class Extractor:
         self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
     ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
-        texts = self._reader.read([turn.text for turn in turns], parsed=self._splits or triplets)
+        texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
         passages = [
             (read, self._references(read, turn) if self._config.concepts == "all" else ())
             for turn, read in zip(turns, texts, strict=True)
@@ -233,12 +226,10 @@ class Extractor:
         self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]], *, parsed: bool
     ) -> Iterator[list[Stated]]:
         """What the statements of each passage say; with ``parsed`` they are parsed."""
-        if self._splits:
-            return clauses(self._reader, passages, parsed=parsed)
         if self._llm is not None:
             listed = [self._listed(self._llm, read.text) for read, _ in passages]
-            return by_model(self._reader, passages, listed, parsed=parsed)
-        return (list(sentences_of(read, references)) for read, references in passages)
+            return propositions(self._reader, passages, listed, parsed=parsed)
+        return (sentences_of(read, references) for read, references in passages)
 
     def _listed(self, llm: Callable[[str], str], text: str) -> tuple[str, ...]:
         """The propositions of a text as a language model lists them. It is not asked again for a
@@ -258,9 +249,9 @@ class Extractor:
     ) -> Extraction:
         speaker_mentions = self._speaker(turn.speaker)
         name = speaker_mentions[0].name if speaker_mentions else None
-        stated_by_text: tuple[Sequence[OpenTriplet], Sequence[OpenTriplet]] = ((), ())
-        if triplets:
-            stated_by_text = stated_triplets(stated, speaker_mentions, self.concept_name)
+        open_triplets, facts = (
+            stated_triplets(stated, speaker_mentions, self.concept_name) if triplets else ((), ())
+        )
         return Extraction(
             statements=tuple(
                 _statement(position, each, speaker_mentions) for position, each in enumerate(stated)
@@ -275,8 +266,8 @@ class Extractor:
                 speaker=name,
             ),
             speaker_concept=name,
-            triplets=tuple(stated_by_text[0]),
-            facts=tuple(stated_by_text[1]),
+            triplets=open_triplets,
+            facts=facts,
         )
 
     def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:

@@ -309,7 +309,7 @@ def _check_english(nlp: Language) -> None:
         model = str(nlp.meta["name"])
         raise PipelineError(
             f"the parser inside recallm reads English, the spaCy pipeline {model!r} has the "
-            f"language {language!r}: use an English pipeline, or do without triplets and clauses",
+            f"language {language!r}: use an English pipeline, or do without triplets",
             model=model,
         )
 

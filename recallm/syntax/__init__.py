@@ -1,8 +1,5 @@
-"""What the parse of a sentence says: its clauses, the open triplets that they state, and the
-propositions that it is split into."""
+"""What the parse of a sentence says: its clauses, and the open triplets that they state."""
 
-from recallm.syntax.propositions import propositions
-from recallm.syntax.tree import SentenceTree
-from recallm.syntax.triplets import ConceptAt, triplets_and_facts
+from recallm.syntax.triplets import triplets_and_facts
 
-__all__ = ["ConceptAt", "SentenceTree", "propositions", "triplets_and_facts"]
+__all__ = ["triplets_and_facts"]

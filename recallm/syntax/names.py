@@ -18,7 +18,6 @@ from typing import Final
 from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
 
 from recallm.model import Mark
-from recallm.syntax.mending import is_below, move
 from recallm.syntax.tree import SentenceTree
 
 __all__ = ["mend_names", "name_around"]
@@ -48,7 +47,7 @@ def mend_names(tree: SentenceTree) -> None:
     if not _is_whole(tree):
         tree.tags = before[2]
         for i, (head, relation) in enumerate(zip(*before[:2], strict=True)):
-            move(tree, i, head, relation)
+            tree.move(i, head, relation)
 
 
 def _is_whole(tree: SentenceTree) -> bool:
@@ -144,16 +143,16 @@ def _join(tree: SentenceTree, name: Name) -> None:
     if len(words) < 2 or not outer:
         return
     main = _main(tree, outer)
-    top = next((i for i in outer if not any(is_below(tree, i, j) for j in outer if j != i)), main)
+    top = next((i for i in outer if not any(tree.is_below(i, j) for j in outer if j != i)), main)
     if main != top:
-        move(tree, main, tree.heads[top], tree.relations[top])
+        tree.move(main, tree.heads[top], tree.relations[top])
     for i in words:
         if i != main and (i in outer or tree.bases[i] not in _IN_NAMES):
-            move(tree, i, main, "flat")
+            tree.move(i, main, "flat")
         tree.tags[i] = PROPN if tree.words[i].is_capitalised else tree.tags[i]
     for i in words:
         for child in [j for j in tree.children[i] if i != main and j not in words]:
-            move(tree, child, main, tree.relations[child])
+            tree.move(child, main, tree.relations[child])
 
 
 def _mend_title(tree: SentenceTree, name: Name) -> None:
@@ -170,29 +169,29 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
     if tree.bases[own] == "appos" and above >= 0 and tree.bases[above] == "nmod":
         bearer = tree.heads[above]
         if has_comma and tree.tags[bearer] == NOUN and tree.child(bearer, "det") >= 0:
-            move(tree, own, bearer, "appos")
+            tree.move(own, bearer, "appos")
         return
     if noun < 1 or tree.tags[noun] != NOUN or tree.is_time(noun):
         return
     before = noun - 1
     if tree.relations[noun] == "nmod:desc" and tree.heads[own] == before:
-        move(tree, own, tree.heads[before], tree.relations[before])
-        move(tree, before, noun, "compound")
-        move(tree, noun, own, "nmod:desc")
+        tree.move(own, tree.heads[before], tree.relations[before])
+        tree.move(before, noun, "compound")
+        tree.move(noun, own, "nmod:desc")
         for i in [*tree.children[before]]:
-            move(tree, i, own, tree.relations[i])
+            tree.move(i, own, tree.relations[i])
     elif tree.child(noun, "nmod:poss") < 0:
         return
     elif tree.heads[noun] == own and not has_comma:
-        move(tree, noun, above, tree.relations[own])
+        tree.move(noun, above, tree.relations[own])
         for i in [i for i in tree.children[own] if i not in range(*name)]:
-            move(tree, i, noun, tree.relations[i])
-        move(tree, own, noun, "flat")
+            tree.move(i, noun, tree.relations[i])
+        tree.move(own, noun, "flat")
     elif tree.bases[own] == "nsubj" and (
         (tree.heads[noun], tree.bases[noun]) == (above, "nsubj")
         or (tree.bases[noun] == "conj" and not has_comma)
     ):
-        move(tree, own, noun, "appos" if has_comma else "flat")
+        tree.move(own, noun, "appos" if has_comma else "flat")
 
 
 def _main(tree: SentenceTree, tokens: Sequence[int]) -> int:
@@ -244,7 +243,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
         relations = [tree.relations[i] for i in inside if tree.heads[i] == verb]
         above = [i for i in outer if tree.heads[i] != verb]
         head, relation = (tree.heads[above[0]], tree.relations[above[0]]) if above else (-1, "root")
-        move(tree, verb, head, relation)
+        tree.move(verb, head, relation)
         head = verb
         relation = next((it for it in relations if it in _PLACES), "nsubj")
     elif verb >= 0:
@@ -257,27 +256,27 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
         if tree.lowered[i] in (",", *_AND):
             continue
         for child in [j for j in tree.children[i] if j not in inside and i not in heads]:
-            move(tree, child, verb if verb >= 0 and child > verb else first, tree.relations[child])
-    move(tree, first, head, relation)
+            tree.move(child, verb if verb >= 0 and child > verb else first, tree.relations[child])
+    tree.move(first, head, relation)
     for own, name in zip(heads, names, strict=True):
         for i in range(*name):
             if i != own and tree.heads[i] not in range(*name):
-                move(tree, i, own, "flat")
+                tree.move(i, own, "flat")
             tree.tags[i] = PROPN
         if own != first:
-            move(tree, own, first, "conj")
+            tree.move(own, first, "conj")
             for i in [*tree.children[own]]:
                 if i >= end:
-                    move(tree, i, verb if verb >= 0 else head, tree.relations[i])
+                    tree.move(i, verb if verb >= 0 else head, tree.relations[i])
     last = heads[-1]
     for i in inside:
         if tree.lowered[i] in _AND:
-            move(tree, i, last, "cc")
+            tree.move(i, last, "cc")
         elif tree.lowered[i] == ",":
-            move(tree, i, last, "punct")
+            tree.move(i, last, "punct")
     if verb >= 0:
         for i in [i for i in tree.children[first] if i > end]:
-            move(tree, i, verb, tree.relations[i])
+            tree.move(i, verb, tree.relations[i])
 
 
 def _verb_behind(tree: SentenceTree, behind: int, names: range) -> int:
@@ -330,10 +329,10 @@ def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
     if not phrases:
         return
     tree.tags[noun] = VERB
-    move(tree, noun, root, "conj")
-    move(tree, noun - 1, noun, "cc")
+    tree.move(noun, root, "conj")
+    tree.move(noun - 1, noun, "cc")
     for i in phrases:
-        move(tree, i, noun, "obl")
+        tree.move(i, noun, "obl")
 
 
 def _mend_copula(tree: SentenceTree, verb: int) -> None:
@@ -346,9 +345,9 @@ def _mend_copula(tree: SentenceTree, verb: int) -> None:
         return
     for i in [i for i in tree.children[verb] if i != predicate]:
         relation = "nmod" if i > predicate and tree.bases[i] == "obl" else tree.relations[i]
-        move(tree, i, predicate, relation)
-    move(tree, predicate, -1, "root")
-    move(tree, verb, predicate, "cop")
+        tree.move(i, predicate, relation)
+    tree.move(predicate, -1, "root")
+    tree.move(verb, predicate, "cop")
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:
@@ -358,7 +357,7 @@ def _mend_preposition(tree: SentenceTree, verb: int) -> None:
         return
     head, relation = tree.heads[noun], tree.relations[noun]
     for i in [i for i in tree.children[noun] if i < verb or tree.relations[i] == "punct"]:
-        move(tree, i, verb, tree.relations[i])
-    move(tree, verb, head, relation)
-    move(tree, noun, verb, "obj")
+        tree.move(i, verb, tree.relations[i])
+    tree.move(verb, head, relation)
+    tree.move(noun, verb, "obj")
     tree.tags[verb] = VERB

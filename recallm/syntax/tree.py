@@ -7,6 +7,7 @@ Universal Dependencies (https://universaldependencies.org/u/dep).
 from __future__ import annotations
 
 import tomllib
+from bisect import insort
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -156,6 +157,25 @@ class SentenceTree:
                 for j in range(max(0, i - _MOST_STEPS), i):
                     if heads[j] == verb and roles[j] in _OF_NOUNS:
                         heads[j], relations[j] = i, roles[j]
+
+    def move(self, token: int, head: int, relation: str) -> None:
+        """Hang a token with all below it from another one (-1: from none)."""
+        if (before := self.heads[token]) >= 0:
+            self.children[before].remove(token)
+        if head >= 0:
+            insort(self.children[head], token)
+        self.heads[token] = head
+        self.relations[token] = relation
+        self.bases[token] = relation.partition(":")[0]
+
+    def is_below(self, token: int, head: int) -> bool:
+        """Whether a token is another one, or hangs from it over any number of steps."""
+        steps = 0
+        while token >= 0 and steps <= len(self):
+            if token == head:
+                return True
+            token, steps = self.heads[token], steps + 1
+        return False
 
     def __len__(self) -> int:
         return len(self.heads)
