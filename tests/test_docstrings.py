@@ -7,6 +7,9 @@ import importlib
 import inspect
 import pkgutil
 import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from langchain_core._api.deprecation import LangChainDeprecationWarning
@@ -14,35 +17,39 @@ from langchain_core._api.deprecation import LangChainDeprecationWarning
 import langchain_recallm
 import llama_index_recallm
 import recallm
+from tests.tables import each_row
 
-PACKAGES = ["recallm", "langchain_recallm", "llama_index_recallm"]
-MODULES = [
-    found.name
-    for package in (recallm, langchain_recallm, llama_index_recallm)
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if "__main__" not in found.name
-]
-PUBLIC = [
-    (package, name)
-    for package in (langchain_recallm, llama_index_recallm)
-    for name in package.__all__
-]
+PACKAGES = (recallm, langchain_recallm, llama_index_recallm)
 
 
-@pytest.mark.parametrize("name", [*PACKAGES, *MODULES])
-def test_examples_run(name: str) -> None:
-    module = importlib.import_module(name)
+def modules_with_examples() -> Iterator[str]:
+    for package in PACKAGES:
+        yield package.__name__
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            source = find_spec(found.name)
+            assert source is not None
+            assert source.origin is not None
+            if "__main__" not in found.name and ">>> " in Path(source.origin).read_text("utf-8"):
+                yield found.name
+
+
+def test_examples_run() -> None:
+    wrong = []
     with warnings.catch_warnings():
         # The classic classes say so when they are built.
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        failed, _ = doctest.testmod(
-            module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-        )
-    assert failed == 0
+        for name in modules_with_examples():
+            module = importlib.import_module(name)
+            options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+            if doctest.testmod(module, optionflags=options).failed:
+                wrong.append(name)
+    assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("package", "name"), PUBLIC, ids=[f"{package.__name__}.{name}" for package, name in PUBLIC]
+@each_row(
+    (package, name)
+    for package in (langchain_recallm, llama_index_recallm)
+    for name in package.__all__
 )
 def test_a_public_name_says_what_it_is_and_shows_it(package: object, name: str) -> None:
     public = getattr(package, name)
@@ -57,11 +64,10 @@ def test_a_public_name_says_what_it_is_and_shows_it(package: object, name: str) 
         assert {member for member, value in own.items() if not inspect.getdoc(value)} == set()
 
 
-@pytest.mark.parametrize("name", PACKAGES)
-def test_what_is_public_is_there(name: str) -> None:
-    package = importlib.import_module(name)
-    for public in package.__all__:
-        assert getattr(package, public) is not None
-        assert public in dir(package)
-    with pytest.raises(AttributeError):
-        _ = package.nothing
+def test_what_is_public_is_there() -> None:
+    for package in PACKAGES:
+        for public in package.__all__:
+            assert getattr(package, public) is not None
+            assert public in dir(package)
+        with pytest.raises(AttributeError):
+            _ = package.nothing  # type: ignore[attr-defined]

@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 from recallm.entity_words import BANDS, codes_of, entity_words, probes, whole_name
 from recallm.vectors import encode
+from tests.tables import each_row
 
 RANDOM = np.random.default_rng(5)
 
@@ -57,9 +57,7 @@ def test_codes_never_change() -> None:
     assert printed == f"{codes_of('m', vector)}\n"
 
 
-@pytest.mark.parametrize(
-    ("cosine", "least", "most"), [(0.9, 0.97, 1), (0.85, 0.9, 1), (0.1, 0, 0.05)]
-)
+@each_row([(0.9, 0.97, 1), (0.85, 0.9, 1), (0.1, 0, 0.05)])
 def test_probes_find_near_vectors_alone(cosine: float, least: float, most: float) -> None:
     pairs = [random_pair(cosine) for _ in range(300)]
     found = [bool(set(probes("m", one)) & set(codes_of("m", other))) for one, other in pairs]

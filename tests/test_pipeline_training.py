@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, unpack
+from tests.tables import each_row
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import with_silver_tags
@@ -285,8 +286,8 @@ def test_word_lists_know_how_words_were_used(letter: list[Sentence]) -> None:
     assert verbs["leave"].frames(Random(0)) == Frame(object=PLACE)
 
 
-@pytest.mark.parametrize("maker", [StatementMaker, ClauseMaker])
-def test_made_statements_are_trees_with_tags(tmp_path: Path, maker: type[StatementMaker]) -> None:
+@each_row([StatementMaker, ClauseMaker])
+def test_made_statements_are_trees_with_tags(maker: type[StatementMaker], tmp_path: Path) -> None:
     path = tmp_path / "words.conllu"
     path.write_text(WORDS * 2, encoding="utf-8")
     lists = word_lists(attach_entities(read_conllu(path), WORDS_ENTITIES))

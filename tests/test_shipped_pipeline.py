@@ -12,6 +12,7 @@ from spacy.language import Language
 
 from recallm.errors import InvalidInputError, PipelineError
 from recallm.extraction.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, unpack
+from tests.tables import each_row
 from training.pipeline.packing import pack
 
 
@@ -85,18 +86,14 @@ def test_an_unknown_part_is_refused() -> None:
         load_shipped(["tagger"])
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01", b"\x80", b"\x82\xa6format\x63\xaacomponents\x80"]
-)
+@each_row([b"", b"\x00\x01", b"\x80", b"\x82\xa6format\x63\xaacomponents\x80"])
 def test_damaged_or_foreign_files_say_what_to_do(content: bytes) -> None:
     with pytest.raises(PipelineError, match="reinstall recallm"):
         unpack([content])
 
 
-@pytest.mark.parametrize(
-    "mark", ["-", "–", "—", "--", "•", "*", "=", "|", "~", "…", ":)", "/", "#", "->", "🎉"]
-)
-def test_marks_are_no_concepts(knowledge: Language, mark: str) -> None:
+@each_row(["-", "–", "—", "--", "•", "*", "=", "|", "~", "…", ":)", "/", "#", "->", "🎉"])
+def test_marks_are_no_concepts(mark: str, knowledge: Language) -> None:
     for text in (f"{mark} bought milk", f"we met {mark} it was great", f"see you later {mark}"):
         found = {t.pos_ for t in knowledge(text) if not any(c.isalnum() for c in t.text)}
         assert not found & {"NOUN", "PROPN", "NUM"}, text
@@ -118,20 +115,19 @@ def test_names_are_entities_and_proper_nouns(knowledge: Language) -> None:
     assert {t.text for t in doc if t.pos_ == "PROPN"} >= {"Maria", "Lopez", "Berlin", "Canada"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("Ingrid lives in Malaga.", "nsubj root case obl punct"),
         ("My sister bought a bike.", "nmod:poss nsubj root det obj punct"),
         ("The cake was eaten.", "det nsubj:pass aux:pass root punct"),
-    ],
+    ]
 )
-def test_words_have_their_relations_as_roles(knowledge: Language, text: str, expected: str) -> None:
+def test_words_have_their_relations_as_roles(text: str, expected: str, knowledge: Language) -> None:
     assert " ".join(t.tag_ for t in knowledge(text)) == expected
 
 
-@pytest.mark.parametrize("text", ["Ingrid lives in Malaga.", "He runs.", "Bob plans a trip."])
-def test_a_verb_in_the_present_is_no_noun(knowledge: Language, text: str) -> None:
+@each_row(["Ingrid lives in Malaga.", "He runs.", "Bob plans a trip."])
+def test_a_verb_in_the_present_is_no_noun(text: str, knowledge: Language) -> None:
     assert knowledge(text)[1].pos_ == "VERB"
 
 

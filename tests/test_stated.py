@@ -10,6 +10,7 @@ import pytest
 from recallm import InvalidInputError, RecallM
 from recallm.model import OpenTriplet
 from recallm.stated import stated_elements
+from tests.tables import each_row
 
 LIVES = "Maria works for Siemens."
 
@@ -96,10 +97,8 @@ def test_archives_hold_them(memory: RecallM, tmp_path: Path) -> None:
     assert memory.graph.triplets() == other.graph.triplets()
 
 
-@pytest.mark.parametrize(
-    "text", ["?!", "x" * 100_000, "def f(x): return x", "| a | b |\n| 1 | 2 |", "你好。世界"]
-)
-def test_any_text_is_written(memory: RecallM, text: str) -> None:
+@each_row(["?!", "x" * 100_000, "def f(x): return x", "| a | b |\n| 1 | 2 |", "你好。世界"])
+def test_any_text_is_written(text: str, memory: RecallM) -> None:
     update = memory.update(text)
     [extraction] = memory.extract([text])
     assert len(update.statements) == len(extraction.statements)

@@ -1,9 +1,8 @@
 """What a pronoun stands for, and that no input breaks the resolver."""
 
-import pytest
-
 from recallm.extraction.coreference import resolve
 from tests.coreference.passages import antecedents, read_turns, resolved
+from tests.tables import each_row
 
 
 def test_a_pronoun_goes_back_to_the_name_of_its_passage() -> None:
@@ -61,8 +60,7 @@ def test_the_company_is_no_person() -> None:
     assert antecedents("Ann met Bob. The company is in San Jose.") == []
 
 
-@pytest.mark.parametrize(
-    "text",
+@each_row(
     [
         "",
         " ",
@@ -76,7 +74,7 @@ def test_the_company_is_no_person() -> None:
         "(((\"''he``",
         "the company's",
         "\u200bhe\ufeff",
-    ],
+    ]
 )
 def test_no_input_raises(text: str) -> None:
     earlier = read_turns("Ann works at Cisco.", text)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.extraction.coreference import Decision, decisions
 from recallm.extraction.coreference.discourse import MAX_CANDIDATES, Referent
 from tests.coreference.passages import read_turns
+from tests.tables import each_row
 
 _AHEAD = 4
 _NAMES = (
@@ -52,6 +51,6 @@ def test_twice_the_text_is_twice_the_work() -> None:
     assert twice <= 2.2 * once
 
 
-@pytest.mark.parametrize("word", ["he", "the company ", "她", "Ann,he;"])
+@each_row(["he", "the company ", "她", "Ann,he;"])
 def test_a_long_text_of_one_kind_is_read(word: str) -> None:
     assert isinstance(_rows(word * 3_000), list)

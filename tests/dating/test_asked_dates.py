@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.dating import asked_dates
+from tests.tables import each_row
 
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
 """A Wednesday."""
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("What did he eat on May 3, 2023?", ["within 2023-05-03"]),
         ("the 3rd of May 2023", ["within 2023-05-03"]),
@@ -55,15 +54,14 @@ NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
         ("2023-13-03", []),
         ("She has 3 cats and 2023 fish", []),
         ("", []),
-    ],
+    ]
 )
 def test_dates_without_a_present(text: str, expected: list[str]) -> None:
     """Relative dates are left out; a date without its year is one of any year."""
     assert [str(date).split(" → ")[1] for date in asked_dates(text)] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("since March", ["since 2023-03-01"]),
         ("yesterday", ["within 2023-05-09"]),
@@ -76,7 +74,7 @@ def test_dates_without_a_present(text: str, expected: list[str]) -> None:
         ("on Friday", ["within 2023-05-05"]),
         ("from Monday to Friday", ["within 2023-05-01..2023-05-05"]),
         ("this weekend", ["within 2023-05-13..2023-05-14"]),
-    ],
+    ]
 )
 def test_relative_dates_count_from_the_present(text: str, expected: list[str]) -> None:
     assert [str(date).split(" → ")[1] for date in asked_dates(text, NOW)] == expected

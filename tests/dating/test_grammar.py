@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from string import capwords
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from recallm.config import RecallConfig
 from recallm.dating import asked_dates, statement_dates
 from recallm.dating.vocabulary import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
 from recallm.extraction import Extractor
+from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)
@@ -83,7 +83,7 @@ NO_DATES = (
 )
 
 
-@pytest.mark.parametrize("phrase", dict.fromkeys(DATES))
+@each_row(dict.fromkeys(DATES))
 def test_a_phrase_is_a_date_in_a_statement_and_in_a_question(phrase: str) -> None:
     asked = f"Whom did Anna meet {phrase}?"
     assert statement_dates(f"Anna met Bob {phrase}.", NOW)
@@ -91,7 +91,7 @@ def test_a_phrase_is_a_date_in_a_statement_and_in_a_question(phrase: str) -> Non
     assert EXTRACTOR.question(asked).time.window != "none"
 
 
-@pytest.mark.parametrize("phrase", NO_DATES)
+@each_row(NO_DATES)
 def test_a_phrase_is_a_date_in_neither(phrase: str) -> None:
     asked = f"Whom did Anna meet {phrase}?"
     assert not statement_dates(f"Anna met Bob {phrase}.", NOW)

@@ -7,6 +7,7 @@ import pytest
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
 from recallm.model import TemporalReading
+from tests.tables import each_row
 
 
 @pytest.fixture(scope="module")
@@ -14,8 +15,7 @@ def extractor() -> Extractor:
     return Extractor(RecallConfig())
 
 
-@pytest.mark.parametrize(
-    ("question", "relation", "text", "terms"),
+@each_row(
     [
         ("Where did Ingrid live before Porto?", "before", "Porto", {"porto"}),
         ("Before Porto, where was Ingrid's home?", "before", "Porto", {"porto"}),
@@ -30,10 +30,10 @@ def extractor() -> Extractor:
         ),
         ("What did Tom do until he became a baker?", "before", "he became a baker", {"baker"}),
         ("I forgot it. Who was her boss prior to Nokia?", "before", "Nokia", {"nokia"}),
-    ],
+    ]
 )
 def test_a_named_value_is_an_anchor(
-    extractor: Extractor, question: str, relation: str, text: str, terms: set[str]
+    question: str, relation: str, text: str, terms: set[str], extractor: Extractor
 ) -> None:
     reading = extractor.question(question).time
     assert reading.anchor is not None
@@ -45,8 +45,7 @@ def test_a_named_value_is_an_anchor(
     assert (reading.previous, reading.recency, reading.order) == (False, 0.0, "any")
 
 
-@pytest.mark.parametrize(
-    "question",
+@each_row(
     [
         "Where did Ingrid live before?",
         "Where did Ingrid live before that?",
@@ -57,9 +56,9 @@ def test_a_named_value_is_an_anchor(
         "How many dogs did Ingrid have before Rex?",
         "Where does Ingrid live now?",
         "",
-    ],
+    ]
 )
-def test_other_questions_have_none(extractor: Extractor, question: str) -> None:
+def test_other_questions_have_none(question: str, extractor: Extractor) -> None:
     assert extractor.question(question).time.anchor is None
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.config import ConceptChoice
 from recallm.extraction.concepts import concept_places, trimmed
 from recallm.extraction.names import entities
 from recallm.extraction.pipeline import TaggedText
 from tests.extraction.tagging import given
+from tests.tables import each_row
 
 
 def read(
@@ -60,15 +59,14 @@ def test_an_entity_may_hold_other_words() -> None:
     assert read(tagged) == [("bank of america/entity", "bank/name", "america/name")]
 
 
-@pytest.mark.parametrize(
-    "tagged",
+@each_row(
     [
         given("It/PRON rains/VERB", entities=[(0, 1, "ORG")]),
         given("I/PROPN know/VERB him/NOUN"),
         given("this/NOUN and/CCONJ that/NOUN"),
         given("-/NOUN →/PROPN •/NOUN"),
         given("x" * 101 + "/NOUN"),
-    ],
+    ]
 )
 def test_tokens_that_are_never_concepts(tagged: TaggedText) -> None:
     """Pronouns however they are tagged, tokens without a letter or digit, endless tokens."""

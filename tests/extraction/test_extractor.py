@@ -14,6 +14,7 @@ from recallm.errors import InvalidInputError
 from recallm.extraction import Extractor
 from recallm.model import ConceptMention, Extraction, Trait
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
+from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
 MARKUP = re.compile(r"[\s\-+*•‣◦▪▸►●○·–—>#()\[\]=_~`.xX0-9A-Za-z]*")
@@ -166,8 +167,7 @@ def test_a_blank_speaker_is_none() -> None:
     assert EXTRACTOR.extract("I love tea.", speaker="  ").speaker_concept is None
 
 
-@pytest.mark.parametrize(
-    ("label", "name"),
+@each_row(
     [
         ("coffee", "coffe"),
         ("New York", "new york"),
@@ -184,7 +184,7 @@ def test_a_blank_speaker_is_none() -> None:
         ("!!!", "!!!"),
         ("x" * 200, "x" * 100),
         ("", ""),
-    ],
+    ]
 )
 def test_concept_names(label: str, name: str) -> None:
     """How a text spells a concept leads to its key."""
@@ -276,9 +276,7 @@ def test_too_many_statements_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     assert caught.value.index == 1
 
 
-@pytest.mark.parametrize(
-    "unit", ["(", "'", "👍", "a\n", "( ", '"a ', "Anna went home. ", "x", "-", "<a", "a'"]
-)
+@each_row(["(", "'", "👍", "a\n", "( ", '"a ', "Anna went home. ", "x", "-", "<a", "a'"])
 def test_hostile_texts_take_bounded_time(unit: str) -> None:
     """Rows of symbols, lines of one letter, words without end: none is lost, none is quadratic.
 
@@ -307,8 +305,7 @@ def test_a_question_has_64_terms_and_concepts_at_most() -> None:
     assert {"zed 0", "zed 299"} <= {concept.name for concept in question.concepts}
 
 
-@pytest.mark.parametrize(
-    ("question", "search_terms"),
+@each_row(
     [
         ("What happened in October 2025?", ("happen",)),
         ("What did Bob do on May 3, 2023?", ("bob",)),
@@ -316,7 +313,7 @@ def test_a_question_has_64_terms_and_concepts_at_most() -> None:
         ("What did Bob do last summer?", ("bob", "last", "summer")),
         ("What did Bob get for Christmas?", ("bob", "christma")),
         ("In May 2023?", ("mai", "2023")),
-    ],
+    ]
 )
 def test_a_date_with_its_year_is_no_search_term(
     question: str, search_terms: tuple[str, ...]

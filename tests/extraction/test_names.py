@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from spacy.symbols import PROPN
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
@@ -11,10 +10,10 @@ from recallm.extraction.names import entities, with_missed_names
 from recallm.extraction.pipeline import read_doc
 from recallm.extraction.words import Lexicon
 from tests.extraction.tagging import given
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("tagged", "asked", "expected"),
+@each_row(
     [
         ("What/PRON is/AUX Elise/ADV doing/VERB", True, ["Elise"]),
         ("What/PRON is/AUX Elise/ADV doing/VERB", False, ["Elise"]),
@@ -27,7 +26,7 @@ from tests.extraction.tagging import given
         ("he/PRON went/VERB home/ADV", True, []),
         ("Ann/PROPN met/VERB Bo132/PRON", False, ["Ann", "Bo132"]),
         ("at/ADP Studio54/ADJ", False, ["Studio54"]),
-    ],
+    ]
 )
 def test_missed_names(tagged: str, asked: bool, expected: list[str]) -> None:
     """A capital behind a word tells, but in headlines, for emphasis and for "I"."""

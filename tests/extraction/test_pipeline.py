@@ -13,6 +13,7 @@ from recallm.config import RecallConfig
 from recallm.errors import PipelineError
 from recallm.extraction import Extractor
 from recallm.extraction.pipeline import load_pipeline
+from tests.tables import each_row
 
 
 def saved(folder: Path, *, tags: bool, sentences: bool) -> str:
@@ -28,14 +29,13 @@ def saved(folder: Path, *, tags: bool, sentences: bool) -> str:
     return str(folder)
 
 
-@pytest.mark.parametrize(
-    ("model", "advice"),
+@each_row(
     [
         ("en_core_web_lg", "python -m spacy download en_core_web_lg"),
         ("de_dep_news_trf", "python -m spacy download de_dep_news_trf"),
         ("some_pipeline", "pip install some_pipeline"),
         ("no/such/folder", "no such folder"),
-    ],
+    ]
 )
 def test_a_missing_pipeline_says_what_to_install(model: str, advice: str) -> None:
     """The error carries the name and the command."""
@@ -53,20 +53,19 @@ def test_another_pipeline_takes_the_place_of_the_shipped_one(tmp_path: Path) -> 
     assert [statement.terms for statement in extraction.statements] == [("anna", "sing")] * 2
 
 
-@pytest.mark.parametrize(
-    ("tags", "sentences", "missing"),
+@each_row(
     [
         (False, True, "no part-of-speech tags;"),
         (True, False, "no sentence starts;"),
         (False, False, "no part-of-speech tags and no sentence starts;"),
-    ],
+    ]
 )
 def test_a_pipeline_without_tags_or_sentence_starts_is_refused(
-    tmp_path: Path, tags: bool, sentences: bool, missing: str
+    tags: bool, sentences: bool, missing: str, tmp_path: Path
 ) -> None:
     """What is missing is named."""
     with pytest.raises(PipelineError, match=missing):
-        load_pipeline(saved(tmp_path / "poor", tags=tags, sentences=sentences))
+        load_pipeline(saved(tmp_path / f"{tags}{sentences}", tags=tags, sentences=sentences))
 
 
 def test_a_damaged_pipeline_is_an_error_of_the_tree(tmp_path: Path) -> None:
@@ -82,8 +81,7 @@ def test_a_pipeline_is_loaded_once() -> None:
     assert load_pipeline(None) is load_pipeline(None)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("Ann,BMW,2019", "Ann , BMW , 2019"),
         ("Ann;BMW", "Ann ; BMW"),
@@ -92,19 +90,18 @@ def test_a_pipeline_is_loaded_once() -> None:
         ("Ann,,2019", "Ann ,, 2019"),
         ("U.S.,Canada", "U.S. , Canada"),
         ("1,250.50,thanks", "1,250.50 , thanks"),
-    ],
+    ]
 )
 def test_delimiters_without_spaces_stand_apart(text: str, expected: str) -> None:
     """Rows of tables, lists written in a hurry."""
     assert " ".join(word.text for word in load_pipeline(None).words(text)) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
+@each_row(
     [
         *("1,000", "10,20,30", "10:30", "3.5", "AT&T", "user@example.com", ";)", ":|"),
         "https://example.com/a,b;c?d=1|2",
-    ],
+    ]
 )
 def test_numbers_addresses_and_emoticons_stay_whole(text: str) -> None:
     """Their commas and semicolons are parts of them."""

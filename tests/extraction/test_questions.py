@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.extraction.questions import asked_traits
 from recallm.extraction.words import Lexicon, Word
 from recallm.model import Trait
+from tests.tables import each_row
 
 PERSON = Trait.PERSON | Trait.NAME
 PLACE = Trait.PLACE | Trait.NAME
@@ -19,8 +18,7 @@ def words(text: str) -> list[Word]:
     return [lexicon.add(i, word) for i, word in enumerate(text.split())]
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
+@each_row(
     [
         ("When did Anna move", Trait.TIME),
         ("Since when is she here", Trait.TIME),
@@ -54,7 +52,7 @@ def words(text: str) -> list[Word]:
         ("How", Trait(0)),
         ("What", Trait(0)),
         ("", Trait(0)),
-    ],
+    ]
 )
 def test_asked_traits(question: str, expected: Trait) -> None:
     """The first question word decides; questions of yes or no ask for nothing."""

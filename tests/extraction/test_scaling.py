@@ -21,6 +21,7 @@ import recallm.extraction
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
 from recallm.extraction.pipeline import Pipeline, load_pipeline
+from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
 SOURCE = str(Path(recallm.extraction.__file__).parent)
@@ -86,7 +87,7 @@ KINDS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row(KINDS)
 def test_twice_the_text_takes_twice_the_steps(kind: str) -> None:
     """In a text shorter than a block, and in one of several blocks."""
     text = KINDS[kind]
@@ -99,7 +100,7 @@ def test_twice_the_text_takes_twice_the_steps(kind: str) -> None:
         assert twice < 2.4 * once
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row(KINDS)
 def test_the_steps_for_a_character_are_bounded(kind: str) -> None:
     text = KINDS[kind](6_000)
     EXTRACTOR.extract(text)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from recallm.extraction.pipeline import read_doc
 from recallm.extraction.sentences import blocks, cleaned, sentences
 from recallm.extraction.words import Lexicon
+from tests.tables import each_row
 
 
 def blocks_of(text: str) -> list[str]:
     return [text[start:end] for start, end in blocks(text)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("", []),
         (" \n\t ", []),
@@ -39,7 +38,7 @@ def blocks_of(text: str) -> list[str]:
         ("---", ["---"]),
         ("- ", ["-"]),
         ("我喜欢咖啡。他在北京！", ["我喜欢咖啡。", "他在北京！"]),
-    ],
+    ]
 )
 def test_lines(text: str, expected: list[str]) -> None:
     """List items, headings, quoted lines, rules and paragraphs."""
@@ -96,8 +95,7 @@ def test_a_block_is_bounded() -> None:
     assert sum(map(len, blocks_of("a" * 1_000_000))) == 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("Anna left.", "Anna left."),
         ("one\ntwo\tthree", "one two three"),
@@ -107,7 +105,7 @@ def test_a_block_is_bounded() -> None:
         ("so!!!!!!!!!!", "so!!!       "),
         ("wait...", "wait..."),
         ("x/" * 60, "x " * 60),
-    ],
+    ]
 )
 def test_cleaning_keeps_every_character_in_its_place(text: str, expected: str) -> None:
     """What the pipeline sees is as long as the text."""
@@ -131,23 +129,21 @@ def sentences_of(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("Anna left . | Bob stayed .", ["Anna left .", "Bob stayed ."]),
         ("really ? | yes", ["really ?", "yes"]),
         ("Stop ! 👍 | Go on", ["Stop ! 👍", "Go on"]),
         ("I am late :) | see you", ["I am late :)", "see you"]),
         ("we met at noon | Bob was late", ["we met at noon", "Bob was late"]),
-    ],
+    ]
 )
 def test_accepted_sentence_starts(text: str, expected: list[str]) -> None:
     """After a mark that ends sentences, a symbol, an emoticon, or before a capital."""
     assert sentences_of(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
+@each_row(
     [
         "I love | my cat .",
         "Well , | Bob stayed .",
@@ -160,7 +156,7 @@ def test_accepted_sentence_starts(text: str, expected: list[str]) -> None:
         "That was great . | !!!",
         "That was great . | :-) | ❤",
         "Anna ( | Bob ) left",
-    ],
+    ]
 )
 def test_refused_sentence_starts(text: str) -> None:
     """Inside of quotes and brackets, after abbreviations, before what holds no word."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.extraction.stems import (
     is_all_capitals,
     is_like_acronym,
@@ -11,10 +9,10 @@ from recallm.extraction.stems import (
     plain,
     stem,
 )
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"),
+@each_row(
     [
         ("coffee", "coffe"),
         ("Paris", "pari"),
@@ -31,7 +29,7 @@ from recallm.extraction.stems import (
         ("José", "jose"),
         ("Łódź", "lodz"),
         ("が", "が"),
-    ],
+    ]
 )
 def test_stem(word: str, expected: str) -> None:
     """The paper's examples, Porter's own, and other scripts in one form of Unicode."""
@@ -45,13 +43,13 @@ def test_acronyms_are_told_by_their_capitals() -> None:
     assert plain("US") == "us"
 
 
-@pytest.mark.parametrize("word", ["PARIS", "JAMES", "ITALY", "LOVE", "KEYS", "BUS", "DAY", "LAS"])
+@each_row(["PARIS", "JAMES", "ITALY", "LOVE", "KEYS", "BUS", "DAY", "LAS"])
 def test_a_word_in_capitals_has_the_name_of_the_word(word: str) -> None:
     """Capitals are emphasis in a word with a vowel."""
     assert name_in_capitals(word) == stem(word)
 
 
-@pytest.mark.parametrize("word", ["US", "IT", "NASA", "GPS", "CBS", "AIDS", "SARS", "IRS", "B2B"])
+@each_row(["US", "IT", "NASA", "GPS", "CBS", "AIDS", "SARS", "IRS", "B2B"])
 def test_the_name_of_an_acronym_is_not_stemmed(word: str) -> None:
     """Without a vowel, listed, or no other word's plural."""
     assert name_in_capitals(word) == word.lower()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from time import perf_counter
 
-import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from recallm.extraction.temporal_rules import RULES
 from recallm.extraction.traits import tenses
 from recallm.model import TemporalIntent, TemporalReading, Trait
 from tests.extraction.tagging import given
+from tests.tables import each_row
 
 PRESENT, PAST, FUTURE, MIXED = Trait.PRESENT, Trait.PAST, Trait.FUTURE, Trait.PRESENT | Trait.PAST
 NONE = Trait(0)
@@ -34,8 +34,7 @@ def in_words(reading: TemporalReading) -> str:
     return " ".join(parts)
 
 
-@pytest.mark.parametrize(
-    ("question", "tense", "expected"),
+@each_row(
     [
         # How things are.
         ("Where does she live?", PRESENT, "current high latest"),
@@ -221,14 +220,13 @@ def in_words(reading: TemporalReading) -> str:
         ("What happens when they meet?", PRESENT, "current high latest"),
         ("What has she become?", PAST, "neutral low"),
         ("What are they doing in the yard?", PRESENT, "current high latest"),
-    ],
+    ]
 )
 def test_readings(question: str, tense: Trait, expected: str) -> None:
     assert in_words(temporal_reading(question, tense)) == expected
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
+@each_row(
     [
         ("Where/ADV does/AUX Anna/PROPN live/VERB now/ADV", "current"),
         ("Where/ADV does/AUX Anna/PROPN live/VERB", "current"),
@@ -240,7 +238,7 @@ def test_readings(question: str, tense: Trait, expected: str) -> None:
         ("Where/ADV was/AUX Anna/PROPN in/ADP 2019/NUM", "historical"),
         ("What/PRON did/AUX Anna/PROPN buy/VERB", "neutral"),
         ("Will/AUX Anna/PROPN come/VERB", "neutral"),
-    ],
+    ]
 )
 def test_words_take_precedence_over_tenses(question: str, expected: TemporalIntent) -> None:
     tagged = given(question)
@@ -258,14 +256,13 @@ def test_fired_rules_are_named_in_order() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("question", "rule"),
+@each_row(
     [
         ("When did she move?", "when did"),
         ("Has she ever been to Paris?", "in the past"),
         ("How long has she lived there?", "when will, how long"),
         ("Who is the former president of France?", "before, former"),
-    ],
+    ]
 )
 def test_the_name_of_a_rule_fits_the_question(question: str, rule: str) -> None:
     (fired,) = temporal_reading(question, MIXED).rules
@@ -287,8 +284,7 @@ def test_every_rule_has_its_own_name() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(
-    "text",
+@each_row(
     [
         "before Cisco " + "what was " * 1200,
         "last for " + "where did " * 1200,
@@ -297,7 +293,7 @@ def test_every_rule_has_its_own_name() -> None:
         "how many has do " * 900,
         "is a b c d e " * 900,
         "march 3 to " * 1000,
-    ],
+    ]
 )
 def test_a_long_text_is_read_in_a_moment(text: str) -> None:
     """Under 50 ms each where it was written; a pattern that looks back and forth takes 10 s."""

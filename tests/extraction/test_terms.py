@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
 from recallm.model import content_terms, is_exact_token, readable_term
+from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
 
@@ -21,8 +20,7 @@ def tokens(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("mmm", ["mmm"]),
         ("IT", ["it"]),
@@ -46,7 +44,7 @@ def tokens(text: str) -> list[str]:
         ("Anna lives in the house, and so does Bo!", []),
         ("I DO NOT LIKE IT AT ALL", []),
         ("Yes, it is a cat.", []),
-    ],
+    ]
 )
 def test_exact_tokens_of_statements(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
@@ -59,8 +57,7 @@ def test_length_does_not_count_exact_tokens() -> None:
     assert EXTRACTOR.extract("of").statements[0].length == 0
 
 
-@pytest.mark.parametrize(
-    ("question", "terms", "expected"),
+@each_row(
     [
         ("Who works in IT? 🍕", ("work",), ('"it', "it", '"🍕')),
         ("Who was on call for *E-1042*?", ("call", "e-1042"), ('"e-1042', '"e1042')),
@@ -75,7 +72,7 @@ def test_length_does_not_count_exact_tokens() -> None:
         ("pizza", ("pizza",), ('"pizza',)),
         ("MMM!", ("mmm",), ('"mmm',)),
         ("", (), ()),
-    ],
+    ]
 )
 def test_exact_tokens_of_questions(
     question: str, terms: tuple[str, ...], expected: tuple[str, ...]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.extraction.names import entities
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.traits import traits
 from recallm.model import Trait
 from tests.extraction.tagging import given
+from tests.tables import each_row
 
 
 def read(tagged: TaggedText) -> Trait:
@@ -45,20 +44,19 @@ NO_TIMES = [
 ]
 
 
-@pytest.mark.parametrize("tagged", TIMES)
+@each_row(TIMES)
 def test_dates_and_times(tagged: str) -> None:
     """By rule: no pipeline label is asked."""
     assert read(given(tagged)) & Trait.TIME
 
 
-@pytest.mark.parametrize("tagged", NO_TIMES)
+@each_row(NO_TIMES)
 def test_words_that_only_look_like_a_time(tagged: str) -> None:
     """Words with another meaning count where they are written as names or beside a number."""
     assert not read(given(tagged)) & Trait.TIME
 
 
-@pytest.mark.parametrize(
-    ("tagged", "expected"),
+@each_row(
     [
         ("he/PRON loved/VERB it/PRON", Trait.PAST),
         ("he/PRON went/VERB home/ADV", Trait.PAST),
@@ -88,15 +86,14 @@ def test_words_that_only_look_like_a_time(tagged: str) -> None:
         ("I/PRON read/VERB a/DET book/NOUN", Trait.PAST),
         ("what/PRON does/AUX she/PRON read/VERB", Trait.PRESENT),
         ("they/PRON spread/VERB it/PRON", Trait.PRESENT),
-    ],
+    ]
 )
 def test_tenses(tagged: str, expected: Trait) -> None:
     """By the forms of verbs and auxiliaries."""
     assert read(given(tagged)) & (Trait.PAST | Trait.PRESENT | Trait.FUTURE) == expected
 
 
-@pytest.mark.parametrize(
-    ("tagged", "expected"),
+@each_row(
     [
         ("three/NUM cats/NOUN", True),
         ("12/NUM cats/NOUN", True),
@@ -104,7 +101,7 @@ def test_tenses(tagged: str, expected: Trait) -> None:
         ("in/ADP 1999/NUM", False),
         ("one/NUM of/ADP us/PRON", False),
         ("a/DET cat/NOUN", False),
-    ],
+    ]
 )
 def test_numbers(tagged: str, expected: bool) -> None:
     """A year answers no "how many"."""
@@ -135,8 +132,7 @@ def test_first_person_and_negation() -> None:
     assert not read(given("the/DET US/PROPN won/VERB")) & Trait.FIRST_PERSON
 
 
-@pytest.mark.parametrize(
-    "tagged",
+@each_row(
     [
         "she/PRON left/VERB ?/PUNCT",
         "she/PRON left/VERB ?!/PUNCT",
@@ -149,15 +145,14 @@ def test_first_person_and_negation() -> None:
         "Tell/VERB me/PRON about/ADP Rome/PROPN ./PUNCT",
         "please/INTJ remind/VERB us/PRON when/ADV we/PRON leave/VERB ./PUNCT",
         "List/VERB all/DET bands/NOUN",
-    ],
+    ]
 )
 def test_questions(tagged: str) -> None:
     """They end in a question mark, start like one or request an answer."""
     assert read(given(tagged)) & Trait.QUESTION
 
 
-@pytest.mark.parametrize(
-    "tagged",
+@each_row(
     [
         "she/PRON left/VERB ./PUNCT",
         "when/ADV we/PRON met/VERB it/PRON rained/VERB",
@@ -167,7 +162,7 @@ def test_questions(tagged: str) -> None:
         "Remind/VERB me/PRON to/PART call/VERB Ann/PROPN ./PUNCT",
         "He/PRON did/AUX not/PART tell/VERB me/PRON about/ADP Rome/PROPN ./PUNCT",
         "List/NOUN prices/NOUN rose/VERB ./PUNCT",
-    ],
+    ]
 )
 def test_no_questions(tagged: str) -> None:
     """A question inside of a statement leaves it a statement."""

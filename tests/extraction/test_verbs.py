@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from recallm.config import RecallConfig
 from recallm.extraction import Extractor
 from recallm.extraction.english import (
@@ -17,6 +15,7 @@ from recallm.extraction.english import (
 )
 from recallm.extraction.stems import stem
 from recallm.extraction.words import Lexicon, Mark
+from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
 
@@ -25,15 +24,14 @@ def marks(form: str) -> int:
     return Lexicon().add(0, form).marks
 
 
-@pytest.mark.parametrize(
-    ("told", "asked", "term"),
+@each_row(
     [
         ("Brandon ate an apple.", "What did Brandon eat?", "eat"),
         ("Her uncle died in Rome.", "Where did her uncle die?", "die"),
         ("Maria went home.", "Where did Maria go?", "go"),
         ("Ingrid lives in Rome.", "Where does Ingrid live?", "live"),
         ("Three children sang.", "Which child did sing?", "child"),
-    ],
+    ]
 )
 def test_a_question_and_its_answer_have_the_term_in_common(
     told: str, asked: str, term: str
@@ -58,14 +56,13 @@ def test_only_plurals_that_the_stemmer_does_not_join_are_listed() -> None:
     assert not [form for form, base in SINGULARS.items() if stem(form) == stem(base)]
 
 
-@pytest.mark.parametrize("form", sorted({*PASTS, *VERBS} - {"dies", "dying", "goes", "lies"}))
+@each_row(sorted({*PASTS, *VERBS} - {"dies", "dying", "goes", "lies"}))
 def test_every_form_but_a_present_is_past(form: str) -> None:
     present = form in ("lying", "ties", "tying")
     assert bool(marks(form) & Mark.PAST) is not present
 
 
-@pytest.mark.parametrize(
-    ("form", "base"),
+@each_row(
     [
         ("rebuilt", "rebuild"),
         ("overheard", "overhear"),
@@ -85,7 +82,7 @@ def test_every_form_but_a_present_is_past(form: str) -> None:
         ("overlay", "overlay"),
         ("re", "re"),
         ("", ""),
-    ],
+    ]
 )
 def test_a_prefix_makes_a_verb_with_the_same_forms(form: str, base: str) -> None:
     assert verb_base(form) == base
@@ -99,8 +96,7 @@ def test_every_form_takes_a_prefix() -> None:
     assert {it for it in forms if not marks(f"re{it}") & past} == set()
 
 
-@pytest.mark.parametrize(
-    ("question", "intent"),
+@each_row(
     [
         ("Who rebuilt the shed?", "neutral"),
         ("Who overthrew the king?", "neutral"),
@@ -110,7 +106,7 @@ def test_every_form_takes_a_prefix() -> None:
         ("Who had sublet the flat?", "neutral"),
         ("What does Anna read?", "current"),
         ("Where does Anna live?", "current"),
-    ],
+    ]
 )
 def test_a_question_is_read_in_its_verbs_tense(question: str, intent: str) -> None:
     assert EXTRACTOR.question(question).time.intent == intent

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmarks.fact_sentences import read_sentences
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import OpenTriplet
 from recallm.syntax import triplets_and_facts
+from tests.tables import each_row
 
 
 def facts(text: str) -> list[OpenTriplet]:
@@ -19,8 +18,7 @@ def spelled(text: str) -> set[tuple[str, str, str]]:
     return {(fact.subject, fact.stated_relation, fact.object) for fact in facts(text)}
 
 
-@pytest.mark.parametrize(
-    ("text", "fact"),
+@each_row(
     [
         ("Oslo is the capital of Norway.", ("Oslo", "capital of", "Norway")),
         ("Norway's capital is Oslo.", ("Oslo", "capital of", "Norway")),
@@ -36,14 +34,13 @@ def spelled(text: str) -> set[tuple[str, str, str]]:
         ("Ada is married to Bob.", ("Ada", "married to", "Bob")),
         ("Ada may be married to Bob.", ("Ada", "may be married to", "Bob")),
         ("The Bank of England is in London.", ("The Bank of England", "be in", "London")),
-    ],
+    ]
 )
 def test_a_noun_with_an_owner_is_a_relation(text: str, fact: tuple[str, str, str]) -> None:
     assert fact in spelled(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "fact", "value"),
+@each_row(
     [
         ("Ada is 34 years old.", ("Ada", "age", "34"), "number"),
         ("Ada's phone number is 555-0199.", ("Ada", "phone number", "555-0199"), "number"),
@@ -51,16 +48,14 @@ def test_a_noun_with_an_owner_is_a_relation(text: str, fact: tuple[str, str, str
         ("Ada was born on 1 May 1990.", ("Ada", "born on", "1 May 1990"), "date"),
         ("BMW was founded in Munich in 1916.", ("BMW", "founded in", "1916"), "date"),
         ("Ada's favourite colour is blue.", ("Ada", "favourite colour", "blue"), "quality"),
-    ],
+    ]
 )
 def test_an_object_may_be_a_value(text: str, fact: tuple[str, str, str], value: str) -> None:
     [found] = [it for it in facts(text) if (it.subject, it.relation, it.object) == fact]
     assert found.object_value == value
 
 
-@pytest.mark.parametrize(
-    "text", ["Is Ada the CEO of BMW?", "Who is the president of the United States?"]
-)
+@each_row(["Is Ada the CEO of BMW?", "Who is the president of the United States?"])
 def test_a_question_states_nothing(text: str) -> None:
     assert facts(text) == []
 

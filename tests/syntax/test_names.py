@@ -7,6 +7,7 @@ import pytest
 from recallm.extraction.pipeline import load_pipeline
 from recallm.syntax import names, triplets_and_facts
 from recallm.syntax.tree import SentenceTree
+from tests.tables import each_row
 
 
 def facts(text: str) -> set[tuple[str, str, str]]:
@@ -15,9 +16,8 @@ def facts(text: str) -> set[tuple[str, str, str]]:
     return {(fact.subject, fact.stated_relation, fact.object) for fact in found}
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Dorothea Altemus", "Ottoline Verhaegen", "Jagdish Mittal", "Ann-Kathrin Mende", "Ty Alosa"],
+@each_row(
+    ["Dorothea Altemus", "Ottoline Verhaegen", "Jagdish Mittal", "Ann-Kathrin Mende", "Ty Alosa"]
 )
 def test_a_rare_name_is_one_name(name: str) -> None:
     assert facts(f"{name} is employed by Pfizer.") == {(name, "employed by", "Pfizer")}
@@ -42,7 +42,7 @@ def test_the_work_grows_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> 
         assert counts[1] < 6 * counts[0], (row, counts)
 
 
-@pytest.mark.parametrize("number", [2, 3, 4])
+@each_row([2, 3, 4])
 def test_each_name_of_a_row_is_a_subject_or_an_object(number: int) -> None:
     people = ["James Garcia", "Ashley Mosley", "Melissa Torres", "Teun Pieters"][:number]
     row = f"{', '.join(people[:-1])} and {people[-1]}"
@@ -55,8 +55,7 @@ def test_each_name_of_a_row_is_a_subject_or_an_object(number: int) -> None:
         assert facts(f"Pfizer hired {said}.") == {("Pfizer", "hire", name) for name in people}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each_row(
     [
         ("Ada does not like coffee.", ("Ada", "not like", "coffee")),
         ("Nina no longer lives in Vienna.", ("Nina", "not live in", "Vienna")),
@@ -67,15 +66,14 @@ def test_each_name_of_a_row_is_a_subject_or_an_object(number: int) -> None:
             ("Olaf Scholz", "chancellor of", "Germany"),
         ),
         ("Ada joined General Electric.", ("Ada", "join", "General Electric")),
-    ],
+    ]
 )
 def test_mistakes_around_names_are_mended(text: str, expected: tuple[str, str, str]) -> None:
     assert expected in facts(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["and Ann " * 300, "Ann, " * 300 + "and Bo met.", "Ann of " * 200, "My Ann, my Bo, " * 100],
+@each_row(
+    ["and Ann " * 300, "Ann, " * 300 + "and Bo met.", "Ann of " * 200, "My Ann, my Bo, " * 100]
 )
 def test_any_row_of_names_is_read(text: str) -> None:
     assert isinstance(facts(text), set)

@@ -6,11 +6,10 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import OpenTriplet
 from recallm.syntax import triplets_and_facts
+from tests.tables import each_row
 
 SENTENCES: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
@@ -44,7 +43,7 @@ def test_most_triplets_of_short_sentences_are_found() -> None:
     assert len(missing) <= (1 - LEAST_FOUND) * count, missing
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@each_row([0, 1, 2])
 def test_what_is_read_stands_in_the_sentence(place: int) -> None:
     """Subjects and objects word by word; predicates too, but those of noun phrases."""
     for sentence, triplets in read():

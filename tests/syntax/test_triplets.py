@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-import pytest
-
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import ConceptMention, OpenTriplet
 from recallm.syntax import triplets_and_facts
 from recallm.syntax.confidence import read_model
+from tests.tables import each_row
 
 
 def triplets(text: str) -> list[OpenTriplet]:
@@ -26,8 +25,7 @@ def only(text: str, relation: str) -> OpenTriplet:
     return found
 
 
-@pytest.mark.parametrize(
-    ("text", "subject", "predicate", "object_", "relation"),
+@each_row(
     [
         ("Ada is an engineer.", "Ada", "is", "an engineer", "be"),
         (
@@ -43,7 +41,7 @@ def only(text: str, relation: str) -> OpenTriplet:
         ("There is a bakery in our street.", "a bakery", "is in", "our street", "be in"),
         ("Tim is afraid of spiders.", "Tim", "is afraid of", "spiders", "be afraid of"),
         ("Ann used to live in Paris.", "Ann", "used to live in", "Paris", "used to live in"),
-    ],
+    ]
 )
 def test_a_statement_has_its_triplet(
     text: str, subject: str, predicate: str, object_: str, relation: str
@@ -65,8 +63,7 @@ def test_coordinated_subjects_verbs_and_objects_have_a_triplet_each() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "relation", "modality"),
+@each_row(
     [
         ("Bob may move to Porto if he finds a job.", "move to", "may"),
         ("Bob may move to Porto if he finds a job.", "find", "if"),
@@ -77,14 +74,13 @@ def test_coordinated_subjects_verbs_and_objects_have_a_triplet_each() -> None:
         ("If it rains, we stay at home.", "stay at", "if"),
         ("He failed to repay the loan.", "repay", "fail to"),
         ("Ann asked Bob to call Carol.", "call", "ask to"),
-    ],
+    ]
 )
 def test_what_is_not_asserted_has_its_modality(text: str, relation: str, modality: str) -> None:
     assert only(text, relation).modality == modality
 
 
-@pytest.mark.parametrize(
-    ("text", "relation"),
+@each_row(
     [
         ("I no longer live in Berlin.", "live in"),
         ("Nobody likes the boss.", "like"),
@@ -92,7 +88,7 @@ def test_what_is_not_asserted_has_its_modality(text: str, relation: str, modalit
         ("Tom did not come to the party.", "come to"),
         ("She never wanted to buy the house.", "buy"),
         ("I don't think she likes Bob.", "like"),
-    ],
+    ]
 )
 def test_what_is_denied_is_negated(text: str, relation: str) -> None:
     assert only(text, relation).negated
@@ -113,8 +109,7 @@ def test_a_text_without_a_parse_has_no_triplets() -> None:
     assert triplets_and_facts(tagged, (0, len(tagged.words)))[0] == []
 
 
-@pytest.mark.parametrize(
-    "text",
+@each_row(
     [
         "",
         "   ",
@@ -130,7 +125,7 @@ def test_a_text_without_a_parse_has_no_triplets() -> None:
         "the cat that the dog " * 300,
         ", ".join(f"word{n}" for n in range(1_000)),
         "(" * 1_000 + ")" * 1_000,
-    ],
+    ]
 )
 def test_any_text_is_read(text: str) -> None:
     """And what is found stands in the text."""

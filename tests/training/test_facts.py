@@ -11,6 +11,7 @@ import pytest
 
 from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call
+from tests.tables import each_row
 from training.facts.__main__ import main
 from training.facts.examples import Example, examples
 from training.facts.forms import FORMS
@@ -91,7 +92,7 @@ def test_splits_share_no_person_and_no_organisation(corpus: dict[Split, list[Exa
     assert not ends["validation"] & ends["test"]
 
 
-@pytest.mark.parametrize("language", read_phrasings())
+@each_row(read_phrasings())
 def test_the_test_split_has_phrasings_of_its_own(language: str) -> None:
     content = read_phrasings()[language]
     for relation in content["relations"]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from recallm.model import PreparedUpdate
 from recallm.ranking.signals import Weights
 from tests.retrieval.talk import asked, candidates, store_of, turn
+from tests.tables import each_row
 from training.ranking.examples import Asked
 from training.ranking.fitting import measured
 from training.ranking.scoring import COLUMNS, means, score
@@ -40,16 +40,14 @@ def told(texts: Sequence[str]) -> list[PreparedUpdate]:
     return [turn(text, id=text, session=text) for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("place", "expected"), [(0, (1, 1)), (9, (1, 1)), (10, (0, 1)), (24, (0, 1)), (25, (0, 0))]
-)
+@each_row([(0, (1, 1)), (9, (1, 1)), (10, (0, 1)), (24, (0, 1)), (25, (0, 0))])
 def test_evidence_among_the_first_passages(place: int, expected: tuple[float, float]) -> None:
     texts = lines(30)
     one = question([texts[place]], told=told(texts))
     assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [expected]}
 
 
-@pytest.mark.parametrize(("place", "expected"), [(4, (1, 1)), (5, (0, 1)), (10, (0, 0))])
+@each_row([(4, (1, 1)), (5, (0, 1)), (10, (0, 0))])
 def test_told_worlds_are_looked_at_less_far(place: int, expected: tuple[float, float]) -> None:
     texts = lines(12)
     one = question([texts[place]], told=told(texts), kind="Temporal")
@@ -81,7 +79,7 @@ def test_statements_of_one_passage_take_one_place() -> None:
     assert score(measured([one]), SHORTEST_FIRST) == {"LoCoMo": [(1.0, 1.0)]}
 
 
-@pytest.mark.parametrize(("place", "expected"), [(0, (1, 1)), (7, (0, 1)), (15, (0, 0))])
+@each_row([(0, (1, 1)), (7, (0, 1)), (15, (0, 0))])
 def test_an_answer_of_a_film_in_so_many_tokens(place: int, expected: tuple[float, float]) -> None:
     """A statement takes about 20 tokens, four characters each; of equals the shorter is first."""
     texts = [f"heron {'x' * (70 + n)}" for n in range(16)]
