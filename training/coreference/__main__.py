@@ -12,7 +12,7 @@ import numpy as np
 
 from recallm.extraction.coreference import Decision, Ranker
 from recallm.extraction.coreference.features import KINDS
-from recallm.extraction.coreference.ranker import WEIGHTS
+from recallm.extraction.coreference.resolving import WEIGHTS
 from training.coreference.card import Measured, model_card
 from training.coreference.examples import (
     Example,

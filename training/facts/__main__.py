@@ -12,7 +12,6 @@ from pathlib import Path
 
 from training.facts.examples import examples
 from training.facts.forms import FORMS
-from training.facts.phrasings import read_phrasings
 from training.facts.population import SPLITS, populations
 
 __all__ = ["main"]
@@ -20,16 +19,12 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write ``SPLIT.FORM.jsonl`` for each split and each form."""
-    phrasings = read_phrasings()
     parser = argparse.ArgumentParser(description="The corpus of facts for fine-tuning")
     parser.add_argument("output", type=Path, metavar="OUTPUT_DIR")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--people", type=int, default=2_000, help="made-up people (%(default)s)")
     parser.add_argument(
         "--groups", type=int, default=1_000, help="memories of 3 to 12 facts each (%(default)s)"
-    )
-    parser.add_argument(
-        "--languages", nargs="+", choices=[*phrasings], default=[*phrasings], metavar="LANGUAGE"
     )
     parser.add_argument("--forms", nargs="+", choices=[*FORMS], default=[*FORMS], metavar="FORM")
     options = parser.parse_args(arguments)
@@ -47,14 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 )
                 for form in options.forms
             }
-            for example in examples(
-                split,
-                population,
-                phrasings,
-                options.languages,
-                groups=options.groups,
-                seed=options.seed,
-            ):
+            for example in examples(split, population, groups=options.groups, seed=options.seed):
                 kinds[example.kind] += 1
                 for form, file in written.items():
                     for row in FORMS[form](example):

@@ -7,10 +7,10 @@ answers. What stands between them comes from the user and from the memory.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from recallm.facts.calls import Call, read_call, results_text, write_call
 from training.facts.phrasings import Phrasings
@@ -31,27 +31,22 @@ class Example:
     """One text to learn from. ``kind`` is the form of its question, or "write" for a statement."""
 
     kind: str
-    language: str
     segments: tuple[Segment, ...]
 
 
 def examples(
     split: Split,
     population: Population,
-    phrasings: Mapping[str, Mapping[str, Any]],
-    languages: Sequence[str],
     *,
     groups: int,
     seed: int,
 ) -> Iterator[Example]:
     """The examples of one split: for each group of facts its statements, and one question of each
-    form, in one language. ``groups`` counts those of all splits."""
+    form. ``groups`` counts those of all splits."""
     for number in range(max(1, round(groups * SPLITS[split]))):
         chance = random.Random(f"{split} {number} {seed}")
-        language = languages[number % len(languages)]
-        words = Phrasings(phrasings[language], split, chance)
-        facts = facts_of_group(population, words.relations, chance)
-        group = _Group(facts, language, words, chance)
+        words = Phrasings(split, chance)
+        group = _Group(facts_of_group(population, words.relations, chance), words, chance)
         yield from group.statements()
         yield from group.questions()
         yield group.unknown(population)
@@ -60,11 +55,8 @@ def examples(
 class _Group:
     """Makes the examples of one group of facts."""
 
-    def __init__(
-        self, facts: Sequence[Fact], language: str, words: Phrasings, chance: random.Random
-    ) -> None:
+    def __init__(self, facts: Sequence[Fact], words: Phrasings, chance: random.Random) -> None:
         self._facts = facts
-        self._language = language
         self._words = words
         self._chance = chance
 
@@ -75,7 +67,7 @@ class _Group:
             people = [fact.person for fact in facts]
             said = self._words.statement("states", people, relation, organisation=organisation)
             calls = "".join(str(write_call(*fact)) for fact in facts)
-            yield self._example("write", Segment(said, False), Segment(calls, True))
+            yield Example("write", (Segment(said, False), Segment(calls, True)))
 
     def questions(self) -> Iterator[Example]:
         """Table 1: one question of each of the six forms. Results stand in the order in which they
@@ -83,52 +75,40 @@ class _Group:
         words = self._words
         fact = self._chance.choice(self._facts)
         person, relation, organisation = fact
-        stated = {"organisation": organisation}
-        yield self._read(
-            "person",
-            words.question("person", person=person),
-            read_call(person),
-            [fact],
-            words.statement("states", [person], relation, **stated),
-        )
-        yield self._read(
-            "person, organisation",
-            words.question("person_organisation", person=person, organisation=organisation),
-            read_call(person, None, organisation),
-            [fact],
-            words.statement("states", [person], relation, **stated),
-        )
-        yield self._read(
-            "person, relation",
-            words.question("which", relation, person=person),
-            read_call(person, relation),
-            [fact],
-            words.statement("states", [person], relation, **stated),
-        )
-        found = [it for it in self._facts if it.organisation == organisation]
-        yield self._read(
-            "organisation",
-            words.question("organisation", organisation=organisation),
-            read_call(None, None, organisation),
-            found,
-            words.statement("related", _people(found), None, **stated),
-        )
-        found = [it for it in self._facts if it.relation == relation]
-        yield self._read(
-            "relation",
-            words.question("group", relation),
-            read_call(None, relation),
-            found,
-            words.statement("members", _people(found), relation),
-        )
-        found = [it for it in found if it.organisation == organisation]
-        yield self._read(
-            "relation, organisation",
-            words.question("who", relation, organisation=organisation),
-            read_call(None, relation, organisation),
-            found,
-            words.statement("states", _people(found), relation, **stated),
-        )
+        names = {"person": person, "organisation": organisation}
+        at_company = [it for it in self._facts if it.organisation == organisation]
+        in_relation = [it for it in self._facts if it.relation == relation]
+        in_both = [it for it in in_relation if it.organisation == organisation]
+        for kind, form, asks_relation, pattern, found, answer in (
+            ("person", "person", None, (person,), [fact], "states"),
+            (
+                "person, organisation",
+                "person_organisation",
+                None,
+                (person, None, organisation),
+                [fact],
+                "states",
+            ),
+            ("person, relation", "which", relation, (person, relation), [fact], "states"),
+            ("organisation", "organisation", None, (None, None, organisation), at_company, None),
+            ("relation", "group", relation, (None, relation), in_relation, "members"),
+            (
+                "relation, organisation",
+                "who",
+                relation,
+                (None, relation, organisation),
+                in_both,
+                "states",
+            ),
+        ):
+            question = words.question(form, asks_relation, **names)
+            told = words.statement(
+                answer or "related",
+                _people(found),
+                relation if answer else None,
+                organisation=organisation,
+            )
+            yield self._read(kind, question, read_call(*pattern), found, told)
 
     def unknown(self, population: Population) -> Example:
         """A question that the memory has no answer to. The paper has none of these."""
@@ -140,16 +120,15 @@ class _Group:
     def _read(
         self, kind: str, question: str, call: Call, found: Sequence[Fact], answer: str
     ) -> Example:
-        return self._example(
+        return Example(
             kind,
-            Segment(question, False),
-            Segment(call.opening, True),
-            Segment(f"{results_text(found)}]", False),
-            Segment(answer, True),
+            (
+                Segment(question, False),
+                Segment(call.opening, True),
+                Segment(f"{results_text(found)}]", False),
+                Segment(answer, True),
+            ),
         )
-
-    def _example(self, kind: str, *segments: Segment) -> Example:
-        return Example(kind, self._language, segments)
 
 
 def _people(facts: Sequence[Fact]) -> list[str]:

@@ -17,7 +17,6 @@ def _segments(example: Example) -> Iterator[Row]:
     yield {
         "segments": [{"text": text, "label": is_learned} for text, is_learned in example.segments],
         "kind": example.kind,
-        "language": example.language,
     }
 
 

@@ -4,56 +4,46 @@ from __future__ import annotations
 
 import random
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from training.facts.population import Split
 
-__all__ = ["Phrasings", "read_phrasings"]
-
-_FILE = Path(__file__).with_suffix(".toml")
+__all__ = ["Phrasings"]
 
 _T = TypeVar("_T")
 
 
 class Phrasings:
-    """The phrasings of one language for one split. Those of the test split stand in no other,
-    where there are several."""
+    """The phrasings of one split. Those of the test split stand in no other, where there are
+    several."""
 
-    def __init__(self, content: Mapping[str, Any], split: Split, chance: random.Random) -> None:
-        self._content = content
+    def __init__(self, split: Split, chance: random.Random) -> None:
         self._is_test = split == "test"
         self._chance = chance
 
     @property
     def relations(self) -> Sequence[str]:
         """The relations, as calls name them."""
-        return list(self._content["relations"])
+        return list(_content()["relations"])
 
     def question(self, form: str, relation: str | None = None, **names: str) -> str:
         """A question of a form, with the names in it."""
-        content = self._content if relation is None else self._content["relations"][relation]
-        return str(self._one(content[form])).format(**names)
+        return str(self._one(_of(relation)[form])).format(**names)
 
     def statement(
         self, form: str, people: Sequence[str], relation: str | None, **names: str
     ) -> str:
         """A sentence about one or several people, with the names in it."""
-        content = self._content if relation is None else self._content["relations"][relation]
-        single, several = self._one(content[form])
+        single, several = self._one(_of(relation)[form])
         template: str = single if len(people) == 1 else several
-        return template.format(people=self.row(people), **names)
+        return template.format(people=_row(people), **names)
 
     def unknown(self) -> str:
         """The answer where the memory knows none."""
-        return str(self._one(self._content["unknown"]))
-
-    def row(self, names: Sequence[str]) -> str:
-        """Names as the language lists them: "Ann, Bo, and Cy"."""
-        if len(names) < 3:
-            return str(self._content["two"]).join(names)
-        return f"{', '.join(names[:-1])}{self._content['last']}{names[-1]}"
+        return str(self._one(_content()["unknown"]))
 
     def _one(self, phrasings: Sequence[_T]) -> _T:
         if len(phrasings) == 1:
@@ -61,6 +51,18 @@ class Phrasings:
         return phrasings[-1] if self._is_test else self._chance.choice(phrasings[:-1])
 
 
-def read_phrasings() -> Mapping[str, Mapping[str, Any]]:
-    """The content of the file: language → its phrasings."""
-    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+@cache
+def _content() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _of(relation: str | None) -> dict[str, Any]:
+    content = _content()
+    return content if relation is None else content["relations"][relation]
+
+
+def _row(names: Sequence[str]) -> str:
+    """Names as English lists them: "Ann, Bo, and Cy"."""
+    if len(names) < 3:
+        return " and ".join(names)
+    return f"{', '.join(names[:-1])}, and {names[-1]}"
