@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from recallm.config import RecallConfig
 from recallm.extraction.coreference import resolve
-from recallm.extraction.coreference.ranker import shipped_ranker
 from recallm.extraction.coreference.reading import OBJECT, SUBJECT
+from recallm.extraction.coreference.resolving import shipped_ranker
 from recallm.extraction.reading import TextReader
 from training.coreference.examples import chooser
 from training.coreference.gap import (

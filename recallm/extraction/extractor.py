@@ -11,8 +11,6 @@ from typing import TypeVar
 from recallm import checks
 from recallm.config import RecallConfig
 from recallm.errors import InvalidInputError
-from recallm.extraction.anchors import temporal_anchor, with_anchor
-from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.extraction.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.extraction.questions import (
@@ -21,13 +19,21 @@ from recallm.extraction.questions import (
     date_terms,
     listing_terms,
     request_terms,
+    temporal_anchor,
     temporal_reading,
     time_terms,
+    with_anchor,
     without_names,
 )
-from recallm.extraction.reading import ReadSentence, ReadText, TextReader
-from recallm.extraction.references import FoundReference, addressed
-from recallm.extraction.statements import Stated, propositions, sentences_of, stated_triplets
+from recallm.extraction.reading import ReadSentence, ReadText, TextCache, TextReader
+from recallm.extraction.statements import (
+    FoundReference,
+    Stated,
+    addressed,
+    propositions,
+    sentences_of,
+    stated_triplets,
+)
 from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import spaced_code
 from recallm.extraction.words import LONGEST_WORD, Mark, Word

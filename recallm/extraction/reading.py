@@ -3,12 +3,12 @@ by itself, whoever says it and whatever stands before it."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
-from recallm.extraction.cache import TextCache
 from recallm.extraction.concepts import ConceptPlace, concept_places, trimmed
 from recallm.extraction.names import Entity, entities, entities_within, with_missed_names
 from recallm.extraction.pipeline import Pipeline, TaggedText, load_pipeline
@@ -17,9 +17,54 @@ from recallm.extraction.stems import is_all_capitals
 from recallm.extraction.terms import terms
 from recallm.extraction.traits import traits
 from recallm.extraction.words import Word
+from recallm.forking import new_lock
 from recallm.model import Trait
 
-__all__ = ["ReadBlock", "ReadSentence", "ReadText", "TextReader"]
+__all__ = ["ReadBlock", "ReadSentence", "ReadText", "TextCache", "TextReader"]
+
+_OVERHEAD = 200
+"""Characters: the size of an entry beside its text."""
+
+_T = TypeVar("_T")
+
+
+class TextCache(Generic[_T]):
+    """What was read out of texts, by text. Safe for several threads.
+
+    The size of an entry is the length of its text and a constant overhead. The entries that were
+    not used for longest are dropped when all together exceed ``max_characters``.
+    """
+
+    def __init__(self, max_characters: int) -> None:
+        self._free = self._max_characters = max_characters
+        self._entries: OrderedDict[str, _T] = OrderedDict()
+        self._lock = new_lock()
+
+    def add(self, text: str, value: _T) -> None:
+        """Store what was read; a text that is larger than the cache is not stored."""
+        if _size(text) > self._max_characters:
+            return
+        with self._lock:
+            if text not in self._entries:
+                self._free -= _size(text)
+            self._entries[text] = value
+            self._entries.move_to_end(text)
+            while self._free < 0:
+                oldest, _ = self._entries.popitem(last=False)
+                self._free += _size(oldest)
+
+    def get(self, text: str) -> _T | None:
+        """What was read out of a text, None if it is not stored."""
+        with self._lock:
+            found = self._entries.get(text)
+            if found is not None:
+                self._entries.move_to_end(text)
+            return found
+
+
+def _size(text: str) -> int:
+    return len(text) + _OVERHEAD
+
 
 _CACHED_CHARACTERS = 500_000
 """Characters of the texts that were read last: about 25 MB."""

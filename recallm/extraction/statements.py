@@ -3,25 +3,96 @@
 Propositions are what a language model makes of a passage. A proposition has a span in the passage,
 and a text of its own where it differs from the span. Its terms, concepts and traits are those of
 its own text.
-"""
+
+A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee, "we" for the
+speaker and the addressee; "I" needs no reference, since every statement mentions its speaker.
+``recallm.extraction.coreference`` resolves the third persons."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from recallm.extraction.concepts import ConceptPlace
 from recallm.extraction.reading import ReadSentence, ReadText, TextReader
-from recallm.extraction.references import FoundReference, places_with_references
 from recallm.extraction.words import Mark
-from recallm.model import ConceptMention, OpenTriplet, content_terms
+from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
 from recallm.syntax import triplets_and_facts
 
-__all__ = ["Stated", "propositions", "sentences_of", "stated_triplets"]
+__all__ = [
+    "FoundReference",
+    "Stated",
+    "addressed",
+    "propositions",
+    "sentences_of",
+    "stated_triplets",
+]
+
+_ADDRESSEE = Mark.SECOND_PERSON | Mark.FIRST_PLURAL
+
+
+class FoundReference(NamedTuple):
+    """A pronoun or noun phrase and what it stands for.
+
+    ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
+    its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.
+    """
+
+    start: int
+    end: int
+    concepts: tuple[ConceptMention, ...]
+    antecedent: str | None
+
+    def mentions(self, offset: int = 0) -> list[ConceptMention]:
+        """The mentions of its concepts in a statement that begins at ``offset`` of the text."""
+        reference = Reference(self.start - offset, self.end - offset, self.antecedent)
+        return [replace(concept, reference=reference) for concept in self.concepts]
+
+
+def addressed(read: ReadText) -> list[tuple[int, int]]:
+    """The spans of the words of a text that stand for its addressee: "you", "our"."""
+    return [
+        (start, start + len(word.text))
+        for block in read.blocks
+        for i, word in enumerate(block.tagged.words)
+        if word.marks & _ADDRESSEE
+        for start in (block.start + block.tagged.starts[i],)
+    ]
+
+
+def places_with_references(
+    read: ReadText, found: Iterable[FoundReference], *, origin: int | None = None
+) -> Iterator[Sequence[ConceptPlace]]:
+    """For each sentence its concepts in textual order, those that ``found`` refers to among them.
+
+    Spans of references count from ``origin``, which is the first character of the sentence where
+    it is None.
+    """
+    left = deque(sorted(found, key=attrgetter("start")))
+    for sentence in read.sentences:
+        while left and left[0].start < sentence.start:
+            left.popleft()
+        if not left or left[0].start >= sentence.end:
+            yield sentence.places
+            continue
+        block = read.blocks[sentence.block]
+        starts = block.tagged.starts
+        placed = [(block.start + starts[place.token], place) for place in sentence.places]
+        while left and left[0].start < sentence.end:
+            one = left.popleft()
+            before = sentence.start if origin is None else origin
+            concept, *parts = one.mentions(before)
+            first = bisect_left(starts, one.start - block.start)
+            last = bisect_left(starts, one.end - block.start)
+            placed.append((one.start, ConceptPlace(concept, tuple(parts), True, first, last)))
+        yield [place for _, place in sorted(placed, key=itemgetter(0))]
+
 
 _CLEAR_SHARE = 0.5
 """A proposition stems from a sentence if at least this share of its terms stands there."""

@@ -1,28 +1,55 @@
-"""What a clause states, as tokens: its subjects, predicate, objects and adjuncts."""
+"""What clauses and noun phrases state, as tokens: subjects, predicates, objects and adjuncts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Literal
+from typing import Final, Literal
 
-from spacy.symbols import ADJ, ADV
+from spacy.symbols import ADJ, ADV, NOUN, PROPN
 
-from recallm.syntax.adjuncts import adjunct_kind
 from recallm.syntax.clause_parts import Clause, NounPhrase, coordinated, preposition
 from recallm.syntax.modality import REPORTING, is_negated
 from recallm.syntax.phrases import (
     adjective_phrase,
     adjunct_phrase,
+    bare_noun_phrase,
     clause_phrase,
     noun_phrase,
     predicate_phrase,
     subject_phrase,
 )
-from recallm.syntax.tree import SentenceTree
+from recallm.syntax.tree import WORDS, SentenceTree
 
-__all__ = ["Draft", "of_clause"]
+__all__ = ["Draft", "of_clause", "of_noun"]
+
+_TIME_PREPOSITIONS: Final = WORDS["time_prepositions"]
+_TIME_OR_ORDER: Final = frozenset(("before", "after", "as"))
+_PLACE_PREPOSITIONS: Final = WORDS["place_prepositions"]
+_PLACE_BESIDE_NAMES: Final = WORDS["place_prepositions_of_names"]
+_TIME_ADVERBS: Final = WORDS["time_adverbs"]
+_PLACE_ADVERBS: Final = WORDS["place_adverbs"]
+
+
+def adjunct_kind(
+    tree: SentenceTree, head: int, case: Sequence[int]
+) -> Literal["time", "place", "other"]:
+    """The kind of an adjunct by its head, its preposition or subordinating word, and the entities
+    of the text."""
+    word = tree.lowered[head]
+    preposition = tree.lowered[case[0]] if case else ""
+    if tree.is_time(head) or preposition in _TIME_PREPOSITIONS or word in _TIME_ADVERBS:
+        return "time"
+    if preposition in _TIME_OR_ORDER and tree.relations[head] == "advcl":
+        return "time"
+    label = tree.entity_labels.get(head)
+    if preposition in _PLACE_PREPOSITIONS or word in _PLACE_ADVERBS:
+        return "place"
+    if label in ("LOC", "GPE", "FAC") and (not case or preposition in _PLACE_BESIDE_NAMES):
+        return "place"
+    return "other"
+
 
 AdjunctTokens = tuple[Literal["time", "place", "other"], list[int], list[int]]
 """An adjunct's kind, the tokens of its preposition, and its other tokens."""
@@ -226,3 +253,54 @@ def _normal_form(tree: SentenceTree, clause: Clause) -> str:
 def _with_preposition(tree: SentenceTree, relation: str, case: Sequence[int]) -> str:
     words = [tree.lowered[i] for i in case if tree.lowered[i] not in ("that", "whether", "if")]
     return " ".join([relation, *words])
+
+
+_PLACES: Final = frozenset(("in", "at", "near"))
+
+
+def of_noun(tree: SentenceTree, noun: int) -> Iterator[Draft]:
+    """What the modifiers of a noun state: ⟨Carol, is, a friend of Ann⟩ of an apposition, ⟨Bush, is,
+    President⟩ of a title, ⟨Ada, has, sister⟩ of a possessor, ⟨a bakery, is in, Porto⟩ of a place.
+    """
+    for i in tree.children[noun]:
+        relation, words = tree.relations[i], "is"
+        if relation == "nmod:poss":
+            yield from _of_possessor(tree, i, noun)
+            continue
+        if relation == "appos":
+            construction, subject = "apposition", noun_phrase(tree, noun)
+        elif relation == "nmod:desc" and not tree.words[i].text.endswith("."):
+            construction, subject = "title", bare_noun_phrase(tree, noun, relation)
+        elif relation == "nmod" and tree.tags[i] == PROPN:
+            case = preposition(tree, i)
+            if not case or tree.lowered[case[0]] not in _PLACES:
+                continue
+            construction, subject = "place", bare_noun_phrase(tree, noun, relation)
+            words = f"is {tree.text(case).lower()}"
+        else:
+            continue
+        normal = words.replace("is", "be", 1)
+        object_ = noun_phrase(tree, i)
+        yield Draft(construction, subject, [], object_, normal, noun, i, words=words)
+
+
+def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Draft]:
+    """⟨Ada, has, sister⟩; of "Ada's sister Ingrid" and "Ada's sister, Ingrid," ⟨Ada, has sister,
+    Ingrid⟩."""
+    role, name = noun, -1
+    for i in tree.children[noun]:
+        if tree.tags[noun] == PROPN and tree.tags[i] == NOUN and possessor < i < noun:
+            role, name = i, noun
+        elif tree.tags[i] == PROPN and noun < i and tree.relations[i] in ("appos", "flat"):
+            name = i if tree.tags[noun] == NOUN else name
+    if name < 0:
+        owned, words, relation = bare_noun_phrase(tree, noun, "nmod:poss"), "has", "have"
+    else:
+        owned = noun_phrase(tree, name)
+        if name == noun:
+            owned = [i for i in owned if i > role]
+        words = f"has {tree.words[role].text}"
+        relation = f"have {tree.lowered[role]}"
+    head = noun if name < 0 else name
+    subject = noun_phrase(tree, possessor)
+    yield Draft("possessor", subject, [], owned, relation, possessor, head, words=words)

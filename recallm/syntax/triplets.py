@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Final
 from recallm.model import Adjunct, ConceptMention, OpenTriplet
 from recallm.syntax.clauses import read_clauses
 from recallm.syntax.confidence import confidence
-from recallm.syntax.drafts import Draft, of_clause
+from recallm.syntax.drafts import Draft, of_clause, of_noun
 from recallm.syntax.facts import fact_drafts
 from recallm.syntax.names import mend_names, name_around
-from recallm.syntax.nouns import of_noun
 from recallm.syntax.tree import SentenceTree
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.extraction.cache import TextCache
+from recallm.extraction.reading import TextCache
 
 
 def test_a_text_is_stored_until_it_was_not_used_for_longest() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,6 @@ TABLES = {
     "words": ("meaning", "session", "similar"),
     "vectors": ("meaning", "similar", "similar window"),
 }
-FAMILIES = {"both": ("meaning", "session")}
 
 
 def run(*arguments: object) -> None:
@@ -33,7 +31,6 @@ def run(*arguments: object) -> None:
         patch.setattr(fitting, "_ROUNDS", 1)
         patch.setattr(fitting, "minimize", partial(minimize, options={"maxiter": 30}))
         patch.setattr(command, "_TABLES", TABLES)
-        patch.setattr(command, "_FAMILIES", FAMILIES)
         patch.setattr(command, "mini_lm", lambda: words)
         patch.setattr(sys, "argv", ["training.ranking", *map(str, arguments)])
         command.main()
@@ -42,7 +39,7 @@ def run(*arguments: object) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What was made of two conversations and two films: weights.toml and left/out; again without
-    vectors: words.toml and results.json."""
+    vectors: words.toml."""
     folder = tmp_path_factory.mktemp("trained")
     data = (
         *("--locomo", write_talks(folder / "talks")),
@@ -50,12 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--worlds", 0),
     )
     run(*data, "--output", folder / "weights.toml", "--left-out", folder / "left" / "out")
-    run(
-        *data,
-        *("--without-vectors", "--ablation"),
-        *("--output", folder / "words.toml"),
-        *("--json", folder / "results.json"),
-    )
+    run(*data, "--without-vectors", "--output", folder / "words.toml")
     return folder
 
 
@@ -96,13 +88,6 @@ def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None
     assert parts["stage"] == parts["train"]
     assert parts["harbour"] != parts["stage"]
     assert load_tables(str(folder / "weights.toml")) not in parts.values()
-
-
-def test_the_ablation_says_what_each_signal_brings(folder: Path) -> None:
-    rows = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert {row["weights"] for row in rows} == {"words"}
-    assert [row["without"] for row in rows[-4:]] == [*TABLES["words"], *FAMILIES]
-    assert 0 <= rows[0]["LoCoMo @10"] <= rows[0]["LoCoMo @25"] <= 1
 
 
 def test_signals_are_left_out_from_the_start(folder: Path) -> None:

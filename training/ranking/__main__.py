@@ -1,23 +1,20 @@
 """``python -m training.ranking``: fit the weights, measure them on what they were not fitted on.
 
     python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE
-        [--left-out DIR] [--ablation] [--without SIGNAL ...] [--output FILE] [--json FILE]
+        [--left-out DIR] [--without SIGNAL ...] [--output FILE]
 
 Folds leave whole conversations, films and generated worlds out. The weights that ship are fitted on
 all. ``--left-out DIR`` also writes, for each conversation and film, the weights fitted without its
-fold, as the benchmarks take them (``--weights DIR``). ``--ablation`` fits once more without each
-signal, ``--without`` leaves signals out from the start. The same data and versions give the same
-bytes.
+fold, as the benchmarks take them (``--weights DIR``). ``--without`` leaves signals out.
+The same data and versions give the same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -25,7 +22,7 @@ from benchmarks.report import report
 from recallm.ranking.signals import DATA, SIGNALS, Weights
 from recallm.vectors.minilm import mini_lm
 from training.ranking.examples import Unit, asked_of, units_of
-from training.ranking.fitting import Measured, fit, hardest, measured, refit, remeasured
+from training.ranking.fitting import Measured, fit, measured, remeasured
 from training.ranking.scoring import means, score
 from training.ranking.tables import written
 
@@ -45,20 +42,8 @@ _TABLES = {
         *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
 }
-"""The signals of each table, chosen by ``--ablation``: docs/ranking.md says how."""
+"""The signals of each table: docs/ranking.md says how they were chosen."""
 
-_FAMILIES = {
-    "all of the words around": ("passage", "session", "answer"),
-    "all of meaning": (
-        *("meaning", "meaning rank", "similar", "similar window", "similar alone"),
-        "near similar",
-    ),
-    "all of names and kinds": ("named alone", "kind"),
-    "all of the speaker": ("speaker", "first person"),
-    "all of what is newer": ("newest", "superseded", "neighbour state"),
-}
-_HARDEST = 60
-"""Candidates of each question that weights are fitted on again without a signal."""
 _SHARES = {"LoCoMo": 1.0, "REALTALK": 1.0, "DuoRC": 1.5, "Temporal": 1.0}
 """What each data set weighs in the fit, whatever its size."""
 
@@ -80,7 +65,6 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=3, help="generated worlds, of the dev split")
     parser.add_argument("--without-vectors", action="store_true", help="the first table alone")
     parser.add_argument("--left-out", type=Path, metavar="DIR")
-    parser.add_argument("--ablation", action="store_true")
     parser.add_argument(
         "--without",
         nargs="+",
@@ -90,7 +74,6 @@ def main() -> None:
         help="fit and measure without these",
     )
     parser.add_argument("--output", type=Path, default=DATA)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     units = list(
         units_of(
@@ -113,7 +96,6 @@ def main() -> None:
         parser.error("no data: give --locomo, --realtalk, --duorc or --worlds")
     fitted: dict[str, Weights] = {}
     parted: dict[str, dict[int, Weights]] = {}
-    rows: list[dict[str, Any]] = []
     for table in ("words",) if options.without_vectors else ("words", "vectors"):
         folds = _measured(units, with_vectors=table == "vectors")
         signals = [name for name in _TABLES[table] if name not in options.without]
@@ -122,10 +104,8 @@ def main() -> None:
             score(remeasured(folds[fold], parted[table][fold].signals), parted[table][fold])
             for fold in folds
         )
-        rows.append({"weights": table, "without": ", ".join(options.without), **found})
-        report(f"{table}: folds left out", rows[-1:], None)
-        if options.ablation:
-            rows += _ablation(table, folds, parted[table], signals)
+        row = {"weights": table, "without": ", ".join(options.without), **found}
+        report(f"{table}: folds left out", [row], None)
         fitted[table] = _fitted_on([one for fold in folds.values() for one in fold], signals)
     fitted.setdefault("vectors", fitted["words"])
     parted.setdefault("vectors", parted["words"])
@@ -136,8 +116,6 @@ def main() -> None:
         for unit, fold in zip(units, _fold_of(units), strict=True):
             text = written(parted["words"][fold], parted["vectors"][fold], command=command)
             (options.left_out / f"{unit.name}.toml").write_text(text)
-    if options.json is not None:
-        options.json.write_text(json.dumps(rows, indent=2))
 
 
 def _fold_of(units: Sequence[Unit]) -> list[int]:
@@ -177,44 +155,6 @@ def _fitted_on(known: Sequence[Measured], signals: Sequence[str]) -> Weights:
         intercept=weights.intercept,
         signals={**weights.signals, **by_hand, "superseded": superseded},
     )
-
-
-def _ablation(
-    table: str, folds: Folds, weights: Mapping[int, Weights], signals: Sequence[str]
-) -> list[dict[str, Any]]:
-    """What is lost where a signal is left out and the others are fitted again."""
-    known = {fold: remeasured(folds[fold], weights[fold].signals) for fold in folds}
-    others = {
-        fold: hardest(
-            remeasured(
-                [one for other, some in folds.items() if other != fold for one in some],
-                weights[fold].signals,
-            ),
-            weights[fold],
-            _HARDEST,
-        )
-        for fold in folds
-    }
-    rows: list[dict[str, Any]] = []
-    parts = {"(none)": (), **{signal: (signal,) for signal in signals}, **_FAMILIES}
-    for name, without in tqdm(parts.items(), desc="ablation", leave=False):
-        found = _together(
-            score(
-                known[fold],
-                refit(
-                    others[fold],
-                    weights[fold],
-                    signals=[signal for signal in signals if signal not in without],
-                    shares=_SHARES,
-                ),
-            )
-            for fold in folds
-        )
-        whole = rows[0] if rows else {}
-        changed = {column: value - whole.get(column, 0.0) for column, value in found.items()}
-        rows.append({"weights": table, "without": name, **changed})
-    report(f"{table}: what leaving a signal out changes", rows, None)
-    return rows
 
 
 def _together(parts: Iterable[Mapping[str, list[tuple[float, float]]]]) -> dict[str, float]:

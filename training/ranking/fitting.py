@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from recallm.ranking.signals import SIGNALS, Weights, measure
 from recallm.ranking.stem_counts import Floats
 from training.ranking.examples import Asked
 
-__all__ = ["Measured", "fit", "hardest", "measured", "refit", "remeasured"]
+__all__ = ["Measured", "fit", "measured", "remeasured"]
 
 _ROUNDS = 3
 _PENALTY = 1e-3
@@ -85,42 +85,16 @@ def fit(
     """The weights of ``signals`` for questions as ``measured`` gives them; other signals count
     nothing. ``shares``: what each data set weighs."""
     weights = Weights(intercept=0.0, signals=_START)
-    weights = refit(known, weights, signals=signals, shares=shares)
-    for _ in range(_ROUNDS - 1):
-        known = remeasured(known, weights.signals)
-        weights = refit(known, weights, signals=signals, shares=shares)
-    return weights
-
-
-def refit(
-    known: Sequence[Measured],
-    start: Weights,
-    *,
-    signals: Collection[str],
-    shares: Mapping[str, float],
-) -> Weights:
-    """The weights of ``signals`` for what is measured, looked for from ``start`` on."""
-    row = _order(known, start, signals, shares)
-    scale, intercept = _probabilities(known, row)
-    return Weights(
-        intercept=intercept,
-        signals={
+    for number in range(_ROUNDS):
+        if number:
+            known = remeasured(known, weights.signals)
+        row = _order(known, weights, signals, shares)
+        scale, intercept = _probabilities(known, row)
+        fitted = {
             name: float(value * scale) for name, value in zip(SIGNALS, row, strict=True) if value
-        },
-    )
-
-
-def hardest(known: Sequence[Measured], weights: Weights, count: int) -> list[Measured]:
-    """Of each question what answers, and the ``count`` best candidates by ``weights``."""
-    row = np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
-    found = []
-    for one in known:
-        kept = set(np.argsort(-(one.values @ row), kind="stable")[:count].tolist())
-        kept |= {place for group in one.asked.groups for place in group.tolist()}
-        places = np.array(sorted(kept), dtype=np.intp)
-        groups = tuple(np.searchsorted(places, group) for group in one.asked.groups)
-        found.append(Measured(asked=replace(one.asked, groups=groups), values=one.values[places]))
-    return found
+        }
+        weights = Weights(intercept=intercept, signals=fitted)
+    return weights
 
 
 def _order(

@@ -5,14 +5,13 @@ last passages of its session. The parts:
 
 * ``reading``: a passage's tokens and names; ``anaphors``: its pronouns and noun phrases.
 * ``discourse``: what the names refer to, and which referents are candidates.
-* ``features``, ``ranker``: what speaks for a candidate, and how probable it is the antecedent.
+* ``features``: what speaks for a candidate; ``resolving``: how probable it is the antecedent.
 * ``words``: word lists, and the gender of first names.
 """
 
 from recallm.extraction.coreference.anaphors import has_anaphors
-from recallm.extraction.coreference.ranker import Ranker
 from recallm.extraction.coreference.reading import TextRead
-from recallm.extraction.coreference.resolving import Decision, Resolved, decisions, resolve
+from recallm.extraction.coreference.resolving import Decision, Ranker, Resolved, decisions, resolve
 
 __all__ = [
     "Decision",

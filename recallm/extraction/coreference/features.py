@@ -1,37 +1,45 @@
-"""Features: what speaks for a referent as the antecedent of an anaphor, as numbers."""
+"""Features: what speaks for a referent as the antecedent of an anaphor, as numbers.
+
+A row has the features of the anaphor, which are the same for all its candidates, then those of one
+candidate, then those of the words around the candidate's newest name. Counts that matter less the
+greater they are stand as their share of a greatest count, or as logarithms.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from math import log1p
-from typing import Final
+from typing import Final, NamedTuple
 
 from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 
 from recallm.extraction.coreference.anaphors import Anaphor
-from recallm.extraction.coreference.discourse import ORGANISATIONS, PLACES, Referent
-from recallm.extraction.coreference.reading import (
-    OBJECT,
-    SUBJECT,
-    SURROUNDINGS,
-    Name,
-    TextRead,
-)
+from recallm.extraction.coreference.discourse import ORGANISATIONS, PLACES, Candidate, Referent
+from recallm.extraction.coreference.reading import OBJECT, SUBJECT, SURROUNDINGS, Name, TextRead
 from recallm.extraction.coreference.words import WORDS
 
 __all__ = ["FEATURES", "KINDS", "Features", "fit_of_gender"]
 
 KINDS: Final = ("he", "she", "it", "they", "phrase")
-_CASES: Final = ("subject", "object", "possessive", "reflexive")
+"""Of anaphors."""
+_ROLE_OF_CASE: Final = {
+    "subject": "subject",
+    "object": "object",
+    "possessive": "possessive",
+    "reflexive": "object",
+}
+"""The cases of anaphors, each with the role that an anaphor has in this case."""
 _BEFORE: Final = ("start", "and", "but", "sub", "that", "wh", "adp", "verb", "comma", "other")
+"""What stands just before an anaphor: the start of its sentence, a subordinator ("sub"), a relative
+pronoun ("wh"), a preposition ("adp") and so on."""
 _CLAUSES: Final = ("main", "coordinated", "adverbial", "relative", "complement", "none")
 _ROLES: Final = ("subject", "object", "oblique", "possessive", "nominal", "other")
 
 ANAPHOR_FEATURES: Final = (
     *(f"anaphor is {kind}" for kind in KINDS),
-    *(f"anaphor's case is {case}" for case in _CASES),
+    *(f"anaphor's case is {case}" for case in _ROLE_OF_CASE),
     *(f"anaphor stands behind {what}" for what in _BEFORE),
     "anaphor in quotes",
     "anaphor in first sentence",
@@ -106,160 +114,162 @@ FEATURES: Final = ("none", *ANAPHOR_FEATURES, *CANDIDATE_FEATURES, *SURROUNDINGS
 _RELATIVE: Final = WORDS["words"]["relative"]
 _SUBORDINATORS: Final = WORDS["words"]["subordinators"]
 _SPEECH: Final = WORDS["verbs"]["speech"]
-_ORGANISATIONS: Final = WORDS["nouns"]["organisation"]
-_PLACES: Final = WORDS["nouns"]["place"]
-_FEMALE: Final = WORDS["nouns"]["female"]
-_MALE: Final = WORDS["nouns"]["male"]
-
-
 _FORMS: Final = {
     "he": frozenset({"he", "him", "his", "himself"}),
     "she": frozenset({"she", "her", "hers", "herself"}),
     "it": frozenset({"it", "its", "itself"}),
     "they": frozenset({"they", "them", "their", "theirs", "themselves"}),
 }
-_NONE: Final = [0.0] * (len(CANDIDATE_FEATURES) + len(SURROUNDINGS))
-_NO_SURROUNDINGS: Final = (0.0,) * len(SURROUNDINGS)
-_POSSESSED_REACH: Final = 4
-_IN_QUOTES: Final = SURROUNDINGS.index("in quotes")
-
-
-_CLAUSE_OF_ROLE: Final = {
-    "root": 0,
-    "conj": 1,
-    "advcl": 2,
-    "csubj": 2,
-    "acl": 3,
-    "ccomp": 4,
-    "xcomp": 4,
-    "parataxis": 4,
+_CLAUSE_OF_RELATION: Final = {
+    "root": "main",
+    "conj": "coordinated",
+    "advcl": "adverbial",
+    "csubj": "adverbial",
+    "acl": "relative",
+    "ccomp": "complement",
+    "xcomp": "complement",
+    "parataxis": "complement",
 }
-"""Places in ``_CLAUSES`` by the role of a clause's verb."""
+"""The kind of a clause by the relation of its verb."""
 _CLAUSE_REACH: Final = 12
+"""How many tokens away the verb of a token's clause is looked for."""
+_POSSESSED_REACH: Final = 4
+"""How many tokens behind a possessive pronoun a name is part of what is possessed."""
+_SPEECH_REACH: Final = 5
+"""How many tokens behind a subject its verb of speech is looked for."""
+_FITS: Final = 0.3
+"""A referent fits an anaphor if its gender fits better than this."""
+_MISFITS: Final = 0.2
+_NO_SURROUNDINGS: Final = (0.0,) * len(SURROUNDINGS)
+_IN_QUOTES: Final = SURROUNDINGS.index("in quotes")
 
 
 def fit_of_gender(anaphor: Anaphor, referent: Referent) -> float:
     """How well a referent's gender fits an anaphor's: 0 to 1, a half where it does not matter."""
-    if anaphor.kind == "she" or anaphor.noun in _FEMALE:
+    if anaphor.kind == "she" or anaphor.noun in WORDS["nouns"]["female"]:
         return referent.female
-    if anaphor.kind == "he" or anaphor.noun in _MALE:
+    if anaphor.kind == "he" or anaphor.noun in WORDS["nouns"]["male"]:
         return 1.0 - referent.female
     return 0.5
 
 
-def _one_hot(place: int, places: int) -> list[float]:
-    return [float(i == place) for i in range(places)]
+def _share(count: int, most: int) -> float:
+    """A count as a share of the greatest one that matters."""
+    return min(most, count) / most
 
 
-def _role(relation: str) -> int:
+def _one_of(value: str, values: Iterable[str]) -> list[float]:
+    """1 for the value, 0 for the others."""
+    return [float(value == other) for other in values]
+
+
+def _role(relation: str) -> str:
+    """The role of a name by its relation."""
     if relation in SUBJECT:
-        return 0
+        return "subject"
     if relation in OBJECT:
-        return 1
+        return "object"
     if relation.startswith("obl"):
-        return 2
+        return "oblique"
     if relation == "nmod:poss":
-        return 3
-    if relation.startswith("nmod"):
-        return 4
-    return 5
+        return "possessive"
+    return "nominal" if relation.startswith("nmod") else "other"
+
+
+class _Among(NamedTuple):
+    """What a candidate is compared with: the names of the most named candidate, the names of all
+    candidates, how many candidates fit, and whether the anaphor stands in quotes."""
+
+    most_names: int
+    all_names: int
+    fitting: int
+    in_quotes: bool
 
 
 class Features:
-    """The features of one passage's anaphors. Counts of tokens are summed up once."""
+    """The features of one passage's anaphors. Tokens of each sort are counted once, up to each
+    place of the passage."""
 
     def __init__(self, text: TextRead) -> None:
         self._text = text
-        words, tags, roles = text.words, text.tags, text.roles
-        lowered = [word.lowered for word in words]
-
-        def sums(flags: Sequence[bool]) -> list[int]:
-            return [0, *accumulate(flags)]
-
-        self._lowered = lowered
-        self._verbs = sums(
-            [
+        self._lowered = [word.lowered for word in text.words]
+        tokens = list(zip(self._lowered, text.tags, text.roles, strict=True))
+        sorts: dict[str, Iterable[bool]] = {
+            "verbs": (
                 tag == VERB or (tag == AUX and not role.startswith("aux"))
-                for tag, role in zip(tags, roles, strict=True)
-            ]
-        )
-        self._commas = sums([word in ",;:" for word in lowered])
-        self._subordinators = sums(
-            [
-                tag == SCONJ or word in _SUBORDINATORS
-                for word, tag in zip(lowered, tags, strict=True)
-            ]
-        )
-        self._relatives = sums(
-            [tag == PRON and word in _RELATIVE for word, tag in zip(lowered, tags, strict=True)]
-        )
-        self._conjunctions = sums([tag == CCONJ for tag in tags])
-        self._kinds = {
-            kind: sums([word in forms for word in lowered]) for kind, forms in _FORMS.items()
+                for _, tag, role in tokens
+            ),
+            "commas": (word in ",;:" for word in self._lowered),
+            "subordinators": (tag == SCONJ or word in _SUBORDINATORS for word, tag, _ in tokens),
+            "relatives": (tag == PRON and word in _RELATIVE for word, tag, _ in tokens),
+            "conjunctions": (tag == CCONJ for tag in text.tags),
         }
-        self._subjects = [i for i, role in enumerate(roles) if role in SUBJECT]
+        for kind, forms in _FORMS.items():
+            sorts[kind] = [word in forms for word in self._lowered]
+        self._counts = {sort: [0, *accumulate(flags)] for sort, flags in sorts.items()}
+        self._subjects = [i for i, role in enumerate(text.roles) if role in SUBJECT]
 
-    def rows(
-        self, anaphor: Anaphor, candidates: Sequence[tuple[Referent, Name | None]]
-    ) -> list[list[float]]:
+    def rows(self, anaphor: Anaphor, candidates: Sequence[Candidate]) -> list[list[float]]:
         """A row of features for "no antecedent", then one for each candidate."""
         fits = [fit_of_gender(anaphor, referent) for referent, _ in candidates]
-        shared = self._of_anaphor(anaphor, candidates, fits)
-        rows = [[1.0, *shared, *_NONE]]
-        fitting = 0
-        self._most = max((referent.count for referent, _ in candidates), default=0)
-        self._all = sum(referent.count for referent, _ in candidates)
-        self._fitting = sum(fit > 0.3 for fit in fits)
-        for rank, ((referent, ahead), fit) in enumerate(zip(candidates, fits, strict=True)):
-            rows.append(
-                [0.0, *shared, *self._of_candidate(anaphor, referent, ahead, rank, fitting, fit)]
-            )
-            fitting += fit > 0.3
+        start, _ = self._text.sentence_span(self._text.sentence_of(anaphor.first))
+        names = [referent.count for referent, _ in candidates]
+        among = _Among(
+            most_names=max(names, default=0),
+            all_names=sum(names),
+            fitting=sum(fit > _FITS for fit in fits),
+            in_quotes=self._text.in_quotes(anaphor.first, start),
+        )
+        shared = self._of_anaphor(anaphor, len(candidates), among)
+        rows = [[1.0, *shared, *[0.0] * len(CANDIDATE_FEATURES), *_NO_SURROUNDINGS]]
+        fitting_before = 0
+        for rank, (candidate, fit) in enumerate(zip(candidates, fits, strict=True)):
+            values = dict.fromkeys(CANDIDATE_FEATURES, 0.0)
+            values["newest"] = float(rank == 0)
+            values["second newest"] = float(rank == 1)
+            values["fitting names between"] = _share(fitting_before, 4)
+            surroundings = self._add_mentions(values, anaphor, candidate, among)
+            _add_meaning(values, anaphor, candidate[0], fit, among)
+            rows.append([0.0, *shared, *values.values(), *surroundings])
+            fitting_before += fit > _FITS
         return rows
 
-    def _of_anaphor(
-        self,
-        anaphor: Anaphor,
-        candidates: Sequence[tuple[Referent, Name | None]],
-        fits: Sequence[float],
-    ) -> list[float]:
-        text = self._text
-        i = anaphor.first
+    def _count(self, sort: str, first: int, last: int) -> int:
+        """How many tokens of a sort stand from ``first`` up to ``last``."""
+        counts = self._counts.get(sort)
+        return counts[last] - counts[first] if counts else 0
+
+    def _of_anaphor(self, anaphor: Anaphor, candidates: int, among: _Among) -> list[float]:
+        text, i = self._text, anaphor.first
         sentence = text.sentence_of(i)
         start, end = text.sentence_span(sentence)
-        before = self._before(i, start)
-        self._in_quotes = text.in_quotes(i, start)
-        subjects = bisect_left(self._subjects, i)
-        behind_name = bool(
-            subjects
-            and self._subjects[subjects - 1] >= start
-            and text.words[self._subjects[subjects - 1]].is_capitalised
-        )
+        subject = self._subject_before(i)
+        behind_name = subject >= start and text.words[subject].is_capitalised
         return [
-            *(float(anaphor.kind == kind) for kind in KINDS),
-            *(float(anaphor.case == case) for case in _CASES),
-            *(float(before == what) for what in _BEFORE),
-            float(self._in_quotes),
+            *_one_of(anaphor.kind, KINDS),
+            *_one_of(anaphor.case, _ROLE_OF_CASE),
+            *_one_of(self._before(i, start), _BEFORE),
+            float(among.in_quotes),
             float(sentence == 0),
-            min(4, self._verbs[i] - self._verbs[start]) / 4,
+            _share(self._count("verbs", start, i), 4),
             (i - start) / max(1, end - start),
             float(text.speaker is not None),
-            min(8, len(candidates)) / 8,
-            min(8, sum(fit > 0.3 for fit in fits)) / 8,
+            _share(candidates, 8),
+            _share(among.fitting, 8),
             float(behind_name),
-            *_one_hot(self._clause(i, anaphor.case == "subject"), len(_CLAUSES)),
-            float(self._of_kind(anaphor, 0) > 0),
-            float(self._of_kind(anaphor, start) > 0),
+            *_one_of(self._clause(i, is_subject=anaphor.case == "subject"), _CLAUSES),
+            float(self._count(anaphor.kind, 0, i) > 0),
+            float(self._count(anaphor.kind, start, i) > 0),
         ]
 
-    def _of_kind(self, anaphor: Anaphor, start: int) -> int:
-        """How many anaphors of the same kind stand between a token and an anaphor."""
-        sums = self._kinds.get(anaphor.kind)
-        return sums[anaphor.first] - sums[start] if sums else 0
+    def _subject_before(self, i: int) -> int:
+        """The last subject before a token, -1 if there is none."""
+        place = bisect_left(self._subjects, i)
+        return self._subjects[place - 1] if place else -1
 
-    def _clause(self, i: int, is_subject: bool) -> int:
-        """The kind of the clause (a place in ``_CLAUSES``) of a token: that of the next verb for a
-        subject, of the verb before for all others."""
+    def _clause(self, i: int, *, is_subject: bool) -> str:
+        """The kind of the clause of a token: that of the next verb for a subject, of the verb
+        before for all others."""
         text = self._text
         reach = (
             range(i + 1, min(len(text.words), i + _CLAUSE_REACH))
@@ -267,10 +277,11 @@ class Features:
             else range(i - 1, max(-1, i - _CLAUSE_REACH), -1)
         )
         for j in reach:
-            clause = _CLAUSE_OF_ROLE.get(text.roles[j].partition(":")[0])
-            if clause is not None and (clause != 1 or text.tags[j] in (VERB, AUX)):
+            clause = _CLAUSE_OF_RELATION.get(text.roles[j].partition(":")[0])
+            # Nouns are coordinated, too.
+            if clause and (clause != "coordinated" or text.tags[j] in (VERB, AUX)):
                 return clause
-        return len(_CLAUSES) - 1
+        return "none"
 
     def _before(self, i: int, start: int) -> str:
         if i == start:
@@ -288,117 +299,109 @@ class Features:
             return "verb"
         return "comma" if word == "," else "other"
 
-    def _of_candidate(
-        self,
-        anaphor: Anaphor,
-        referent: Referent,
-        ahead: Name | None,
-        rank: int,
-        fitting: int,
-        fit: float,
-    ) -> list[float]:
-        text = self._text
-        i = anaphor.first
-        sentence = text.sentence_of(i)
-        values = dict.fromkeys(CANDIDATE_FEATURES, 0.0)
-        name = referent.last
-        back = referent.back
-        seen = bool(referent.count or referent.earlier_count)
-        here = not back and referent.count > 0
-        pronoun = referent.anaphor
-        case = _CASES.index(anaphor.case)
-        role = 5
-        if not seen and pronoun is None:
+    def _add_mentions(
+        self, values: dict[str, float], anaphor: Anaphor, candidate: Candidate, among: _Among
+    ) -> Sequence[float]:
+        """Add where a candidate is mentioned, and as what; and the surroundings of its name."""
+        (referent, ahead), i = candidate, anaphor.first
+        sentence = self._text.sentence_of(i)
+        name: Name | None = referent.last
+        is_mentioned = bool(referent.count or referent.earlier_count)
+        is_named_here = not referent.back and referent.count > 0
+        if not is_mentioned and referent.anaphor is None:
             values["only behind"] = 1.0
             name = ahead
         if ahead is not None:
             values["also behind"] = 1.0
             values["behind in sentence"] = float(ahead.sentence == sentence)
             values["tokens behind"] = log1p(ahead.first - i) / 4
-        if pronoun is not None and (not here or name is None or pronoun.first > name.first):
-            token = pronoun.first
-            there = text.sentence_of(token)
-            role = (0, 1, 3, 1)[_CASES.index(pronoun.case)]
+        pronoun = referent.anaphor
+        if pronoun and (not is_named_here or name is None or pronoun.first > name.first):
+            token, role = pronoun.first, _ROLE_OF_CASE[pronoun.case]
+            distance = sentence - self._text.sentence_of(token)
             values["last mention is an anaphor"] = 1.0
             values["last anaphor has the same case"] = float(pronoun.case == anaphor.case)
         else:
-            token = name.head if here and name is not None else -1
-            there = referent.sentence if seen else sentence + 1
-            if name is not None:
-                role = _role(name.role)
-        distance = sentence - there
+            token = name.head if is_named_here and name is not None else -1
+            role = "other" if name is None else _role(name.role)
+            distance = sentence - referent.sentence if is_mentioned else -1
         if distance >= 0:
             values[f"{min(3, distance)} sentences before"] = 1.0
-            values[f"role {_ROLES[role]}" + (" in sentence" if not distance else "")] = 1.0
-        if back:
-            values[f"{min(3, back)} passages before"] = 1.0
+            values[f"role {role}" + (" in sentence" if distance == 0 else "")] = 1.0
+        if referent.back:
+            values[f"{min(3, referent.back)} passages before"] = 1.0
         if token >= 0:
             values["tokens before"] = log1p(i - token) / 5
-            clause = self._clause(token, role == 0)
-            values[f"in {_CLAUSES[clause]} clause"] = 1.0
-            values["anaphors of the kind between"] = min(3, self._of_kind(anaphor, token)) / 3
+            values[f"in {self._clause(token, is_subject=role == 'subject')} clause"] = 1.0
+            values["anaphors of the kind between"] = _share(self._count(anaphor.kind, token, i), 3)
             if distance == 0:
-                self._between(values, token, i, role)
-        same = (0, 1, 3, 1)[case] == role or (role == 2 and anaphor.case == "object")
-        values["same role"] = float(same)
-        values["both subjects"] = float(role == 0 and case == 0)
-        values["newest"] = float(rank == 0)
-        values["second newest"] = float(rank == 1)
-        values["fitting names between"] = min(4, fitting) / 4
+                self._add_between(values, token, i, role)
+        is_object = role == "oblique" and anaphor.case == "object"
+        values["same role"] = float(role == _ROLE_OF_CASE[anaphor.case] or is_object)
+        values["both subjects"] = float(role == "subject" and anaphor.case == "subject")
         values["subject of the last sentence"] = float(referent.subject_sentence == sentence - 1)
         values["subject in this sentence before"] = float(referent.subject_sentence == sentence)
-        values["most named"] = float(bool(self._most) and referent.count == self._most)
-        values["share of names"] = referent.count / max(1, self._all)
-        values["only fitting"] = float(self._fitting == 1 and fit > 0.3)
-        values["names"] = log1p(referent.count) / 2
-        values["names in passage"] = log1p(referent.total) / 2
-        values["anaphors"] = log1p(referent.anaphor_count) / 2
-        values["names in earlier passages"] = log1p(referent.earlier_count) / 2
-        values["gender fits"] = fit
-        values["gender misfits"] = float(fit < 0.2)
-        values["gender known"] = float(referent.gender_known)
-        kind = referent.kind
-        values["person"] = float(kind in ("PER", "PERSON"))
-        values["place"] = float(kind in PLACES)
-        values["organisation"] = float(kind in ORGANISATIONS)
-        values["untyped"] = float(not kind)
-        values["words of the name"] = min(4, len(referent.words)) / 4
-        values["coordination"] = float(bool(referent.members))
-        values["speaker"] = float(referent.is_speaker)
-        values["listener"] = float(referent.is_listener)
-        if anaphor.noun:
-            values["noun in name"] = float(anaphor.noun in referent.words)
-            values["noun fits kind"] = float(
-                (kind in ORGANISATIONS and anaphor.noun in _ORGANISATIONS)
-                or (kind in PLACES and anaphor.noun in _PLACES)
-            )
         if name is None:
-            return [*values.values(), *_NO_SURROUNDINGS]
-        if here and name.first < i:
+            return _NO_SURROUNDINGS
+        if is_named_here and name.first < i:
             values["tokens before, name"] = log1p(i - name.last) / 5
         values["behind the anaphor's possessive"] = float(
-            case == 2 and ahead is not None and ahead.first - i <= _POSSESSED_REACH
+            anaphor.case == "possessive"
+            and ahead is not None
+            and ahead.first - i <= _POSSESSED_REACH
         )
-        values["quotes differ"] = float(bool(name.surroundings[_IN_QUOTES]) != self._in_quotes)
-        return [*values.values(), *name.surroundings]
+        values["quotes differ"] = float(bool(name.surroundings[_IN_QUOTES]) != among.in_quotes)
+        return name.surroundings
 
-    def _between(self, values: dict[str, float], token: int, i: int, role: int) -> None:
-        """What stands between a mention and an anaphor of the same sentence."""
-        verbs = self._verbs[i] - self._verbs[token]
-        values["verbs between"] = min(4, verbs) / 4
+    def _add_between(self, values: dict[str, float], token: int, i: int, role: str) -> None:
+        """Add what stands between a mention and an anaphor of the same sentence."""
+        verbs = self._count("verbs", token, i)
         values["no verb between"] = float(verbs == 0)
         values["one verb between"] = float(verbs == 1)
-        values["commas between"] = min(4, self._commas[i] - self._commas[token]) / 4
-        subordinators = self._subordinators[i] - self._subordinators[token]
-        values["subordinators between"] = min(3, subordinators) / 3
-        values["relatives between"] = min(2, self._relatives[i] - self._relatives[token]) / 2
-        conjunctions = self._conjunctions[i] - self._conjunctions[token]
-        values["conjunctions between"] = min(3, conjunctions) / 3
-        nearest = bisect_left(self._subjects, i) - 1
-        is_nearest = nearest >= 0 and self._subjects[nearest] == token
+        for sort, most in (
+            ("verbs", 4),
+            ("commas", 4),
+            ("subordinators", 3),
+            ("relatives", 2),
+            ("conjunctions", 3),
+        ):
+            values[f"{sort} between"] = _share(self._count(sort, token, i), most)
+        is_nearest = self._subject_before(i) == token
         values["nearest subject"] = float(is_nearest)
         values["nearest subject and one verb"] = float(is_nearest and verbs <= 1)
-        if role == 0:
-            values["subject that speaks"] = float(
-                any(word in _SPEECH for word in self._lowered[token + 1 : min(i, token + 5)])
-            )
+        if role == "subject":
+            following = self._lowered[token + 1 : min(i, token + _SPEECH_REACH)]
+            values["subject that speaks"] = float(not _SPEECH.isdisjoint(following))
+
+
+def _add_meaning(
+    values: dict[str, float], anaphor: Anaphor, referent: Referent, fit: float, among: _Among
+) -> None:
+    """Add what a referent is, and how often it is mentioned."""
+    kind = referent.kind
+    values |= {
+        "most named": float(0 < referent.count == among.most_names),
+        "share of names": referent.count / max(1, among.all_names),
+        "only fitting": float(among.fitting == 1 and fit > _FITS),
+        "names": log1p(referent.count) / 2,
+        "names in passage": log1p(referent.total) / 2,
+        "anaphors": log1p(referent.anaphor_count) / 2,
+        "names in earlier passages": log1p(referent.earlier_count) / 2,
+        "gender fits": fit,
+        "gender misfits": float(fit < _MISFITS),
+        "gender known": float(referent.gender_known),
+        "person": float(kind in ("PER", "PERSON")),
+        "place": float(kind in PLACES),
+        "organisation": float(kind in ORGANISATIONS),
+        "untyped": float(not kind),
+        "words of the name": _share(len(referent.words), 4),
+        "coordination": float(bool(referent.members)),
+        "speaker": float(referent.is_speaker),
+        "listener": float(referent.is_listener),
+    }
+    if anaphor.noun:
+        values["noun in name"] = float(anaphor.noun in referent.words)
+        values["noun fits kind"] = float(
+            (kind in ORGANISATIONS and anaphor.noun in WORDS["nouns"]["organisation"])
+            or (kind in PLACES and anaphor.noun in WORDS["nouns"]["place"])
+        )
