@@ -33,6 +33,7 @@ def modules_with_examples() -> Iterator[str]:
                 yield found.name
 
 
+@pytest.mark.slow
 def test_examples_run() -> None:
     wrong = []
     with warnings.catch_warnings():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from recallm.entity_words import BANDS, codes_of, entity_words, probes, whole_name
 from recallm.vectors import encode
@@ -43,6 +44,7 @@ def test_models_do_not_share_codes() -> None:
     assert not set(codes_of("m", blob)) & set(codes_of("n", blob))
 
 
+@pytest.mark.slow
 def test_codes_never_change() -> None:
     """Files hold them: another process, machine or version must compute the same."""
     vector = encode([(n * 37 % 101 - 50) / 100 for n in range(64)])

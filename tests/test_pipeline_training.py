@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from spacy.language import Language
 
 from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, unpack
 from tests.tables import each_row
@@ -117,13 +118,12 @@ def word(form: str, upos: str, *, space: bool = True, entity: str = "O") -> Word
     return Word(form=form, space_after=space, upos=upos, entity=entity)
 
 
-@pytest.fixture
-def letter(tmp_path: Path) -> list[Sentence]:
-    (tmp_path / "letter.conllu").write_text(CONLLU, encoding="utf-8")
-    (tmp_path / "letter.iob2").write_text(IOB2, encoding="utf-8")
-    return attach_entities(
-        read_conllu(tmp_path / "letter.conllu"), read_iob2(tmp_path / "letter.iob2")
-    )
+@pytest.fixture(scope="module")
+def letter(tmp_path_factory: pytest.TempPathFactory) -> list[Sentence]:
+    folder = tmp_path_factory.mktemp("letter")
+    (folder / "letter.conllu").write_text(CONLLU, encoding="utf-8")
+    (folder / "letter.iob2").write_text(IOB2, encoding="utf-8")
+    return attach_entities(read_conllu(folder / "letter.conllu"), read_iob2(folder / "letter.iob2"))
 
 
 def test_conllu_gives_back_the_raw_text(letter: list[Sentence]) -> None:
@@ -342,59 +342,59 @@ def test_trees_reach_the_example_where_every_word_has_a_head(letter: list[Senten
     assert not example.reference.has_annotation("DEP")
 
 
-def trained(part: str, letter: list[Sentence], seed: int) -> bytes:
+def trained(part: str, letter: list[Sentence], *, seed: int = 0, steps: int = 60) -> bytes:
     nlp = blank_part(part)
     passage = Passage(sentences=tuple(letter), separators=(" ", ""))
-
     examples = (example_of(nlp, passage, trees=part == SYNTAX) for _ in range(10_000))
-    log: list[str] = []
-    plan = Plan(steps=60, seed=seed, warm_up=5, first_batch=20, last_batch=40, learning_rate=0.01)
-    fit(
-        nlp,
-        lambda: [example_of(nlp, passage, trees=part == SYNTAX)] * 40,
-        examples,
-        plan,
-        log.append,
+    labelled = [example_of(nlp, passage, trees=part == SYNTAX)] * 40
+    plan = Plan(
+        steps=steps, seed=seed, warm_up=5, first_batch=20, last_batch=40, learning_rate=0.01
     )
+    fit(nlp, lambda: labelled, examples, plan, [].append)
     return pack(nlp)
 
 
+@pytest.fixture(scope="module")
+def knowledge(letter: list[Sentence]) -> Language:
+    return unpack([trained(KNOWLEDGE, letter)])
+
+
+@pytest.mark.slow
 def test_a_trained_part_survives_packing_and_finds_what_it_was_shown(
-    letter: list[Sentence],
+    letter: list[Sentence], knowledge: Language
 ) -> None:
-    content = trained(KNOWLEDGE, letter, 0)
-    scores = score_knowledge(unpack([content]), letter)
+    scores = score_knowledge(knowledge, letter)
     assert scores["NOUN"] < 100.0, "the tokenizer cuts e-mail, which must count as an error"
     assert scores["PROPN"] == 100.0
     assert scores["entities, type right"] == 100.0
     assert scores["sentences"] == 100.0
 
 
+@pytest.mark.slow
 def test_training_is_the_same_by_seed(letter: list[Sentence]) -> None:
-    assert trained(KNOWLEDGE, letter, 0) == trained(KNOWLEDGE, letter, 0)
-    assert trained(KNOWLEDGE, letter, 0) != trained(KNOWLEDGE, letter, 1)
+    first, same, other = (trained(KNOWLEDGE, letter, seed=seed, steps=6) for seed in (0, 0, 1))
+    assert first == same
+    assert first != other
 
 
+@pytest.mark.slow
 def test_lemmas_and_trees_survive_packing_into_another_vocabulary(letter: list[Sentence]) -> None:
-    scores = score_syntax(unpack([trained(SYNTAX, letter, 0)]), [letter[1]])
+    scores = score_syntax(unpack([trained(SYNTAX, letter)]), [letter[1]])
     assert scores == {"UAS": 100.0, "LAS": 100.0, "lemmas": 100.0, "noun lemmas": 0.0}
 
 
-def test_silver_tags_cut_sentences_but_never_an_entity(letter: list[Sentence]) -> None:
-    nlp = unpack([trained(KNOWLEDGE, letter, 0)])
+@pytest.mark.slow
+def test_silver_tags_cut_sentences_but_never_an_entity(
+    letter: list[Sentence], knowledge: Language
+) -> None:
     joined = Sentence(
-        words=(
-            *(
-                Word(form=w.form, space_after=w.space_after, entity=w.entity)
-                for w in letter[0].words
-            ),
-            *(
-                Word(form=w.form, space_after=w.space_after, entity=w.entity)
-                for w in letter[1].words
-            ),
+        words=tuple(
+            Word(form=w.form, space_after=w.space_after, entity=w.entity)
+            for sentence in letter
+            for w in sentence.words
         )
     )
-    silver = with_silver_tags(nlp, [joined])
+    silver = with_silver_tags(knowledge, [joined])
     assert [s.text for s in silver] == [s.text for s in letter]
     assert [w.upos for w in silver[1].words] == ["PROPN", "VERB", "PROPN"]
     assert [w.entity for s in silver for w in s.words] == [w.entity for w in joined.words]

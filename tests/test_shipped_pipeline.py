@@ -63,6 +63,7 @@ def test_what_ships_is_small_and_has_its_licence_attribution_and_card() -> None:
     assert "ShareAlike 4.0" in folder.joinpath("LICENSE").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_loading_gives_no_warning() -> None:
     code = (
         "from recallm.extraction.shipped import load_shipped;"

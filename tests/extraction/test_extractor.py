@@ -86,7 +86,6 @@ def test_golden_questions() -> None:
     assert to_questions(golden) == golden
 
 
-@settings(max_examples=300)
 @given(TEXTS, st.sampled_from([None, "Anna", "Anna Smith", "!", "\x00"]))
 def test_nothing_is_lost(text: str, speaker: str | None) -> None:
     """Any text: spans ascend and are disjoint, and only markup lies outside of them."""

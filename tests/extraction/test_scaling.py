@@ -87,24 +87,27 @@ KINDS: dict[str, Callable[[int], str]] = {
 }
 
 
+def check_steps(kind: str, size: int) -> None:
+    text = KINDS[kind]
+    EXTRACTOR.extract(text(2 * size))  # its words are looked up once
+    once, twice = (
+        steps(lambda length=length: EXTRACTOR.extract(text(length)))  # type: ignore[misc]
+        for length in (size, 2 * size)
+    )
+    assert twice < 2.4 * once
+    assert twice < 400 * 2 * size
+
+
+@pytest.mark.slow
 @each_row(KINDS)
 def test_twice_the_text_takes_twice_the_steps(kind: str) -> None:
-    """In a text shorter than a block, and in one of several blocks."""
-    text = KINDS[kind]
-    EXTRACTOR.extract(text(6_000))  # its words are looked up once
-    for size in (1_400, 3_000):
-        once, twice = (
-            steps(lambda size=size: EXTRACTOR.extract(text(size)))  # type: ignore[misc]
-            for size in (size, 2 * size)
-        )
-        assert twice < 2.4 * once
+    check_steps(kind, 1_400)
 
 
+@pytest.mark.nightly
 @each_row(KINDS)
-def test_the_steps_for_a_character_are_bounded(kind: str) -> None:
-    text = KINDS[kind](6_000)
-    EXTRACTOR.extract(text)
-    assert steps(lambda: EXTRACTOR.extract(text)) < 400 * len(text)
+def test_twice_the_text_of_several_blocks_takes_twice_the_steps(kind: str) -> None:
+    check_steps(kind, 3_000)
 
 
 def test_equal_blocks_are_tagged_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+import pytest
+
 from recallm.extraction.pipeline import load_pipeline
 from recallm.model import ConceptMention, OpenTriplet
 from recallm.syntax import triplets_and_facts
@@ -109,6 +111,7 @@ def test_a_text_without_a_parse_has_no_triplets() -> None:
     assert triplets_and_facts(tagged, (0, len(tagged.words)))[0] == []
 
 
+@pytest.mark.slow
 @each_row(
     [
         "",

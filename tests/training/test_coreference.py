@@ -118,6 +118,7 @@ def test_gum_mentions_have_their_spans_and_heads(tmp_path: Path) -> None:
     assert passage.text[mentions[2].head_start : mentions[2].head_end] == "car"
 
 
+@pytest.mark.slow
 def test_templates_become_sessions_with_their_antecedents() -> None:
     sessions = filled_templates(1, seed=0)
     turns = read_sessions(sessions[:20])
@@ -129,6 +130,7 @@ def test_templates_become_sessions_with_their_antecedents() -> None:
     assert session_examples(turns, copies=1)
 
 
+@pytest.mark.slow
 def test_names_are_as_female_as_their_bearers() -> None:
     shares = female_shares()
     assert shares["ingrid"] == 1.0
