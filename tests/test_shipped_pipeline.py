@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 from spacy.language import Language
 
-from recallm.errors import InvalidInputError, PipelineError
+from recallm.errors import PipelineError
 from recallm.extraction.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, unpack
 from tests.tables import each_row
 from training.pipeline.packing import pack
@@ -80,11 +80,6 @@ def test_packing_what_was_unpacked_changes_nothing(both: Language) -> None:
     text = "My sister's friends were visiting Lisbon - twice, I think :)"
     first, second = both(text), again(text)
     assert first.to_json() == second.to_json()
-
-
-def test_an_unknown_part_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="choose of 'knowledge' and 'syntax'"):
-        load_shipped(["tagger"])
 
 
 @each_row([b"", b"\x00\x01", b"\x80", b"\x82\xa6format\x63\xaacomponents\x80"])

@@ -13,7 +13,6 @@ from recallm.dating.vocabulary import (
     QUARTERS,
     SEASONS,
     DatePhrase,
-    NoSuchDateError,
 )
 
 _LEAP_YEAR = 2000
@@ -66,7 +65,7 @@ def month_and_day(phrase: DatePhrase) -> Interval | Yearly:
     named = Yearly(MONTHS[phrase["month"]], day, days=last - day + 1)
     found = named.of(int(phrase["year"] or _LEAP_YEAR))
     if found is None:
-        raise NoSuchDateError
+        raise ValueError("31 February")
     return found if phrase["year"] else named
 
 

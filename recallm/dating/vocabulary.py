@@ -20,7 +20,6 @@ __all__ = [
     "SEASONS",
     "WEEKDAYS",
     "DatePhrase",
-    "NoSuchDateError",
     "UnknownDayError",
 ]
 
@@ -45,10 +44,6 @@ _PARTS = {
 }
 _LEAD_REACH = 30
 """How many characters before a date are searched for the words that lead to it."""
-
-
-class NoSuchDateError(ValueError):
-    """The phrase names a date that does not exist: 31 February."""
 
 
 class UnknownDayError(LookupError):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 
+from spacy.symbols import IDS
+
 __all__ = [
     "BARE_PARTICIPLES",
     "BARE_PASTS",
@@ -16,6 +18,7 @@ __all__ = [
     "PASTS",
     "SINGULARS",
     "VERBS",
+    "tag_set",
     "verb_base",
     "without_prefix",
     "word_set",
@@ -30,6 +33,11 @@ ENGLISH = tomllib.loads(
 def word_set(words: str) -> frozenset[str]:
     """The words of a text that has spaces between them: a compact spelling of tables."""
     return frozenset(words.split())
+
+
+def tag_set(names: str) -> frozenset[int]:
+    """SpaCy's symbols for part-of-speech tags, named with spaces between them."""
+    return frozenset(IDS[name] for name in names.split())
 
 
 SINGULARS: dict[str, str] = ENGLISH["singulars"]

@@ -11,28 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
-from spacy.symbols import (
-    ADJ,
-    ADP,
-    ADV,
-    AUX,
-    CCONJ,
-    DET,
-    INTJ,
-    NOUN,
-    NUM,
-    PART,
-    PRON,
-    PROPN,
-    PUNCT,
-    SCONJ,
-    SPACE,
-    SYM,
-    VERB,
-    X,
-)
+from spacy.symbols import NOUN, NUM, PROPN, VERB
 
-from recallm.extraction.english import ENGLISH, word_set
+from recallm.extraction.english import ENGLISH, tag_set, word_set
 from recallm.extraction.pipeline import TaggedText
 from recallm.extraction.sentences import Span
 from recallm.extraction.words import Mark
@@ -57,13 +38,13 @@ ENTITY_TRAITS = {
 _NOT_ENTITIES = frozenset(
     {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE"}
 )
-_NOT_NAMES = frozenset({ADP, AUX, CCONJ, SCONJ, DET, INTJ, PART, PRON, PUNCT, SPACE, SYM})
+_NOT_NAMES = tag_set("ADP AUX CCONJ SCONJ DET INTJ PART PRON PUNCT SPACE SYM")
 """Tags of words that make no name by themselves: "of", "and"."""
-_NOT_EDGES = frozenset({DET, PART, PRON, PUNCT, SPACE, SYM, CCONJ})
+_NOT_EDGES = tag_set("DET PART PRON PUNCT SPACE SYM CCONJ")
 """Tags of words that are cut off the edges of an entity."""
-_MISTAKEN = frozenset({ADP, ADV, INTJ, SCONJ, VERB, X})
+_MISTAKEN = tag_set("ADP ADV INTJ SCONJ VERB X")
 """Tags that small pipelines give to names by mistake."""
-_MISTAKEN_IN_QUESTIONS = _MISTAKEN | {ADJ}
+_MISTAKEN_IN_QUESTIONS = _MISTAKEN | tag_set("ADJ")
 _BEFORE_OF = word_set(ENGLISH["names"]["before_of"])
 _NUMBERS = Mark.NUMERAL | Mark.TIME_NUMBER
 _NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
@@ -74,10 +55,9 @@ def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
 
     Small pipelines take unusual first names for adverbs or verbs, above all in questions ("What is
     Elise doing?"). A word is a name if only its first letter is a capital, it stands behind another
-    word in its sentence, and it was tagged an adverb, a verb or the like, or whatever its tag
-    if it holds a digit ("Studio54"). In a question (``asked``)
-    the tag may also be an adjective: a concept too many does no harm there. Blocks in which most
-    words have a capital, such as headlines, are left as they are.
+    word in its sentence, and it was tagged an adverb, a verb or the like, or holds a digit
+    ("Studio54"). In a question (``asked``) the tag may also be an adjective: a concept too many
+    does no harm there. Blocks in which most words have a capital, such as headlines, stay.
     """
     mistaken = _MISTAKEN_IN_QUESTIONS if asked else _MISTAKEN
     words, tags = tagged.words, tagged.tags
@@ -85,7 +65,7 @@ def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
         i
         for i in range(1, len(words))
         if words[i].is_capitalised
-        and (tags[i] in mistaken or _holds_digit(words[i].text))
+        and (tags[i] in mistaken or any(map(str.isdigit, words[i].text)))
         and not words[i].marks & _NEVER_NAMES
         and not tagged.begins[i]
         and words[i - 1].is_word
@@ -100,10 +80,6 @@ def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
     for i in found:
         corrected[i] = PROPN
     return replace(tagged, tags=corrected)
-
-
-def _holds_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 def entities(tagged: TaggedText) -> list[Entity]:

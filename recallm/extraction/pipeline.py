@@ -20,14 +20,12 @@ from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
 from recallm.errors import PipelineError
-from recallm.extraction.shipped import KNOWLEDGE, ROLES, SYNTAX, load_shipped
+from recallm.extraction.shipped import KNOWLEDGE, NAME, ROLES, SYNTAX, load_shipped
 from recallm.extraction.words import Lexicon, Word
 from recallm.forking import new_loading_lock, new_lock
 
 __all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
 
-_SHIPPED: Final = "en_recallm"
-_LANGUAGE: Final = "en"
 _ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE, TAG]
 _DELIMITER: Final = (
     r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""
@@ -259,20 +257,13 @@ def load_pipeline(model: str | None) -> Pipeline:
     with _loading:
         if model not in _pipelines:
             nlp = _shipped() if model is None else _installed(model)
-            _check(nlp, model or _SHIPPED)
+            _check(nlp, model or NAME)
             _pipelines[model] = Pipeline(nlp)
         return _pipelines[model]
 
 
 def _shipped(part: str = KNOWLEDGE, vocab: Vocab | None = None) -> Language:
-    try:
-        nlp = load_shipped([part], vocab=vocab)
-    except (OSError, ValueError) as error:
-        raise PipelineError(
-            f"the English pipeline that ships with recallm cannot be read ({error}); "
-            "reinstall it with: pip install --force-reinstall --no-deps recallm",
-            model=_SHIPPED,
-        ) from error
+    nlp = load_shipped([part], vocab=vocab)
     infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), _DELIMITER])
     tokenizer: Any = nlp.tokenizer
     tokenizer.infix_finditer = infixes.finditer
@@ -304,12 +295,11 @@ def _advice(model: str) -> str:
 
 
 def _check_english(nlp: Language) -> None:
-    language = str(nlp.lang)
-    if language != _LANGUAGE:
+    if nlp.lang != "en":
         model = str(nlp.meta["name"])
         raise PipelineError(
             f"the parser inside recallm reads English, the spaCy pipeline {model!r} has the "
-            f"language {language!r}: use an English pipeline, or do without triplets",
+            f"language {nlp.lang!r}: use an English pipeline, or do without triplets",
             model=model,
         )
 

@@ -20,7 +20,7 @@ from spacy.language import Language
 from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
 
-from recallm.errors import InvalidInputError, PipelineError
+from recallm.errors import PipelineError
 
 __all__ = [
     "FORMAT",
@@ -56,23 +56,18 @@ def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = N
     `KNOWLEDGE` first: the parser then keeps the sentence starts that the senter set. With the
     English `vocab` of another pipeline the components run on the documents of that one.
 
-    Raises InvalidInputError for an unknown part, PipelineError where the installation lacks
-    the files or has those of another version.
+    Raises PipelineError where the installation lacks the files, or has damaged ones or those of
+    another version.
     """
     folder = files("recallm.extraction").joinpath("data", NAME)
-    packed: list[bytes] = []
-    for part in parts:
-        if part not in (KNOWLEDGE, SYNTAX):
-            raise InvalidInputError(
-                f"no part {part!r}: choose of {KNOWLEDGE!r} and {SYNTAX!r}", argument="parts"
-            )
-        try:
-            packed.append(folder.joinpath(f"{part}.bin").read_bytes())
-        except OSError as error:
-            raise PipelineError(
-                f"the shipped pipeline cannot be read ({error}): reinstall recallm", model=NAME
-            ) from error
-    return unpack(packed, vocab=vocab)
+    try:
+        return unpack([folder.joinpath(f"{part}.bin").read_bytes() for part in parts], vocab=vocab)
+    except (OSError, ValueError) as error:
+        raise PipelineError(
+            f"the English pipeline that ships with recallm cannot be read ({error}); "
+            "reinstall it with: pip install --force-reinstall --no-deps recallm",
+            model=NAME,
+        ) from error
 
 
 def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:

@@ -22,25 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spacy.symbols import (
-    ADJ,
-    ADP,
-    ADV,
-    AUX,
-    CCONJ,
-    DET,
-    INTJ,
-    NOUN,
-    NUM,
-    PART,
-    PRON,
-    PROPN,
-    PUNCT,
-    SYM,
-    VERB,
-    X,
-)
+from spacy.symbols import INTJ, NOUN, PROPN, VERB
 
+from recallm.extraction.english import tag_set
 from recallm.extraction.names import Entity
 from recallm.extraction.sentences import Span
 from recallm.extraction.words import LONGEST_WORD, Mark, Word
@@ -49,9 +33,9 @@ from recallm.model import exact_token
 __all__ = ["spaced_code", "terms"]
 
 # A tagger takes some ids for punctuation ("KB5034441"). What has letters or digits is none.
-_CONTENT = frozenset({NOUN, PROPN, VERB, ADJ, ADV, NUM, X, PUNCT, SYM})
-_LIKE_NAMES = frozenset({NOUN, PROPN, NUM, X})
-_FUNCTION = frozenset({ADP, AUX, CCONJ, DET, PART, PRON})
+_CONTENT = tag_set("NOUN PROPN VERB ADJ ADV NUM X PUNCT SYM")
+_LIKE_NAMES = tag_set("NOUN PROPN NUM X")
+_FUNCTION = tag_set("ADP AUX CCONJ DET PART PRON")
 _NUMBER = Mark.DIGITS | Mark.TIME_NUMBER
 _ENDS_PART = ":"
 _MOST_CODE_PARTS = 4

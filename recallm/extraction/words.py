@@ -58,7 +58,7 @@ class Word:
     or number, unless the whole text is in capitals. ``verb_stem`` and ``noun_stem`` are the stems
     of the base of an irregular form ("ate", "children"), for terms; a concept is named by the form
     in the text. ``marks`` are those of ``Mark``. ``is_foreign``: it has letters beyond ASCII;
-    ``is_non_latin``: it has no others. ``is_symbol``: an emoji or another picture.
+    ``is_non_latin``: it has no others.
     ``is_delimiter``: it stands between the cells of a row ("|", ";", ",").
     ``is_id``: it is written like no word of a language but like an id, a version, a file name or an
     address ("E-1042", "v2.1.3", "ann@example.com"). ``id_parts`` are further names of
@@ -81,7 +81,6 @@ class Word:
     is_non_latin: bool
     is_capitalised: bool
     is_acronym: bool
-    is_symbol: bool
     is_delimiter: bool
     is_id: bool
     id_parts: tuple[str, ...]
@@ -153,7 +152,6 @@ def _word(text: str) -> Word:
         marks &= ~(Mark.FIRST_PERSON | Mark.FIRST_PLURAL | Mark.PRONOUN)
     name = stem(bare) if is_word else ""
     alphabetic = is_word and bare.isalpha()
-    is_symbol = not is_word and any(unicodedata.category(c) == "So" for c in text)
     is_id = is_word and _is_id(text, bare, marks)
     return Word(
         text=text,
@@ -169,11 +167,10 @@ def _word(text: str) -> Word:
         is_non_latin=alphabetic and all(ord(c) >= _FIRST_NON_LATIN for c in bare),
         is_capitalised=bare[:1].isupper(),
         is_acronym=is_word and like_acronym,
-        is_symbol=is_symbol,
         is_delimiter=not is_word and not _DELIMITERS.isdisjoint(text),
         is_id=is_id,
         id_parts=_id_parts(name) if is_id else (),
-        exact=_exact(name, lowered, is_symbol=is_symbol),
+        exact=name or _exact(lowered),
         is_code_letters=alphabetic and len(bare) <= _LONGEST_CODE and not marks & Mark.MAYBE_TIME,
         character_pairs=_pairs(bare) if is_word else None,
     )
@@ -232,11 +229,11 @@ def _id_parts(name: str) -> tuple[str, ...]:
     return (joined,) if any(c.isdigit() for c in joined) else ()
 
 
-def _exact(name: str, lowered: str, *, is_symbol: bool) -> str:
-    """The name of a word as an exact token: its stem; of a picture itself; of a word that is too
-    long for a term its first characters."""
-    if name or is_symbol:
-        return name or lowered
+def _exact(lowered: str) -> str:
+    """What is no word as an exact token: a picture itself; of a word that is too long for a term
+    its first characters."""
+    if any(unicodedata.category(c) == "So" for c in lowered):
+        return lowered
     return lowered[:LONGEST_WORD] if len(lowered) > LONGEST_WORD else ""
 
 

@@ -11,9 +11,10 @@ from spacy.symbols import ADJ, NOUN, PROPN, VERB
 from recallm.model import Mark
 from recallm.syntax.clause_parts import Clause, NounPhrase, is_clause, preposition
 from recallm.syntax.modality import (
+    ATTITUDE_NOUNS,
+    ATTITUDES,
     QUESTION,
     REPORTING,
-    governing_modality,
     infinitive_modality,
     is_negated,
     negation_words,
@@ -163,7 +164,6 @@ def _leading(tree: SentenceTree, clause: Clause, negation: list[int]) -> list[in
 
 
 _TIME_MARKS: Final = WORDS["time_conjunctions"]
-
 
 
 def find_subject(tree: SentenceTree, clause: Clause, clauses: dict[int, Clause]) -> None:
@@ -320,8 +320,7 @@ def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
     own = own_modality(tree, head, cop)
     context = ""
     if base == "acl":
-        if tree.heads[head] >= 0:
-            context = governing_modality(tree, tree.heads[head], "acl")
+        context = _modality_of_noun(tree, head)
         if not context and _is_infinitive(tree, clause):
             context = "to"
     elif parent is not None:
@@ -341,8 +340,8 @@ def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
                 context = "to"
             elif mark < 0 or tree.lowered[mark] in _TIME_MARKS:
                 context = parent.modality
-    elif base == "ccomp" and tree.heads[head] >= 0:
-        context = governing_modality(tree, tree.heads[head], "acl")
+    elif base == "ccomp":
+        context = _modality_of_noun(tree, head)
     if base != "acl":
         context = context or asked
     if not context:
@@ -360,12 +359,19 @@ def _governing_form(tree: SentenceTree, clause: Clause, parent: Clause) -> str:
     return f"{form} to" if _is_infinitive(tree, clause) else form
 
 
+def _modality_of_noun(tree: SentenceTree, head: int) -> str:
+    """The modality of a clause by the noun that it hangs from: "the rumour that ..."."""
+    noun = tree.heads[head]
+    lemma = tree.base_form(noun) if noun >= 0 else ""
+    return lemma if lemma in ATTITUDE_NOUNS else ""
+
+
 def _reported_modality(tree: SentenceTree, clause: Clause, parent: Clause) -> str:
     """The modality of a clause that stands in the place of an object: "thinks that ..."."""
     if parent.modality:
         return parent.modality
-    attitude = governing_modality(tree, parent.head, "ccomp")
     lemma = tree.base_form(parent.head)
+    attitude = lemma if lemma in ATTITUDES else ""
     if parent.negated:
         if attitude:
             # "does not think that it is" says that it is not.

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Final, NamedTuple
 
 from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
@@ -70,15 +71,14 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     each once. A question states none."""
     reader = _Reader(tree)
     drafts = [draft for draft in drafts if draft.modality != QUESTION]
+    stating = [draft.clause is not None or draft.construction in _COPULAS for draft in drafts]
+    facts = [fact for draft in compress(drafts, stating) for fact in reader.facts(draft)]
+    # Modifiers last: they leave out the nouns that became relations.
+    modifiers = compress(drafts, [not states for states in stating])
+    facts += [fact for draft in modifiers for fact in reader.modifiers(draft)]
     found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Draft] = {}
-    for draft in drafts:
-        if draft.clause is not None or draft.construction in _COPULAS:
-            for fact in reader.facts(draft):
-                found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
-    for draft in drafts:
-        if draft.clause is None and draft.construction not in _COPULAS:
-            for fact in reader.modifiers(draft):
-                found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
+    for fact in facts:
+        found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
     return list(found.values())
 
 
@@ -145,7 +145,7 @@ class _Reader:
             yield from self._with_owners(draft, subject, role)
             return
         role = self._role(subject) if tree.tags[subject] == NOUN else None
-        if role and self._is_name(head):
+        if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head]:
             self._used.add(subject)
             yield from self._with_owners(draft, head, role)
         elif role and (self._valued(draft).value or self._is_value(head)):
@@ -293,9 +293,6 @@ class _Reader:
                 if i > noun and tree.tags[i] == PROPN and tree.bases[i] in ("flat", "appos"):
                     return i
         return noun
-
-    def _is_name(self, head: int) -> bool:
-        return bool(self._tree.tags[head] == PROPN) and "@" not in self._tree.lowered[head]
 
     def _is_value(self, head: int) -> bool:
         """Whether a phrase can be the value of a quality: a number, an adjective, or a noun without

@@ -14,9 +14,10 @@ from recallm.model import Mark
 from recallm.syntax.tree import WORDS, SentenceTree
 
 __all__ = [
+    "ATTITUDES",
+    "ATTITUDE_NOUNS",
     "QUESTION",
     "REPORTING",
-    "governing_modality",
     "infinitive_modality",
     "is_negated",
     "negation_words",
@@ -64,10 +65,10 @@ _GERUND_VERBS: Final = WORDS["unrealised_gerund"]
 REPORTING: Final = WORDS["reporting"]
 """Verbs of speech."""
 
-_ATTITUDES: Final = WORDS["attitudes"]
+ATTITUDES: Final = WORDS["attitudes"]
 """Verbs whose clause is not said to be so: "thinks that Ada lives in Rome"."""
 
-_NOUNS: Final = WORDS["attitude_nouns"]
+ATTITUDE_NOUNS: Final = WORDS["attitude_nouns"]
 """Nouns whose clause is not said to be so: "the rumour that Ada left"."""
 
 _NEGATIONS: Final = frozenset(("not", "n't", "n’t", "nt", "never", "neither", "nor", "cannot"))
@@ -104,16 +105,6 @@ def _is_had(tree: SentenceTree, auxiliary: int, verb: int) -> bool:
         return False
     word = tree.words[verb]
     return bool(word.marks & Mark.PAST) or tree.lowered[verb] not in (tree.base_form(verb), "be")
-
-
-def governing_modality(tree: SentenceTree, governor: int, relation: str) -> str:
-    """The modality of a clause by the word that governs it as ``relation``."""
-    lemma = tree.base_form(governor)
-    if relation in ("ccomp", "csubj"):
-        return lemma if lemma in _ATTITUDES else ""
-    if relation == "acl":
-        return lemma if lemma in _NOUNS else ""
-    return ""
 
 
 def negation_words(tree: SentenceTree, head: int) -> list[int]:

@@ -58,21 +58,6 @@ class SentenceTree:
     for roots; ``children`` are ascending. ``bases`` are relations without their subtypes.
     """
 
-    __slots__ = (
-        "_starts",
-        "_text",
-        "bases",
-        "children",
-        "entity_labels",
-        "first",
-        "heads",
-        "lemmas",
-        "lowered",
-        "relations",
-        "tags",
-        "words",
-    )
-
     def __init__(self, tagged: TaggedText, tree: Tree, span: tuple[int, int]) -> None:
         first, end = span
         self.first = first

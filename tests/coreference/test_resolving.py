@@ -1,6 +1,15 @@
-"""What a pronoun stands for, and that no input breaks the resolver."""
+"""What a pronoun stands for: no input breaks the resolver, and work grows with the text alone."""
 
-from recallm.extraction.coreference import resolve
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchmarks.coreference import main, score_dialogues
+from recallm.extraction.coreference import Decision, decisions, resolve
+from recallm.extraction.coreference.discourse import MAX_CANDIDATES, Referent
 from tests.coreference.passages import antecedents, read_turns, resolved
 from tests.tables import each_row
 
@@ -80,3 +89,79 @@ def test_no_input_raises(text: str) -> None:
     earlier = read_turns("Ann works at Cisco.", text)
     (read,) = read_turns(text)
     resolve(read, earlier)
+
+
+_AHEAD = 4
+_NAMES = (
+    "Anna",
+    "Bert",
+    "Carla",
+    "David",
+    "Emma",
+    "Frank",
+    "Greta",
+    "Hans",
+    "Ida",
+    "Jonas",
+    "Karin",
+)
+
+
+def _rows(text: str) -> list[int]:
+    """How many rows of features each anaphor of a text costs; each one goes to its first
+    candidate."""
+    (read,) = read_turns(text)
+
+    def choose(decision: Decision) -> Referent | None:
+        return decision.candidates[0][0]
+
+    return [len(decision.rows) for decision in decisions(read, (), choose)]
+
+
+def _story(sentences: int) -> str:
+    return " ".join(
+        f"{_NAMES[i % len(_NAMES)]}{i} met {_NAMES[(i * 7) % len(_NAMES)]}, and he told her that "
+        "it was late."
+        for i in range(sentences)
+    )
+
+
+def test_an_anaphor_has_a_bounded_number_of_candidates() -> None:
+    assert max(_rows(_story(60))) <= 1 + MAX_CANDIDATES + _AHEAD
+
+
+def test_twice_the_text_is_twice_the_work() -> None:
+    once, twice = sum(_rows(_story(80))), sum(_rows(_story(160)))
+    assert twice <= 2.2 * once
+
+
+@each_row(["he", "the company ", "她", "Ann,he;"])
+def test_a_long_text_of_one_kind_is_read(word: str) -> None:
+    assert isinstance(_rows(word * 3_000), list)
+
+
+_GAP = os.environ.get("RECALLM_GAP", "")
+
+
+def test_what_is_resolved_in_the_sessions_is_nearly_always_right() -> None:
+    result = score_dialogues()["all"]
+    assert result.precision >= 0.85
+    assert result.recall >= 0.4
+
+
+@pytest.mark.skipif(not _GAP, reason="RECALLM_GAP does not name the folder of GAP's files")
+def test_gap_validation_reaches_what_the_card_says(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    source = Path(_GAP) / "gap-validation.tsv"
+    output = tmp_path / "predictions.tsv"
+    main([str(source), "--output", str(output)])
+    row = next(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("| recallm |")
+    )
+    _, _, _, _, bias, f1, _, _, _ = (cell.strip() for cell in row.split("|"))
+    assert float(f1) >= 70.0
+    assert 0.9 <= float(bias) <= 1.1
+    lines = output.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(source.read_text(encoding="utf-8").splitlines()) - 1
+    assert all(line.split("\t")[1] in ("TRUE", "FALSE") for line in lines)

@@ -1,4 +1,4 @@
-"""Which pipelines are taken, and what is said of those that are not."""
+"""Which pipelines are taken, what is said of others, and what is kept of what they read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from recallm.config import RecallConfig
 from recallm.errors import PipelineError
 from recallm.extraction import Extractor
 from recallm.extraction.pipeline import load_pipeline
+from recallm.extraction.reading import TextCache
 from tests.tables import each_row
 
 
@@ -180,3 +181,28 @@ def test_a_pipeline_of_another_language_is_not_parsed(tmp_path: Path) -> None:
     assert next(pipeline.tag(["Anna singt."])).tree is None
     with pytest.raises(PipelineError, match="has the language 'de'"):
         next(pipeline.tag(["Anna singt."], parsed=True))
+
+
+def test_a_text_is_stored_until_it_was_not_used_for_longest() -> None:
+    cache: TextCache[int] = TextCache(450)
+    cache.add("aaaa", 1)
+    cache.add("bbbb", 2)
+    assert cache.get("aaaa") == 1
+    cache.add("cccc", 3)
+    assert [cache.get(text) for text in ("aaaa", "bbbb", "cccc")] == [1, None, 3]
+
+
+def test_a_text_is_stored_once_with_its_latest_value() -> None:
+    cache: TextCache[int] = TextCache(450)
+    for value in (1, 2, 3):
+        cache.add("aaaa", value)
+    cache.add("bbbb", 4)
+    assert (cache.get("aaaa"), cache.get("bbbb")) == (3, 4)
+
+
+def test_a_text_that_is_larger_than_the_cache_is_not_stored() -> None:
+    cache: TextCache[int] = TextCache(450)
+    cache.add("aaaa", 1)
+    cache.add("longer than all" * 20, 2)
+    assert cache.get("longer than all" * 20) is None
+    assert cache.get("aaaa") == 1

@@ -1,7 +1,18 @@
-"""Stems are lower-cased Porter stems; acronyms stay whole."""
+"""Stems: lower-cased, by Porter; acronyms stay whole; irregular forms have that of their base."""
 
 from __future__ import annotations
 
+from recallm.config import RecallConfig
+from recallm.extraction import Extractor
+from recallm.extraction.english import (
+    BARE_PASTS,
+    ENGLISH,
+    PASTS,
+    SINGULARS,
+    VERBS,
+    verb_base,
+    without_prefix,
+)
 from recallm.extraction.stems import (
     is_all_capitals,
     is_like_acronym,
@@ -9,6 +20,7 @@ from recallm.extraction.stems import (
     plain,
     stem,
 )
+from recallm.extraction.words import Lexicon, Mark
 from tests.tables import each_row
 
 
@@ -61,3 +73,106 @@ def test_a_text_in_capitals() -> None:
     assert not is_all_capitals("NASA")
     assert not is_all_capitals("NASA flies")
     assert not is_all_capitals("123 456")
+
+
+EXTRACTOR = Extractor(RecallConfig())
+
+
+def marks(form: str) -> int:
+    return Lexicon().add(0, form).marks
+
+
+@each_row(
+    [
+        ("Brandon ate an apple.", "What did Brandon eat?", "eat"),
+        ("Her uncle died in Rome.", "Where did her uncle die?", "die"),
+        ("Maria went home.", "Where did Maria go?", "go"),
+        ("Ingrid lives in Rome.", "Where does Ingrid live?", "live"),
+        ("Three children sang.", "Which child did sing?", "child"),
+    ]
+)
+def test_a_question_and_its_answer_have_the_term_in_common(
+    told: str, asked: str, term: str
+) -> None:
+    statement = EXTRACTOR.extract(told).statements[0]
+    assert term in statement.terms
+    assert term in EXTRACTOR.question(asked).terms
+
+
+def test_the_stem_of_an_irregular_form_depends_on_its_tag() -> None:
+    """Leaves of a tree are no departures."""
+    assert "leaf" in EXTRACTOR.extract("The leaves of the tree are red.").statements[0].terms
+    assert "leav" in EXTRACTOR.extract("He leaves tomorrow.").statements[0].terms
+
+
+def test_concepts_keep_their_own_names() -> None:
+    concepts = EXTRACTOR.extract("The children left.").statements[0].concepts
+    assert [concept.name for concept in concepts] == [stem("children")]
+
+
+def test_only_plurals_that_the_stemmer_does_not_join_are_listed() -> None:
+    assert not [form for form, base in SINGULARS.items() if stem(form) == stem(base)]
+
+
+@each_row(sorted({*PASTS, *VERBS} - {"dies", "dying", "goes", "lies"}))
+def test_every_form_but_a_present_is_past(form: str) -> None:
+    present = form in ("lying", "ties", "tying")
+    assert bool(marks(form) & Mark.PAST) is not present
+
+
+@each_row(
+    [
+        ("rebuilt", "rebuild"),
+        ("overheard", "overhear"),
+        ("understood", "understand"),
+        ("outgrew", "outgrow"),
+        ("misread", "misread"),
+        ("mistook", "mistake"),
+        ("foresaw", "foresee"),
+        ("withheld", "withhold"),
+        ("upheld", "uphold"),
+        ("rewound", "rewind"),
+        ("undone", "undo"),
+        ("overcame", "overcome"),
+        ("unknown", "unknown"),
+        ("resent", "resent"),
+        ("relied", "relied"),
+        ("overlay", "overlay"),
+        ("re", "re"),
+        ("", ""),
+    ]
+)
+def test_a_prefix_makes_a_verb_with_the_same_forms(form: str, base: str) -> None:
+    assert verb_base(form) == base
+
+
+def test_every_form_takes_a_prefix() -> None:
+    """All but the forms that make another verb with a prefix."""
+    forms = {*PASTS, *BARE_PASTS} - {"lied", "lay", "lent", "bound", "sent"}
+    past = Mark.PAST | Mark.BARE_PAST
+    assert {it for it in forms if without_prefix(f"re{it}") != it} == set()
+    assert {it for it in forms if not marks(f"re{it}") & past} == set()
+
+
+@each_row(
+    [
+        ("Who rebuilt the shed?", "neutral"),
+        ("Who overthrew the king?", "neutral"),
+        ("Who rang Anna?", "neutral"),
+        ("Who babysat the twins?", "neutral"),
+        ("Who slew the dragon?", "neutral"),
+        ("Who had sublet the flat?", "neutral"),
+        ("What does Anna read?", "current"),
+        ("Where does Anna live?", "current"),
+    ]
+)
+def test_a_question_is_read_in_its_verbs_tense(question: str, intent: str) -> None:
+    assert EXTRACTOR.question(question).time.intent == intent
+
+
+def test_the_lists_of_words_are_in_lower_case() -> None:
+    """Words are looked up in lower case: a capital would never be found."""
+    for section, lists in ENGLISH.items():
+        for key, words in lists.items():
+            for text in words.values() if isinstance(words, dict) else [words]:
+                assert text == text.lower(), f"{section}.{key}"
