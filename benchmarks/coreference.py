@@ -27,7 +27,7 @@ from recallm.extraction.coreference import resolve
 from recallm.extraction.coreference.reading import OBJECT, SUBJECT
 from recallm.extraction.coreference.resolving import shipped_ranker
 from recallm.extraction.reading import TextReader
-from training.coreference.examples import chooser
+from training.coreference.examples import undecided
 from training.coreference.gap import (
     GapText,
     decide,
@@ -58,7 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     ranker = shipped_ranker()
     # As in training, the pronouns before the one that is asked for stay undecided.
-    undecided = chooser(None)
     predictions = [predict(text, decide(text, undecided), ranker) for text in texts]
     trees = _Trees(texts)
     chance = random.Random(0)

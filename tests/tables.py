@@ -33,7 +33,7 @@ def each_row(rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..
             assert table, "a table without rows"
             assert not wrong, "\n".join([f"{len(wrong)} of {len(table)} rows", *wrong])
 
-        del test.__wrapped__  # type: ignore[attr-defined]  # or pytest would ask for the row
+        del test.__wrapped__  # or pytest would ask for the row
         vars(test)["__signature__"] = Signature(parameters[len(table[0]) :])
         return test
 

@@ -71,4 +71,4 @@ def test_what_is_public_is_there() -> None:
             assert getattr(package, public) is not None
             assert public in dir(package)
         with pytest.raises(AttributeError):
-            _ = package.nothing  # type: ignore[attr-defined]
+            _ = package.nothing

@@ -350,7 +350,8 @@ def trained(part: str, letter: list[Sentence], *, seed: int = 0, steps: int = 60
     plan = Plan(
         steps=steps, seed=seed, warm_up=5, first_batch=20, last_batch=40, learning_rate=0.01
     )
-    fit(nlp, lambda: labelled, examples, plan, [].append)
+    log: list[str] = []
+    fit(nlp, lambda: labelled, examples, plan, log.append)
     return pack(nlp)
 
 

@@ -290,8 +290,10 @@ class Extractor:
         if has_anaphors(text):
             earlier = [] if discourse is None else discourse.earlier(turn.id)
             found += [
-                FoundReference(it.start, it.end, (it.mention, *it.parts), _antecedent(it, earlier))
-                for it in resolve(text, self._read_earlier(earlier))
+                FoundReference(
+                    each.start, each.end, (each.mention, *each.parts), _antecedent(each, earlier)
+                )
+                for each in resolve(text, self._read_earlier(earlier))
             ]
         if discourse is not None:
             referred = tuple(mention for reference in found for mention in reference.mentions())
@@ -307,8 +309,10 @@ class Extractor:
                 known[text] = TextRead(read)
                 self._earlier.add(text, known[text])
         return [
-            known[it.text].said(next(iter(self._speaker(it.speaker)), None), it.references or ())
-            for it in earlier
+            known[passage.text].said(
+                next(iter(self._speaker(passage.speaker)), None), passage.references or ()
+            )
+            for passage in earlier
         ]
 
     def _speaker(self, name: str | None) -> tuple[ConceptMention, ...]:

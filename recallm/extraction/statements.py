@@ -85,12 +85,12 @@ def places_with_references(
         starts = block.tagged.starts
         placed = [(block.start + starts[place.token], place) for place in sentence.places]
         while left and left[0].start < sentence.end:
-            one = left.popleft()
+            reference = left.popleft()
             before = sentence.start if origin is None else origin
-            concept, *parts = one.mentions(before)
-            first = bisect_left(starts, one.start - block.start)
-            last = bisect_left(starts, one.end - block.start)
-            placed.append((one.start, ConceptPlace(concept, tuple(parts), True, first, last)))
+            concept, *parts = reference.mentions(before)
+            first = bisect_left(starts, reference.start - block.start)
+            last = bisect_left(starts, reference.end - block.start)
+            placed.append((reference.start, ConceptPlace(concept, tuple(parts), True, first, last)))
         yield [place for _, place in sorted(placed, key=itemgetter(0))]
 
 

@@ -223,7 +223,7 @@ def _id_parts(name: str) -> tuple[str, ...]:
     split = (part.strip(_WRAPPING) for part in _ID_SEPARATORS.split(name))
     parts = dict.fromkeys(part.removeprefix("www.") for part in split)
     if len(parts) > 1:
-        found = [it for it in parts if len(it) >= _SHORTEST_ID_PART and it not in _SCHEMES]
+        found = [part for part in parts if len(part) >= _SHORTEST_ID_PART and part not in _SCHEMES]
         return tuple(found[:_MOST_ID_PARTS])
     joined = _JOINERS.sub("", name)
     return (joined,) if any(c.isdigit() for c in joined) else ()

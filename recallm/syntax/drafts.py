@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Final, Literal
 
@@ -14,7 +15,6 @@ from recallm.syntax.modality import REPORTING, is_negated
 from recallm.syntax.phrases import (
     adjective_phrase,
     adjunct_phrase,
-    bare_noun_phrase,
     clause_phrase,
     noun_phrase,
     predicate_phrase,
@@ -87,47 +87,36 @@ def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
     objects, place = _objects(tree, clause)
     if not objects and clause.merged:
         return
-    adjuncts = _adjuncts(tree, clause, place)
     predicate = sorted({*clause.leading, clause.head, *clause.particles})
-    construction = f"{'passive' if clause.passive else 'verb'} {place or 'alone'}"
+    draft = partial(
+        Draft,
+        f"{'passive' if clause.passive else 'verb'} {place or 'alone'}",
+        adjuncts=_adjuncts(tree, clause, place),
+        modality=clause.modality,
+        clause=clause,
+    )
     relation = _normal_form(tree, clause)
-    if not objects:
-        for subject in subjects:
-            yield Draft(
-                construction,
-                subject_phrase(tree, clause, subject),
-                predicate,
-                [],
-                relation,
-                subject,
-                adjuncts=adjuncts,
-                negated=clause.negated,
-                modality=clause.modality,
-                clause=clause,
-            )
-        return
     own_phrases = [phrase.head for phrase in clause.obliques]
-    for subject, phrase in product(subjects, objects):
-        clausal = place in ("complement", "xcomp", "quote")
-        if place == "quote":
-            tokens = tree.phrase(phrase.head, without_tokens=(clause.head,))
-        elif clausal:
-            tokens = clause_phrase(tree, phrase.head)
-        else:
-            tokens = noun_phrase(tree, phrase.head, own_phrases)
-        yield Draft(
-            construction,
-            subject_phrase(tree, clause, subject),
-            predicate + [i for i in phrase.case if i > clause.head or phrase.is_antecedent],
-            tokens,
-            _with_preposition(tree, relation, phrase.case),
-            subject,
-            -1 if place in ("complement", "quote") else phrase.head,
-            adjuncts=adjuncts,
-            negated=clause.negated or is_negated(tree, phrase.head),
-            modality=clause.modality,
-            clause=clause,
-        )
+    for subject in subjects:
+        subject_tokens = subject_phrase(tree, clause, subject)
+        if not objects:
+            yield draft(subject_tokens, predicate, [], relation, subject, negated=clause.negated)
+        for phrase in objects:
+            if place == "quote":
+                tokens = tree.phrase(phrase.head, without_tokens=(clause.head,))
+            elif place in ("complement", "xcomp"):
+                tokens = clause_phrase(tree, phrase.head)
+            else:
+                tokens = noun_phrase(tree, phrase.head, own_phrases)
+            yield draft(
+                subject_tokens,
+                predicate + [i for i in phrase.case if i > clause.head or phrase.is_antecedent],
+                tokens,
+                _with_preposition(tree, relation, phrase.case),
+                subject,
+                -1 if place in ("complement", "quote") else phrase.head,
+                negated=clause.negated or is_negated(tree, phrase.head),
+            )
 
 
 def _alternatives(tree: SentenceTree, phrase: NounPhrase) -> list[int]:
@@ -270,12 +259,12 @@ def of_noun(tree: SentenceTree, noun: int) -> Iterator[Draft]:
         if relation == "appos":
             construction, subject = "apposition", noun_phrase(tree, noun)
         elif relation == "nmod:desc" and not tree.words[i].text.endswith("."):
-            construction, subject = "title", bare_noun_phrase(tree, noun, relation)
+            construction, subject = "title", noun_phrase(tree, noun, without=relation)
         elif relation == "nmod" and tree.tags[i] == PROPN:
             case = preposition(tree, i)
             if not case or tree.lowered[case[0]] not in _PLACES:
                 continue
-            construction, subject = "place", bare_noun_phrase(tree, noun, relation)
+            construction, subject = "place", noun_phrase(tree, noun, without=relation)
             words = f"is {tree.text(case).lower()}"
         else:
             continue
@@ -294,7 +283,7 @@ def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Dra
         elif tree.tags[i] == PROPN and noun < i and tree.relations[i] in ("appos", "flat"):
             name = i if tree.tags[noun] == NOUN else name
     if name < 0:
-        owned, words, relation = bare_noun_phrase(tree, noun, "nmod:poss"), "has", "have"
+        owned, words, relation = noun_phrase(tree, noun, without="nmod:poss"), "has", "have"
     else:
         owned = noun_phrase(tree, name)
         if name == noun:

@@ -245,7 +245,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
         head, relation = (tree.heads[above[0]], tree.relations[above[0]]) if above else (-1, "root")
         tree.move(verb, head, relation)
         head = verb
-        relation = next((it for it in relations if it in _PLACES), "nsubj")
+        relation = next((place for place in relations if place in _PLACES), "nsubj")
     elif verb >= 0:
         head, relation = verb, relation if relation in _PLACES and head == verb else "nsubj"
     elif relation not in _PLACES or (begin - 1 == head and tree.tags[head] == VERB):

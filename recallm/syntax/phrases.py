@@ -13,7 +13,6 @@ from recallm.syntax.tree import SentenceTree
 __all__ = [
     "adjective_phrase",
     "adjunct_phrase",
-    "bare_noun_phrase",
     "clause_phrase",
     "noun_phrase",
     "predicate_phrase",
@@ -41,27 +40,20 @@ _NOT_BELOW: Final = frozenset(("acl:relcl", "parataxis", "discourse", "reparandu
 # fmt: on
 
 
-def noun_phrase(tree: SentenceTree, head: int, left_out: Iterable[int] = ()) -> list[int]:
+def noun_phrase(
+    tree: SentenceTree, head: int, left_out: Iterable[int] = (), *, without: str | None = None
+) -> list[int]:
     """A noun with its modifiers; without relative clauses, appositions, the preposition, the
-    phrases that are coordinated with it, and those below the tokens of ``left_out``."""
-    return tree.phrase(
-        head, without=_NOT_IN_NOUN_PHRASE, without_below=_NOT_BELOW, without_tokens=left_out
-    )
-
-
-def bare_noun_phrase(tree: SentenceTree, head: int, relation: str) -> list[int]:
-    """A noun phrase without the modifiers of one relation."""
-    return tree.phrase(head, without=_NOT_IN_NOUN_PHRASE | {relation}, without_below=_NOT_BELOW)
+    phrases that are coordinated with it, those below the tokens of ``left_out``, and modifiers of
+    the relation ``without``."""
+    relations = _NOT_IN_NOUN_PHRASE | {without} if without else _NOT_IN_NOUN_PHRASE
+    return tree.phrase(head, without=relations, without_below=_NOT_BELOW, without_tokens=left_out)
 
 
 def subject_phrase(tree: SentenceTree, clause: Clause, head: int) -> list[int]:
     """A subject of a clause, without the clause itself where it modifies the subject."""
-    left_out = [clause.head]
-    if clause.existential:
-        left_out += [phrase.head for phrase in clause.obliques]
-    return tree.phrase(
-        head, without=_NOT_IN_NOUN_PHRASE, without_below=_NOT_BELOW, without_tokens=left_out
-    )
+    obliques = [phrase.head for phrase in clause.obliques] if clause.existential else []
+    return noun_phrase(tree, head, [clause.head, *obliques])
 
 
 def predicate_phrase(tree: SentenceTree, head: int, clause: Clause) -> list[int]:

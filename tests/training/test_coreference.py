@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from training.coreference.examples import chooser, cut_gap_examples, gap_example, session_examples
+from training.coreference.examples import cut_gap_examples, gap_example, session_examples, undecided
 from training.coreference.fitting import fit
 from training.coreference.gap import decide, predict, read_gap, score, write_predictions
 from training.coreference.gum import read_documents
@@ -47,7 +47,7 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path) -> None:
 
 def test_right_rows_are_the_candidates_of_the_right_names(gap_file: Path) -> None:
     for text in read_gap(gap_file):
-        decision = decide(text, chooser(None))
+        decision = decide(text, undecided)
         assert decision is not None
         example = gap_example(text, decision)
         assert example is not None
@@ -79,7 +79,7 @@ def test_scores_count_each_name_as_gaps_scorer_does(gap_file: Path, tmp_path: Pa
 
 def test_fitting_learns_what_the_examples_say(gap_file: Path) -> None:
     text = read_gap(gap_file)[1]
-    decision = decide(text, chooser(None))
+    decision = decide(text, undecided)
     assert decision is not None
     example = gap_example(text, decision)
     assert example is not None

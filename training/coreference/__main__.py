@@ -16,11 +16,11 @@ from recallm.extraction.coreference.resolving import WEIGHTS
 from training.coreference.card import Measured, model_card
 from training.coreference.examples import (
     Example,
-    chooser,
     cut_gap_examples,
     gap_example,
     gum_examples,
     session_examples,
+    undecided,
 )
 from training.coreference.fitting import fit, save
 from training.coreference.gap import GapText, decide, predict, read_gap, score
@@ -115,7 +115,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _decided(texts: Sequence[GapText]) -> Decided:
-    undecided = chooser(None)
     return [(text, decide(text, undecided)) for text in texts]
 
 

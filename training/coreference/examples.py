@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction.coreference import Decision, Ranker, TextRead, decisions
+from recallm.extraction.coreference import Decision, TextRead, decisions
 from recallm.extraction.coreference.discourse import Candidate, Referent
 from recallm.model import ConceptMention
 from training.coreference.gap import GapText, name_tokens, tokens_of
@@ -21,14 +21,13 @@ from training.coreference.sessions import Turn, is_meant
 
 __all__ = [
     "Example",
-    "chooser",
     "cut_gap_examples",
     "gap_example",
     "gum_examples",
     "session_examples",
+    "undecided",
 ]
 
-_MENTIONED = 0.5
 _MOST_EARLIER = 6
 
 
@@ -42,20 +41,23 @@ class Example(NamedTuple):
     group: str
 
 
-def chooser(ranker: Ranker | None) -> Callable[[Decision], Referent | None]:
-    """How the anaphors before the one that is asked for are decided; without a ranker they have no
-    antecedent."""
+def undecided(_: Decision) -> Referent | None:
+    """How the anaphors before the one that is asked for are decided: they have no antecedent."""
+    return None
 
-    def choose(decision: Decision) -> Referent | None:
-        if ranker is None:
-            return None
-        probabilities = ranker.probabilities(decision.rows)
-        best = int(probabilities.argmax())
-        if not best or probabilities[best] < _MENTIONED:
-            return None
-        return decision.candidates[best - 1][0]
 
-    return choose
+def _labelled(decision: Decision, right: Sequence[bool], group: str) -> Example:
+    """The example of a decision whose right candidates are known; "none" is right without one."""
+    return Example(
+        decision.anaphor.kind,
+        np.array(decision.rows, dtype=np.float32),
+        np.array([not any(right), *right], dtype=np.bool_),
+        group,
+    )
+
+
+def _first_right(decision: Decision, right: Sequence[bool]) -> Referent | None:
+    return decision.candidates[right.index(True)][0] if any(right) else None
 
 
 def gap_example(text: GapText, decision: Decision) -> Example | None:
@@ -112,7 +114,7 @@ def _cut_example(text: GapText, cuts: Sequence[int], pieces: Sequence[TextRead])
     for read, named in zip(pieces, spans, strict=True):
         name_tokens(read, named)
     token = tokens_of(pieces[-1], text.read.starts[text.token] - offsets[-1], text.pronoun)[0]
-    for decision in decisions(pieces[-1], pieces[:-1], chooser(None)):
+    for decision in decisions(pieces[-1], pieces[:-1], undecided):
         if decision.anaphor.first == token:
             rows = [
                 next(
@@ -173,13 +175,9 @@ def session_examples(sessions: Sequence[Sequence[Turn]], *, copies: int) -> list
                 names = turn.antecedents.get(span)
                 if names is None:
                     return None
-                right = np.zeros(len(decision.rows), dtype=np.bool_)
-                right[1:] = [_is_named(candidate, names) for candidate in decision.candidates]
-                right[0] = not right.any()
-                rows = np.array(decision.rows, dtype=np.float32)
-                found.append(Example(anaphor.kind, rows, right, f"template {i % templates}"))
-                best = int(right.argmax())
-                return decision.candidates[best - 1][0] if best else None
+                right = [_is_named(candidate, names) for candidate in decision.candidates]
+                found.append(_labelled(decision, right, f"template {i % templates}"))
+                return _first_right(decision, right)
 
             earlier = [before.read for before in session[max(0, place - _MOST_EARLIER) : place]]
             for _ in decisions(turn.read, earlier, choose):
@@ -244,16 +242,12 @@ def _of_document(
         ) -> Referent | None:
             anaphor = decision.anaphor
             meant = annotated.get(_characters(text, anaphor.first, anaphor.last))
-            right = np.zeros(len(decision.rows), dtype=np.bool_)
-            if meant is not None:
-                right[1:] = [
-                    _meaning(candidate, meanings) == meant for candidate in decision.candidates
-                ]
-            right[0] = not right.any()
-            rows = np.array(decision.rows, dtype=np.float32)
-            found.append(Example(anaphor.kind, rows, right, name))
-            best = int(right.argmax())
-            return decision.candidates[best - 1][0] if best else None
+            right = [
+                meant is not None and _meaning(candidate, meanings) == meant
+                for candidate in decision.candidates
+            ]
+            found.append(_labelled(decision, right, name))
+            return _first_right(decision, right)
 
         for _ in decisions(text, read[max(0, i - _MOST_EARLIER) : i], choose):
             pass

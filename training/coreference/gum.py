@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from training.pipeline.treebank import blocks
+
 __all__ = ["Document", "Mention", "Passage", "read_documents"]
 
 _BRACKET = re.compile(r"\(([^()]+?)\)|\(([^()]+)|([^()]+)\)")
@@ -67,29 +69,16 @@ class _Open(NamedTuple):
 
 def _passages(path: Path) -> Iterator[Passage]:
     passage = Passage()
-    for comments, rows in _sentences(path):
-        speaker = comments.get("speaker", "")
-        if passage.text and ("newpar" in comments or speaker != passage.speaker):
+    for comments, rows in blocks(path.read_text(encoding="utf-8").splitlines()):
+        told = {key.strip(): value for key, _, value in (line.partition("=") for line in comments)}
+        speaker = told.get("speaker", "").strip()
+        if passage.text and ("newpar" in told or speaker != passage.speaker):
             yield passage
             passage = Passage()
         passage.speaker = speaker
         _add_sentence(passage, rows)
     if passage.text:
         yield passage
-
-
-def _sentences(path: Path) -> Iterator[tuple[dict[str, str], list[list[str]]]]:
-    comments: dict[str, str] = {}
-    rows: list[list[str]] = []
-    for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
-        if line.startswith("#"):
-            key, _, value = line[1:].partition("=")
-            comments[key.strip()] = value.strip()
-        elif line:
-            rows.append(line.split("\t"))
-        elif rows:
-            yield comments, rows
-            comments, rows = {}, []
 
 
 def _add_sentence(passage: Passage, rows: Iterable[list[str]]) -> None:

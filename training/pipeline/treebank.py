@@ -16,6 +16,7 @@ __all__ = [
     "Sentence",
     "Word",
     "attach_entities",
+    "blocks",
     "read_column_entities",
     "read_conllu",
     "read_iob2",
@@ -23,8 +24,6 @@ __all__ = [
 
 MISSING = ""
 """The entity label of a word about whose entities nothing is known."""
-
-ENTITY_TYPES = frozenset({"PER", "ORG", "LOC"})
 
 _TYPE_OF_LABEL = {
     "PER": "PER",
@@ -75,7 +74,7 @@ class Sentence:
         return "".join(w.form + (" " if w.space_after else "") for w in self.words).rstrip()
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], list[list[str]]]]:
+def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], list[list[str]]]]:
     """Comment lines and split rows of each block between blank lines."""
     comments: list[str] = []
     rows: list[list[str]] = []
@@ -109,7 +108,7 @@ def read_conllu(path: Path) -> list[Sentence]:
     sentences: list[Sentence] = []
     document = path.stem
     with path.open(encoding="utf-8") as lines:
-        for comments, rows in _blocks(lines):
+        for comments, rows in blocks(lines):
             sent_id, new_paragraph = "", False
             for comment in comments:
                 if comment.startswith("newdoc"):
@@ -164,7 +163,7 @@ def read_iob2(path: Path) -> dict[str, tuple[tuple[str, str], ...]]:
     """
     sentences: dict[str, tuple[tuple[str, str], ...]] = {}
     with path.open(encoding="utf-8") as lines:
-        for comments, rows in _blocks(lines):
+        for comments, rows in blocks(lines):
             sent_id = next((v for c in comments if (v := _value(c, "sent_id"))), "")
             labels = _bio(row[2] for row in rows)
             sentences[sent_id] = tuple(zip((row[1] for row in rows), labels, strict=True))

@@ -126,10 +126,16 @@ def _phrase(text: TextRead, i: int) -> Anaphor | None:
         return None
     if noun + 1 < len(text.words):
         following = text.words[noun + 1].lowered
-        if (
-            text.tags[noun + 1] in (NOUN, PROPN, PRON)
-            or following in ("of", "-", "that", "which", "who", "where", "for", "called", "named")
-            or (text.tags[noun + 1] == PRON)
+        if text.tags[noun + 1] in (NOUN, PROPN, PRON) or following in (
+            "of",
+            "-",
+            "that",
+            "which",
+            "who",
+            "where",
+            "for",
+            "called",
+            "named",
         ):
             return None
     role = text.roles[noun]
