@@ -16,7 +16,6 @@ from tests.training.corpus import write_films, write_talks
 from training.ranking import examples, fitting
 from training.ranking.examples import Asked, asked_of, units_of
 from training.ranking.fitting import fit, measured, remeasured
-from training.ranking.scoring import means, score
 
 NOTHING = Weights(intercept=0.0, signals={})
 
@@ -58,7 +57,6 @@ def test_what_tells_answers_from_others_weighs() -> None:
     asked = [with_numbers("heron qtwoq"), with_numbers("heron qthreeq")]
     weights = fitted(*asked)
     assert weights.signals["kind"] > 0
-    assert score(measured(asked, weights.signals), weights) == {"LoCoMo": [(1.0, 1.0)] * 2}
     assert fitted(with_numbers("heron qoneq")).signals["kind"] < 0
 
 
@@ -192,23 +190,10 @@ def weights(all_sets: list[Asked]) -> Weights:
 
 
 @pytest.mark.nightly
-def test_weights_of_all_sets_together(all_sets: list[Asked], weights: Weights) -> None:
+def test_weights_of_all_sets_together(weights: Weights) -> None:
     assert set(weights.signals) <= set(SIGNALS)
     assert all(np.isfinite(list(weights.signals.values())))
     assert weights.intercept < 0, "most statements answer nothing"
-    known = measured(all_sets, weights.signals)
-    found = means(score(known, weights))
-    assert set(found) == {
-        "LoCoMo @10",
-        "LoCoMo @25",
-        "DuoRC 100 tokens",
-        "DuoRC 200 tokens",
-        "Temporal @5",
-        "Temporal @10",
-    }
-    worst = means(score(known, Weights(intercept=0.0, signals={"length": -5.0})))
-    assert found["Temporal @5"] > worst["Temporal @5"]
-    assert all(value <= 1 for value in found.values())
 
 
 @pytest.mark.nightly

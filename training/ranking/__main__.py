@@ -1,4 +1,4 @@
-"""``python -m training.ranking``: fit the weights, measure them on what they were not fitted on.
+"""``python -m training.ranking``: fit the weights that ship, and those for measuring.
 
     python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE
         [--left-out DIR] [--without SIGNAL ...] [--output FILE]
@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.report import report
 from recallm.ranking.signals import DATA, SIGNALS, Weights
 from recallm.vectors.minilm import mini_lm
 from training.ranking.examples import Unit, asked_of, units_of
-from training.ranking.fitting import Measured, fit, measured, remeasured
-from training.ranking.scoring import means, score
+from training.ranking.fitting import Measured, fit, measured
 from training.ranking.tables import written
 
 __all__ = ["main"]
@@ -56,7 +54,7 @@ Folds = dict[int, list[Measured]]
 
 
 def main() -> None:
-    """Measure, fit, write."""
+    """Fit, write."""
     parser = argparse.ArgumentParser(description="The weights of the default ranking")
     parser.add_argument("--locomo", type=Path, help="a folder of LoCoMo conversations")
     parser.add_argument("--realtalk", type=Path, help="a folder of REALTALK conversations")
@@ -71,7 +69,7 @@ def main() -> None:
         default=[],
         choices=SIGNALS,
         metavar="SIGNAL",
-        help="fit and measure without these",
+        help="fit without these",
     )
     parser.add_argument("--output", type=Path, default=DATA)
     options = parser.parse_args()
@@ -99,13 +97,7 @@ def main() -> None:
     for table in ("words",) if options.without_vectors else ("words", "vectors"):
         folds = _measured(units, with_vectors=table == "vectors")
         signals = [name for name in _TABLES[table] if name not in options.without]
-        parted[table] = _fitted(folds, signals)
-        found = _together(
-            score(remeasured(folds[fold], parted[table][fold].signals), parted[table][fold])
-            for fold in folds
-        )
-        row = {"weights": table, "without": ", ".join(options.without), **found}
-        report(f"{table}: folds left out", [row], None)
+        parted[table] = {} if options.left_out is None else _fitted(folds, signals)
         fitted[table] = _fitted_on([one for fold in folds.values() for one in fold], signals)
     fitted.setdefault("vectors", fitted["words"])
     parted.setdefault("vectors", parted["words"])
@@ -155,14 +147,6 @@ def _fitted_on(known: Sequence[Measured], signals: Sequence[str]) -> Weights:
         intercept=weights.intercept,
         signals={**weights.signals, **by_hand, "superseded": superseded},
     )
-
-
-def _together(parts: Iterable[Mapping[str, list[tuple[float, float]]]]) -> dict[str, float]:
-    found: dict[str, list[tuple[float, float]]] = {}
-    for part in parts:
-        for kind, values in part.items():
-            found.setdefault(kind, []).extend(values)
-    return means(found)
 
 
 if __name__ == "__main__":
