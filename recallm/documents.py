@@ -162,7 +162,11 @@ def _text_of(
     """``encoding``: what the caller names. ``declared``: the charset that a server names."""
     text = _decoded(content, name, is_page=is_page, encoding=encoding, declared=declared)
     if is_page and text.strip():
-        text = _main_text(text, name) or ""
+        _check_installed()
+        _check_markup(text, name)
+        import trafilatura
+
+        text = trafilatura.extract(text, favor_recall=True, include_comments=False) or ""
     if not text.strip():
         raise DocumentError(name, "a page without text" if is_page else "it is empty")
     return text
@@ -176,7 +180,11 @@ def _decoded(
         encoding = next(marked, None) or _web_codec(declared or "")
         if encoding is None and is_page:
             encoding = _declared_in(content)
-    elif not _is_encoding(encoding):
+    try:
+        is_encoding = codecs.lookup(encoding or "utf-8")._is_text_encoding
+    except (LookupError, ValueError):
+        is_encoding = False
+    if not is_encoding:
         raise InvalidInputError(f"there is no encoding {encoding!r}", argument="encoding")
     try:
         return content.decode(encoding or "utf-8")
@@ -206,51 +214,27 @@ def _web_codec(label: str) -> str | None:
         return None
 
 
-def _is_encoding(name: str) -> bool:
-    try:
-        return codecs.lookup(name)._is_text_encoding  # codecs from bytes to bytes are none
-    except (LookupError, ValueError):
-        return False
-
-
 def _plain_start(content: bytes) -> bytes:
     """The first bytes as ASCII, whatever Unicode encoding they are in."""
     return content[:200].removeprefix(codecs.BOM_UTF8).replace(b"\0", b"").lstrip(b"\xff\xfe")
 
 
-def _main_text(page: str, name: str) -> str | None:
-    _check_installed()
-    _check_markup(page, name)
-    import trafilatura
-
-    return trafilatura.extract(page, favor_recall=True, include_comments=False)
-
-
 def _check_markup(page: str, name: str) -> None:
     """Refuse a page whose markup takes too long to read: parsers compare each attribute of a tag
-    with all others.
-
-    Raises:
-        DocumentError: it has too many elements or attributes.
-
-    """
+    with all others."""
     elements = attributes = position = 0
     while mark := _MARK.search(page, position):
         position = mark.end()
         if mark[1] is None:
             continue
         elements += 1
-        before = attributes
-        while attribute := _ATTRIBUTE.match(page, position):
+        most = min(_MOST_OF_ONE_TAG, _MOST_ATTRIBUTES - attributes)
+        own = 0
+        while own <= most and (attribute := _ATTRIBUTE.match(page, position)):
             position = attribute.end()
-            attributes += 1
-            if attributes - before > _MOST_OF_ONE_TAG:
-                break
-        if (
-            elements > _MOST_ELEMENTS
-            or attributes > _MOST_ATTRIBUTES
-            or attributes - before > _MOST_OF_ONE_TAG
-        ):
+            own += 1
+        attributes += own
+        if elements > _MOST_ELEMENTS or own > most:
             raise DocumentError(
                 name,
                 f"its markup is too large; a page has at most {_MOST_ELEMENTS} elements, and a "

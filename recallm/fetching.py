@@ -54,10 +54,8 @@ def address_parts(url: str) -> SplitResult | None:
 def fetch(
     url: str, *, allow_private: bool, is_typed: bool, seconds: float, most_bytes: int
 ) -> Answer:
-    """The page at ``url``, an http or https address. ``seconds`` bounds all of it.
-
-    A host in a private network, on this computer or otherwise not on the internet is refused unless
-    ``allow_private``. With ``is_typed`` a person typed the address: its host may be private.
+    """The page at ``url``, an http or https address. ``seconds`` bounds all of it; what is private
+    is as in ``recallm.documents.url_text``.
 
     Raises:
         DocumentError: no server answers in time with a page of at most ``most_bytes``, or a host is
@@ -204,12 +202,7 @@ class _Timed(io.RawIOBase):
 
 
 def _left(deadline: float) -> float:
-    """The seconds until a deadline.
-
-    Raises:
-        TimeoutError: there are none.
-
-    """
+    """The seconds until a deadline; a TimeoutError says that there are none."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError

@@ -35,19 +35,18 @@ def write_archive(
         ArchiveError: the stream failed.
 
     """
-    updates = summaries = 0
-    write_line(
-        stream, {"format": FORMAT, "version": VERSION, "namespace": namespace, "t_index": t_index}
-    )
+    counts = dict.fromkeys(_COUNTS, 0)
+    header = dict(zip(_HEADER, (FORMAT, VERSION, namespace, t_index), strict=True))
+    write_line(stream, header)
     for record in records:
         if isinstance(record, Summary):
-            summaries += 1
+            counts["summaries"] += 1
             write_line(stream, {"summary": SUMMARY.write(record)})
         else:
-            updates += 1
+            counts["updates"] += 1
             write_line(stream, {"update": UPDATE.write(record)})
-    write_line(stream, {"end": {"updates": updates, "summaries": summaries}})
-    return updates
+    write_line(stream, {"end": counts})
+    return counts["updates"]
 
 
 def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summary]]:
@@ -118,8 +117,7 @@ class _Consistency:
 
     def __init__(self, t_index: int) -> None:
         self._t_index = t_index
-        self._updates = 0
-        self._summaries = 0
+        self._found = dict.fromkeys(_COUNTS, 0)
         self._latest_t = 0
         self._latest_summary = (0, "")
         self._passages: set[str] = set()
@@ -134,14 +132,14 @@ class _Consistency:
     def check_update(self, update: PreparedUpdate, line: int) -> None:
         """Updates stand before summaries, ascending by t; ids, entities and vectors agree."""
         t_index = update.t_index or 0
-        if self._summaries:
+        if self._found["summaries"]:
             raise violation("update", "comes after a summary")
         if not self._latest_t < t_index <= self._t_index:
             raise violation(
                 "t_index", f"{t_index} is not from {self._latest_t + 1} to {self._t_index}"
             )
         self._latest_t = t_index
-        self._updates += 1
+        self._found["updates"] += 1
         if update.text is not None and update.id in self._passages:
             raise violation("id", f"{update.id[:40]!r} belongs to an update before")
         for statement in update.statements:
@@ -173,23 +171,17 @@ class _Consistency:
         if not self._latest_summary < place:
             raise violation("summary", "is out of order: by t_index, then by concept")
         self._latest_summary = place
-        self._summaries += 1
+        self._found["summaries"] += 1
 
     def check_end(self, value: object) -> None:
         """The end line counts the records."""
         counts = fields(value, "end", _COUNTS, _COUNTS)
         announced = {name: checks.whole(counts[name], name, least=0) for name in _COUNTS}
-        found = {"updates": self._updates, "summaries": self._summaries}
-        if announced != found:
-            raise violation("archive", f"should hold {announced}, but holds {found}")
+        if announced != self._found:
+            raise violation("archive", f"should hold {announced}, but holds {self._found}")
 
     def check_ends_of_triplets(self) -> None:
-        """Every triplet stands between two entities of the archive.
-
-        Raises:
-            ArchiveError: one does not.
-
-        """
+        """Every triplet stands between two entities of the archive."""
         missing = self._triplet_ends.keys() - self._entities.keys()
         if missing:
             id = min(missing, key=self._triplet_ends.__getitem__)

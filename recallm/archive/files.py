@@ -1,7 +1,7 @@
-"""The files that archives are read from and written to, and the files of other exports.
+"""The files that archives are read from and written to.
 
-An export makes a new file, replaces an export of its own kind, or goes through a pipe. It never
-overwrites another kind of file, least of all a database.
+An export makes a new file, replaces an older archive, or goes through a pipe. It never overwrites
+another kind of file, least of all a database.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -28,19 +28,13 @@ __all__ = ["open_for_reading", "open_for_writing"]
 
 
 @contextmanager
-def open_for_writing(
-    target: str | os.PathLike[str] | IO[str],
-    *,
-    kind: str = "recallm archive",
-    is_own: Callable[[bytes], bool] = is_header,
-) -> Iterator[IO[str]]:
+def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """``target`` as a text stream. A file is written as a draft beside ``target`` and moved there
-    once it is on the disk; until then an older export stays as it was. The draft of an export that
-    was killed is removed by the next one into its folder. ``is_own`` says by the first
-    line whether a file is an export of this ``kind``, which may be replaced.
+    once it is on the disk; until then an older archive stays as it was. The draft of an export that
+    was killed is removed by the next one into its folder.
 
     Raises:
-        ArchiveError: the file cannot be written, or a file of another kind is there.
+        ArchiveError: the file cannot be written, or a file that is no archive is there.
         InvalidInputError: ``target`` is neither a path nor a text stream.
 
     """
@@ -54,7 +48,7 @@ def open_for_writing(
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
-        _check_replaceable(path, kind, is_own)
+        _check_replaceable(path)
         _remove_drafts(path.parent)
         draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
         try:
@@ -63,7 +57,7 @@ def open_for_writing(
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            _check_replaceable(path, kind, is_own)
+            _check_replaceable(path)
             with suppress(FileNotFoundError):
                 shutil.copymode(path, draft)
             draft.replace(path)
@@ -74,12 +68,8 @@ def open_for_writing(
 
 
 def _lock(stream: IO[Any], *, waits: bool = False) -> None:
-    """Mark a draft as one that is being written.
-
-    Raises:
-        OSError: another process writes it, or the folder knows no locks.
-
-    """
+    """Mark a draft as one that is being written. Unless it ``waits``, an OSError says that another
+    process writes the draft, or that the folder knows no locks."""
     if fcntl is not None:
         with suppress(OSError) if waits else nullcontext():
             fcntl.flock(stream, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -129,29 +119,19 @@ def _stream(given: IO[str], argument: str, method: str) -> IO[str]:
 
 def _check_no_database(path: Path) -> None:
     """Refuse a database that is open in this process, before anything opens its file, and the files
-    that SQLite writes beside a database.
-
-    Raises:
-        ArchiveError: it is one of them.
-
-    """
+    that SQLite writes beside a database."""
     if path.name.endswith(BESIDE_A_DATABASE) or is_open_database(path):
         raise ArchiveError(f"{path} belongs to a database; name another file")
 
 
-def _check_replaceable(path: Path, kind: str, is_own: Callable[[bytes], bool]) -> None:
-    """Refuse to overwrite what is no export of this kind.
-
-    Raises:
-        ArchiveError: another file, a folder or a device is there.
-
-    """
+def _check_replaceable(path: Path) -> None:
+    """Refuse to overwrite what is no archive: another file, a folder or a device."""
     _check_no_database(path)
     if path.exists() and not path.is_file():
         raise ArchiveError(f"{path} is no file: an export is written to a file or to a pipe")
     with suppress(FileNotFoundError), path.open("rb") as stream:
-        if not is_own(stream.readline(LONGEST_HEADER)):
+        if not is_header(stream.readline(LONGEST_HEADER)):
             raise ArchiveError(
-                f"{path} is there already and is no {kind}: it is not written over; name another "
-                "file, or delete this one first"
+                f"{path} is there already and is no recallm archive: it is not written over; name "
+                "another file, or delete this one first"
             )

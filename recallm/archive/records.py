@@ -59,12 +59,7 @@ class Form:
 
 
 def fields(value: object, what: str, known: Iterable[str], required: Iterable[str]) -> Any:
-    """A JSON object that has the names ``required`` and none but ``known``.
-
-    Raises:
-        InvalidInputError: it is something else.
-
-    """
+    """A JSON object that has the names ``required`` and none but ``known``."""
     found = _json(value, dict, "an object", what)
     unknown, missing = found.keys() - set(known), set(required) - found.keys()
     if unknown or missing:
@@ -98,10 +93,8 @@ def _filled(value: object, what: str) -> str:
     return text
 
 
-def _kind(value: object, what: str) -> str:
-    if value not in get_args(ConceptKind):
-        raise violation(what, f"must be one of {', '.join(get_args(ConceptKind))}")
-    return str(value)
+def _kind(value: object, what: str) -> ConceptKind:
+    return checks.choice(value, get_args(ConceptKind), what)
 
 
 def _terms(value: object, what: str) -> tuple[str, ...]:
@@ -141,9 +134,8 @@ def _blob(value: object, what: str) -> bytes:
         raise violation(what, "is not spelled as base 64 is")
     if not blob or len(blob) % _HALF.itemsize:
         raise violation(what, f"has {len(blob)} bytes, which are no numbers of 16 bits")
-    numbers = np.frombuffer(blob, _HALF).astype(np.float64)
-    length = float(np.sqrt(numbers @ numbers)) if np.isfinite(numbers).all() else np.nan
-    if not (length == 0 or abs(length - 1) <= _LENGTH_TOLERANCE):
+    length = float(np.linalg.norm(np.frombuffer(blob, _HALF).astype(np.float64)))
+    if not (length == 0 or abs(length - 1) <= _LENGTH_TOLERANCE):  # nor is that of NaN
         raise violation(what, "is neither of length 1 nor of zeros")
     return blob
 
@@ -269,14 +261,10 @@ def _consistent_update(*, text: str | None = None, **values: Any) -> PreparedUpd
     """The update of a line, if its parts agree with each other."""
     update = PreparedUpdate(text=text, **values)
     if update.text is None:
-        graph_only = PreparedUpdate(
-            id="",
-            t_index=update.t_index,
-            text=None,
-            entities=update.entities,
-            triplets=update.triplets,
-        )
-        if update != graph_only or not (update.entities or update.triplets):
+        kept = ("t_index", "entities", "triplets")
+        graph: dict[str, Any] = {name: getattr(update, name) for name in kept}
+        is_graph_only = update == PreparedUpdate(id="", text=None, **graph)
+        if not (is_graph_only and (update.entities or update.triplets)):
             raise violation("update", "without text must hold entities or triplets, and only these")
     else:
         checks.name(update.id, "id")
@@ -340,9 +328,7 @@ def _check_neighbours(
             pair.b in earlier and pair.a in later
         )
         if not (are_mentioned and pair.a < pair.b and pair.earlier <= pair.later):
-            raise violation(
-                "neighbours", "are no pair of concepts of the statements that they name"
-            )
+            raise violation("neighbours", "are no concepts of the statements that they name")
 
 
 def _check_positions(

@@ -72,12 +72,7 @@ def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def write_line(stream: IO[str], value: Mapping[str, Any]) -> None:
-    """Write one object as one line that a terminal can show safely.
-
-    Raises:
-        ArchiveError: the stream failed, or takes no text.
-
-    """
+    """Write one object as one line that a terminal can show safely."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         stream.write(escaped_for_terminals(text) + "\n")
