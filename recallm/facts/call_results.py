@@ -8,8 +8,9 @@ from typing import Literal
 
 from recallm.errors import InvalidInputError
 from recallm.facts.calls import Call, Variable, results_text
-from recallm.facts.fact import Fact
+from recallm.facts.fact import PARTS, Fact, Part
 from recallm.facts.memory import FactMemory
+from recallm.facts.queries import Counted
 from recallm.untrusted_text import quoted, without_delimiters
 
 __all__ = ["AnsweredCall", "answered"]
@@ -38,8 +39,8 @@ def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) 
     except InvalidInputError:  # such as a term of thousands of characters
         return AnsweredCall(replace(call, rows=()))
     rows: list[tuple[str, ...]] = []
-    for row, _ in found[:limit]:
-        shown = tuple(map(_shown, row))
+    for values, _ in found[:limit]:
+        shown = tuple(map(_shown, values))
         if len(results_text((*rows, shown))) > max_characters:
             break
         rows.append(shown)
@@ -49,8 +50,8 @@ def answered(facts: FactMemory, call: Call, *, limit: int, max_characters: int) 
         rows.reverse()
     return AnsweredCall(
         replace(call, rows=tuple(rows), more=more),
-        facts=tuple(fact for _, facts_of_row in used for fact in facts_of_row),
-        texts=tuple(" ".join(row) for row, _ in used),
+        facts=tuple(fact for _, of_row in used for fact in of_row),
+        texts=tuple(" ".join(values) for values, _ in used),
     )
 
 
@@ -59,17 +60,18 @@ _Row = tuple[tuple[str, ...], Sequence[Fact]]
 
 def _found(facts: FactMemory, call: Call) -> list[_Row]:
     """Every row of the results, with the facts behind it."""
-    marked = [place for place, it in enumerate(call.patterns[0]) if isinstance(it, Variable)]
-    subject, relation, object = (it if isinstance(it, str) else None for it in call.patterns[0])
+    first = call.patterns[0]
+    marked = [part for part, term in zip(PARTS, first, strict=True) if isinstance(term, Variable)]
+    subject, relation, object = (term if isinstance(term, str) else None for term in first)
     match call.name:
         case "MEM_COUNT":
-            counted: dict[int, Literal["subjects", "objects"]] = {0: "subjects", 2: "objects"}
-            of = counted[marked[0]] if marked else "facts"
+            of: Counted = _COUNTED[marked[0]] if marked else "facts"
             return [((str(facts.count(subject, relation, object, of=of)),), ())]
         case "MEM_GROUP":
-            by = _PARTS[marked[0]]
             order: Literal["most", "least"] = "least" if call.least else "most"
-            groups = facts.group(subject, relation, object, by=by, order=order, limit=call.limit)
+            groups = facts.group(
+                subject, relation, object, by=marked[0], order=order, limit=call.limit
+            )
             return [((group.value, str(group.count)), ()) for group in groups]
         case "MEM_TOP":
             top = facts.top(
@@ -78,24 +80,18 @@ def _found(facts: FactMemory, call: Call) -> list[_Row]:
                 order="least" if call.least else "greatest",
                 limit=call.limit or 1,
             )
-            return [_triplet(fact) for fact in top]
+            return list(map(_triplet, top))
         case "MEM_FIND":
-            patterns = [(_asked(s), _asked(r), _asked(o)) for s, r, o in call.patterns]
-            names = dict.fromkeys(
-                it.name
-                for pattern in call.patterns
-                for it in pattern
-                if isinstance(it, Variable) and it.name
+            solutions = facts.find(
+                (_asked(subject), _asked(relation), _asked(object))
+                for subject, relation, object in call.patterns
             )
-            return [
-                (tuple(solution[name] for name in names), solution.facts)
-                for solution in facts.find(patterns)
-            ]
+            return [(tuple(found.values.values()), found.facts) for found in solutions]
         case _:
-            return [_triplet(fact) for fact in facts.read(subject, relation, object)]
+            return list(map(_triplet, facts.read(subject, relation, object)))
 
 
-_PARTS: tuple[Literal["subject", "relation", "object"], ...] = ("subject", "relation", "object")
+_COUNTED: dict[Part, Counted] = {"subject": "subjects", "object": "objects"}
 
 
 def _asked(term: str | Variable | None) -> str | None:

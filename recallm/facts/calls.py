@@ -27,9 +27,9 @@ at the end of the text. What is not a call is text, and so is a call behind a ba
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal, TypeAlias, cast
 
 __all__ = [
@@ -126,12 +126,13 @@ def results_text(rows: Sequence[Sequence[str]], more: int = 0) -> str:
 
 # Printing of values.
 
-_SPECIAL = frozenset("\\>»≫{}[];")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
-_FIRST = frozenset((*_QUOTES, "?"))
-"""Characters that mean something at the beginning of a term."""
 _ANY_VALUE = frozenset("_*")
-_CONTROL = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+_UNSAFE = re.compile(rf"[\\>»≫{{}}\[\];{_CONTROLS}]|\A[?{''.join(_QUOTES)}\s]|\s\Z")
+"""What means something in a call; at the edges of a value also quotation marks, ``?`` and white
+space."""
 
 
 def _term_text(term: str | Variable | None) -> str:
@@ -141,31 +142,24 @@ def _term_text(term: str | Variable | None) -> str:
 
 
 def _value_text(value: str) -> str:
-    if value in _ANY_VALUE:
-        return f"\\{value}"
-    last = len(value) - 1
-    return "".join(
-        _character_text(character, first=place == 0, at_edge=place in (0, last))
-        for place, character in enumerate(value)
-    )
+    return f"\\{value}" if value in _ANY_VALUE else _UNSAFE.sub(_escaped, value)
 
 
-def _character_text(character: str, *, first: bool, at_edge: bool) -> str:
-    if character in _SPECIAL or (first and character in _FIRST) or (at_edge and character == " "):
-        return f"\\{character}"
-    unseen = unicodedata.category(character) in ("Cc", "Zl", "Zp", "Cs")
-    if unseen or (at_edge and character != " " and character.isspace()):
-        return _CONTROL.get(character) or f"\\u{ord(character):04x}"
-    return character
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    is_seen = character == " " or not (character.isspace() or re.match(f"[{_CONTROLS}]", character))
+    return f"\\{character}" if is_seen else f"\\u{ord(character):04x}"
 
 
 # Reading of terms.
 
 _TOKEN = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|>>|.", re.DOTALL)
 _SEPARATORS = frozenset((">>", "»", "≫"))
-_CONTROL_OF = {text: character for character, text in _CONTROL.items()}
+_CHARACTER_OF = {text: character for character, text in _SHORT_ESCAPES.items()}
 _VARIABLE = re.compile(r"\?\w*")
-_LIST_OF_PARTS = frozenset(("MEM_GROUP", "MEM_TOP", "MEM_FIND"))
+_LISTS_OF_PARTS = frozenset(("MEM_GROUP", "MEM_TOP", "MEM_FIND"))
 """Calls whose arguments have parts with ``;`` between them."""
 _MORE = re.compile(r"(\d{1,18}) more")
 _LIMIT = re.compile(r"\d{1,9}")
@@ -182,12 +176,8 @@ def _split(tokens: Sequence[str], separators: frozenset[str]) -> list[list[str]]
 
 
 def _stripped(tokens: list[str]) -> list[str]:
-    start, end = 0, len(tokens)
-    while start < end and tokens[start].isspace():
-        start += 1
-    while end > start and tokens[end - 1].isspace():
-        end -= 1
-    return tokens[start:end]
+    filled = [place for place, token in enumerate(tokens) if not token.isspace()]
+    return tokens[filled[0] : filled[-1] + 1] if filled else []
 
 
 def _term(tokens: list[str]) -> str | Variable | None:
@@ -205,8 +195,8 @@ def _term(tokens: list[str]) -> str | Variable | None:
 def _character(token: str) -> str:
     if len(token) == 1 or token[0] != "\\":
         return token
-    if token in _CONTROL_OF:
-        return _CONTROL_OF[token]
+    if token in _CHARACTER_OF:
+        return _CHARACTER_OF[token]
     if len(token) > 2:
         return chr(int(token.removeprefix("\\u"), 16))
     # A backslash that no printer wrote, as in C:\work.
@@ -216,7 +206,7 @@ def _character(token: str) -> str:
 def call_of(name: CallName, arguments: str) -> Call | None:
     """The call, or None where the arguments are not those of such a call."""
     tokens = _TOKEN.findall(arguments)
-    parts = _split(tokens, frozenset(";")) if name in _LIST_OF_PARTS else [tokens]
+    parts = _split(tokens, frozenset(";")) if name in _LISTS_OF_PARTS else [tokens]
     patterns: list[Pattern] = []
     least, limit = False, None
     for part in parts:
@@ -264,24 +254,20 @@ def with_results(call: Call, text: str) -> Call:
     """``call`` with the results of ``text``, which stands between its colon and its bracket."""
     rows: list[tuple[str, ...]] = []
     more = 0
-    row: list[str] | None = None
-    bare: list[str] = []
-    for mark in (*_TOKEN.findall(text), ";"):
-        if row is not None and mark == "}":
+    marks = iter((*_TOKEN.findall(text), ";"))
+    bare: list[str] = []  # outside of braces
+    for mark in marks:
+        if mark == "{":
+            row = list(takewhile(lambda inside: inside != "}", marks))
             terms = map(_term, _split(row, _SEPARATORS))
             rows.append(tuple("" if term is None else str(term) for term in terms))
-            row = None
-        elif row is not None:
-            row.append(mark)
-        elif mark == "{":
-            row = []
-        elif mark == ";":
-            found = "".join(_stripped(bare))
-            bare = []
-            if left_out := _MORE.fullmatch(found):
-                more = int(left_out[1])
-            elif found:
-                rows.append((found,))
-        else:
+        elif mark != ";":
             bare.append(mark)
+        elif found := "".join(_stripped(bare)):
+            left_out = _MORE.fullmatch(found)
+            if left_out:
+                more = int(left_out[1])
+            else:
+                rows.append((found,))
+            bare = []
     return replace(call, rows=tuple(rows), more=more)

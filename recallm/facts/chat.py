@@ -142,12 +142,7 @@ class FactChat:
             )
         self._facts = facts
         self._text_pieces = text_pieces(llm)
-        if redact is not None and not callable(redact):
-            raise InvalidInputError(
-                f"redact must be a function, or None, not {checks.shown(redact)}",
-                argument="redact",
-            )
-        self._redact = redact
+        self._redact = checks.optional_callable(redact, "redact")
         self._prompt = checks.choice(prompt, get_args(PromptName), "prompt")
         self._limits = ChatLimits(
             rounds=checks.positive(rounds, "rounds"),
@@ -222,7 +217,17 @@ class FactChat:
         while not reply.has_ended:
             with closing(self._text_pieces(reply.prompt)) as pieces:
                 yield from reply.turn(pieces)
-        written = self._store(reply.writes, said, source)
+        try:
+            written = [
+                NewFact(*map(str, call.patterns[0]), said=said, source=source)
+                for call in reply.writes
+            ]
+            if written:  # all or none
+                self._facts.write_many(written, batch_size=len(written))
+        except InvalidInputError as error:
+            raise LLMError(
+                f"the language model wrote a fact that cannot be stored: {error}"
+            ) from error
         return ChatAnswer(
             reply.text,
             facts=reply.facts,
@@ -230,23 +235,6 @@ class FactChat:
             calls=reply.calls,
             complete=reply.is_complete,
         )
-
-    def _store(
-        self, writes: Iterable[Call], said: datetime | None, source: str | None
-    ) -> list[NewFact]:
-        """The facts of a reply, which are stored all or none."""
-        try:
-            new = [
-                NewFact(str(subject), str(relation), str(object), said, source)
-                for subject, relation, object in (call.patterns[0] for call in writes)
-            ]
-            if new:
-                self._facts.write_many(new, batch_size=len(new))
-        except InvalidInputError as error:
-            raise LLMError(
-                f"the language model wrote a fact that cannot be stored: {error}"
-            ) from error
-        return new
 
 
 def _turn(turn: object) -> tuple[str, str]:

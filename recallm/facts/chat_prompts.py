@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from recallm.facts.calls import Call, CallName, Pattern, Variable, write_call
-
 __all__ = ["ChatPrompt", "PromptName", "chat_prompt"]
 
 PromptName: TypeAlias = Literal["few-shot", "fine-tuned"]
@@ -43,9 +41,8 @@ def chat_prompt(name: PromptName, message: str, history: Sequence[tuple[str, str
     last = _without_calls(message)
     if name == "fine-tuned":
         return ChatPrompt("".join(f"{asked}{replied}\n" for asked, replied in turns) + last)
-    examples = [(asked, _reply(*parts)) for asked, *parts in _EXAMPLES]
-    blocks = [_block(asked, replied) for asked, replied in (*examples, *turns)]
-    beginning = "\n\n".join((_INSTRUCTIONS, *blocks, _block(last, "").rstrip()))
+    blocks = [_block(asked, replied) for asked, replied in turns]
+    beginning = "\n\n".join((_INSTRUCTIONS, _EXAMPLES, *blocks, _block(last, "").rstrip()))
     return ChatPrompt(beginning, separator=" ", end_of_reply="\nMessage:")
 
 
@@ -85,79 +82,39 @@ Answer from results alone; where there are none, say that you do not know. "7 mo
 the results leave out seven. In a value, put a backslash before any of > { } [ ] ; \\"""
 
 
-def _asked(
-    name: CallName, *patterns: Pattern, rows: Sequence[Sequence[str]], limit: int | None = None
-) -> Call:
-    return Call(name=name, patterns=patterns, rows=tuple(map(tuple, rows)), limit=limit)
+_EXAMPLES = """\
+Message: Dirk Alosa and Ty Baumkirchner are investors in Nordlicht.
+Reply: [MEM_WRITE{Dirk Alosa>>investor in>>Nordlicht}]\
+[MEM_WRITE{Ty Baumkirchner>>investor in>>Nordlicht}] I will remember that.
 
+Message: Vera Bayless has left Nordlicht, she is the manager of Quellwerk now.
+Reply: [MEM_WRITE{Vera Bayless>>no longer works for>>Nordlicht}]\
+[MEM_WRITE{Vera Bayless>>manager of>>Quellwerk}] Noted.
 
-def _reply(*parts: Call | str) -> str:
-    return "".join(map(str, parts))
+Message: Who are the investors in Nordlicht?
+Reply: [MEM_READ{>>investor in>>Nordlicht}:{Dirk Alosa>>investor in>>Nordlicht};\
+{Ty Baumkirchner>>investor in>>Nordlicht}] Dirk Alosa and Ty Baumkirchner are investors in \
+Nordlicht.
 
+Message: Who is Vera Bayless?
+Reply: [MEM_READ{Vera Bayless>>>>}:{Vera Bayless>>manager of>>Quellwerk}] Vera Bayless is the \
+manager of Quellwerk.
 
-_DIRK = ("Dirk Alosa", "investor in", "Nordlicht")
-_TY = ("Ty Baumkirchner", "investor in", "Nordlicht")
-_VERA = ("Vera Bayless", "manager of", "Quellwerk")
-_PIA = ("Pia Holm", "salary", "52000")
-_WHO, _FIRM = Variable("who"), Variable("firm")
+Message: Where was Pia Holm born?
+Reply: [MEM_READ{Pia Holm>>born in>>}:] I do not know where Pia Holm was born.
 
-_EXAMPLES: tuple[tuple[str, *tuple[Call | str, ...]], ...] = (
-    (
-        "Dirk Alosa and Ty Baumkirchner are investors in Nordlicht.",
-        write_call(*_DIRK),
-        write_call(*_TY),
-        " I will remember that.",
-    ),
-    (
-        "Vera Bayless has left Nordlicht, she is the manager of Quellwerk now.",
-        write_call("Vera Bayless", "no longer works for", "Nordlicht"),
-        write_call(*_VERA),
-        " Noted.",
-    ),
-    (
-        "Who are the investors in Nordlicht?",
-        _asked("MEM_READ", (None, "investor in", "Nordlicht"), rows=(_DIRK, _TY)),
-        " Dirk Alosa and Ty Baumkirchner are investors in Nordlicht.",
-    ),
-    (
-        "Who is Vera Bayless?",
-        _asked("MEM_READ", ("Vera Bayless", None, None), rows=(_VERA,)),
-        " Vera Bayless is the manager of Quellwerk.",
-    ),
-    (
-        "Where was Pia Holm born?",
-        _asked("MEM_READ", ("Pia Holm", "born in", None), rows=()),
-        " I do not know where Pia Holm was born.",
-    ),
-    (
-        "How many investors does Nordlicht have?",
-        _asked("MEM_COUNT", (None, "investor in", "Nordlicht"), rows=(("2",),)),
-        " Nordlicht has two investors.",
-    ),
-    (
-        "Which company has the most employees?",
-        _asked(
-            "MEM_GROUP",
-            (None, "employed by", Variable()),
-            rows=(("Quellwerk", "31"),),
-            limit=1,
-        ),
-        " Quellwerk has the most, 31.",
-    ),
-    (
-        "Who earns the most?",
-        _asked("MEM_TOP", (None, "salary", None), rows=(_PIA,)),
-        " Pia Holm, with 52,000.",
-    ),
-    (
-        "Who works for a company that was founded in Kiel?",
-        _asked(
-            "MEM_FIND",
-            (_WHO, "works for", _FIRM),
-            (_FIRM, "founded in", "Kiel"),
-            rows=(("Pia Holm", "Quellwerk"),),
-        ),
-        " Pia Holm works for Quellwerk, which was founded in Kiel.",
-    ),
-    ("Thank you!", "You are welcome."),
-)
+Message: How many investors does Nordlicht have?
+Reply: [MEM_COUNT{>>investor in>>Nordlicht}:2] Nordlicht has two investors.
+
+Message: Which company has the most employees?
+Reply: [MEM_GROUP{>>employed by>>?;1}:{Quellwerk>>31}] Quellwerk has the most, 31.
+
+Message: Who earns the most?
+Reply: [MEM_TOP{>>salary>>}:{Pia Holm>>salary>>52000}] Pia Holm, with 52,000.
+
+Message: Who works for a company that was founded in Kiel?
+Reply: [MEM_FIND{?who>>works for>>?firm;?firm>>founded in>>Kiel}:{Pia Holm>>Quellwerk}] Pia Holm \
+works for Quellwerk, which was founded in Kiel.
+
+Message: Thank you!
+Reply: You are welcome."""

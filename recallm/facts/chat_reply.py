@@ -49,10 +49,10 @@ class Reply:
         self._redacted = redacted
         self._room = limits.characters
         self._quoted_writes = _with_writes(quotes)
-        self._scanner = CallScanner(has_results=self._is_answered)
         self._visible = _VisibleText()
         self._parts: list[str] = []
         self._answered: dict[Call, Call] = {}
+        self._scanner = self._new_scanner()
         self._is_whole = True
         self.writes: dict[Call, None] = {}
         """The calls that write, in order, each once."""
@@ -96,7 +96,7 @@ class Reply:
         else:
             yield from self._shown(self._scanner.close())
         self.has_ended = self.has_ended or not self._turn_has_ended
-        self._scanner = CallScanner(has_results=self._is_answered)
+        self._scanner = self._new_scanner()
 
     def _shown(self, events: Iterator[str | Call]) -> Iterator[str]:
         for event in events:
@@ -120,7 +120,7 @@ class Reply:
                 self.calls.append(call)
                 self.writes[call] = None
             return
-        question = _without_results(call)
+        question = replace(call, rows=None, more=0)
         self._visible.leave_out(separator=" ")
         if question in self._answered:
             # The model repeats the call, and the scanner took the results behind it.
@@ -139,11 +139,9 @@ class Reply:
         )
         self._quoted_writes += _with_writes(found.texts)
         self._answered[question] = found.call
-        self.facts += [
-            fact
-            for place, fact in enumerate(found.facts)
-            if fact not in self.facts and fact not in found.facts[:place]
-        ]
+        for fact in found.facts:
+            if fact not in self.facts:
+                self.facts.append(fact)
         self._parts.append(str(found.call))
         self.calls.append(found.call)
         self._turn_has_ended = True
@@ -157,8 +155,8 @@ class Reply:
         terms = [letters_and_digits(str(term)) for term in write.patterns[0]]
         return any(all(term in text for term in terms) for text in self._quoted_writes)
 
-    def _is_answered(self, call: Call) -> bool:
-        return call in self._answered
+    def _new_scanner(self) -> CallScanner:
+        return CallScanner(has_results=self._answered.__contains__)
 
 
 class _VisibleText:
@@ -219,7 +217,3 @@ def _with_writes(texts: Iterable[str]) -> list[str]:
     """Those of the texts that a call which writes may stand in, as their letters and digits: a
     model may change everything else where it repeats a text."""
     return [text for text in map(letters_and_digits, texts) if _WRITE in text]
-
-
-def _without_results(call: Call) -> Call:
-    return replace(call, rows=None, more=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
@@ -14,10 +14,29 @@ from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement
 from recallm.predicates import Ending, Span
 from recallm.untrusted_text import fact_line
 
-__all__ = ["Change", "Fact", "Match", "NewFact", "Term", "checked_term"]
+__all__ = [
+    "PARTS",
+    "Change",
+    "Fact",
+    "Match",
+    "NewFact",
+    "Part",
+    "Term",
+    "Terms",
+    "checked_facts",
+    "checked_term",
+    "checked_terms",
+]
 
 Term: TypeAlias = str | Value
 """A subject, a relation or an object as callers give it."""
+
+Terms: TypeAlias = tuple[str | None, str | None, str | None]
+"""Subject, relation and object as texts; None: any."""
+
+Part: TypeAlias = Literal["subject", "relation", "object"]
+
+PARTS: tuple[Part, Part, Part] = ("subject", "relation", "object")
 
 Match: TypeAlias = Literal["exact", "similar"]
 """How the terms of a question may be found."""
@@ -44,6 +63,15 @@ def checked_term(value: object, argument: str) -> str:
             argument=argument,
         )
     return text
+
+
+def checked_terms(subject: Term | None, relation: Term | None, object: Term | None) -> Terms:
+    """The texts of the terms that are given."""
+    return (
+        checks.optional(checked_term, subject, "subject"),
+        checks.optional(checked_term, relation, "relation"),
+        checks.optional(checked_term, object, "object"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +112,8 @@ class Fact:
     ) -> Fact:
         """The fact that a piece of evidence shows; ``matched`` as in the class."""
         scores = [score for _, _, score in (matched or {}).values()]
+        passage, position = evidence.passage, evidence.position
+        is_in_text = passage is not None and position != NO_POSITION
         return cls(
             subject=evidence.subject_label,
             relation=evidence.predicate,
@@ -92,19 +122,13 @@ class Fact:
             t_index=evidence.t_index,
             said=evidence.timestamp,
             source=evidence.source,
-            passage=evidence.passage,
-            statement=_statement(evidence),
+            passage=passage,
+            statement=statement_id(passage or "", position) if is_in_text else None,
             properties=evidence.properties,
             match="similar" if matched else "exact",
             score=min(scores, default=1.0),
             matched=matched or empty_mapping(),
         )
-
-
-def _statement(evidence: TripletEvidence) -> str | None:
-    if evidence.passage is None or evidence.position == NO_POSITION:
-        return None
-    return statement_id(evidence.passage, evidence.position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,28 +202,30 @@ class NewFact:
         """The texts of subject, relation and object."""
         return str(self.subject), str(self.relation), str(self.object)
 
-    @classmethod
-    def of_item(cls, item: Any) -> NewFact:
-        """An item of ``FactMemory.write_many``.
 
-        Raises:
-            InvalidInputError: it cannot be used.
+def checked_facts(facts: object) -> Iterator[NewFact]:
+    """The items of ``FactMemory.write_many``. An error names the place of its item."""
+    for index, item in enumerate(checks.listed(facts, "facts")):
+        try:
+            yield _checked_fact(item)
+        except InvalidInputError as error:
+            raise InvalidInputError(error.message, argument=error.argument, index=index) from None
 
-        """
-        if isinstance(item, NewFact):
-            return item
-        if isinstance(item, Mapping) and {"subject", "relation", "object"} <= item.keys():
-            unknown = sorted(map(str, item.keys() - set(cls.__slots__)))
-            if not unknown:
-                return cls(**item)
-            raise InvalidInputError(
-                f"{', '.join(unknown)} is unknown; a fact has {', '.join(cls.__slots__)}",
-                argument="facts",
-            )
-        if isinstance(item, tuple | list) and len(item) == 3:
-            return cls(*item)
-        raise InvalidInputError(
+
+def _checked_fact(item: Any) -> NewFact:
+    if isinstance(item, NewFact):
+        return item
+    if isinstance(item, Mapping) and {"subject", "relation", "object"} <= item.keys():
+        known = NewFact.__slots__
+        unknown = sorted(map(str, item.keys() - set(known)))
+        if not unknown:
+            return NewFact(**item)
+        problem = f"{', '.join(unknown)} is unknown; a fact has {', '.join(known)}"
+    elif isinstance(item, tuple | list) and len(item) == 3:
+        return NewFact(*item)
+    else:
+        problem = (
             "a fact is a NewFact, (subject, relation, object), or a mapping with these keys, not "
-            + checks.shown(item),
-            argument="facts",
+            + checks.shown(item)
         )
+    raise InvalidInputError(problem, argument="facts")

@@ -4,6 +4,7 @@ LangChain and LlamaIndex by the methods that they have."""
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from recallm import checks
@@ -56,7 +57,7 @@ def _source(model: Any) -> Callable[[str], Iterable[object]]:
         if callable(getattr(model, "stream_complete", None)):
             return lambda prompt: _completed(model, prompt)
         if callable(model):
-            return lambda prompt: _answered(model(prompt))
+            return lambda prompt: _pieces_of(model(prompt))
     raise InvalidInputError(
         "llm must be a callable prompt → text or prompt → pieces of text, or a model of LangChain "
         f"or LlamaIndex, not {checks.shown(model)}",
@@ -64,7 +65,7 @@ def _source(model: Any) -> Callable[[str], Iterable[object]]:
     )
 
 
-def _answered(answer: object) -> Iterable[object]:
+def _pieces_of(answer: object) -> Iterable[object]:
     """The pieces of what a callable returned."""
     return answer if isinstance(answer, Iterator | list | tuple) else (answer,)
 
@@ -78,10 +79,9 @@ def _completed(model: Any, prompt: str) -> Iterator[object]:
         yield model.complete(prompt).text
         return
     length = 0
-    while first is not None:
-        yield first.delta if first.delta is not None else first.text[length:]
-        length = len(first.text)
-        first = next(responses, None)
+    for response in chain([] if first is None else [first], responses):
+        yield response.delta if response.delta is not None else response.text[length:]
+        length = len(response.text)
 
 
 def _text_of(piece: object) -> str:

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, Self, get_args
 
 from tqdm import tqdm
 
 from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
-from recallm.facts.fact import Fact, NewFact, Term
-from recallm.facts.stored_facts import StoredFacts
+from recallm.facts.fact import (
+    Change,
+    Fact,
+    Match,
+    NewFact,
+    Part,
+    Term,
+    Terms,
+    checked_facts,
+    checked_terms,
+)
+from recallm.facts.queries import Counted, FactQueries, Group, Pattern, Solution
+from recallm.facts.searching import Search, declared_relations
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
 from recallm.facts.writing import denied, update_arguments
+from recallm.memory import RecallM
 from recallm.methods import knows_its_arguments
-from recallm.model import NO_POSITION
-from recallm.predicates import Claim
+from recallm.model import NO_POSITION, Moment
+from recallm.predicates import (
+    Claim,
+    FactReading,
+    PerVocabulary,
+    Side,
+    Vocabulary,
+)
 from recallm.updating import UpdateRequest, passage_id
 
 __all__ = ["FactMemory"]
 
 
 @knows_its_arguments
-class FactMemory(StoredFacts):
+class FactMemory:
     """Facts in the graph of ``memory``: triplets, whoever wrote them.
 
     A fact that is written is one knowledge update of its own. What holds is derived from the
@@ -57,12 +77,40 @@ class FactMemory(StoredFacts):
     >>> [(change.object, change.ended_by) for change in facts.changes("Ada", "works for")]
     [('Cisco', 'superseded'), ('BMW', None)]
 
-    Safe to use from several threads, as the memory is, and closed with it.
-
-    Raises:
-        InvalidInputError: an argument cannot be used.
-
+    Where an argument cannot be used, every method raises ``InvalidInputError``; where the store
+    fails, ``StoreError``. ``as_of`` asks for what held at a t_index, or by what was said up to an
+    aware datetime. Safe to use from several threads, as the memory is, and closed with it.
     """
+
+    def __init__(
+        self,
+        memory: RecallM,
+        *,
+        single_valued: Iterable[str] | Mapping[str, Side] = (),
+        multi_valued: Iterable[str] = (),
+    ) -> None:
+        if not isinstance(memory, RecallM):
+            raise InvalidInputError(
+                f"memory must be a RecallM, not {type(memory).__name__}", argument="memory"
+            )
+        self._memory = memory
+        concept_name = memory.graph.concept_name
+        self._relations = relations = declared_relations(concept_name, single_valued, multi_valued)
+        self._vocabularies = PerVocabulary(lambda predicates: Vocabulary(predicates, relations))
+        self._search = Search(concept_name, relations, memory.embedding)
+
+    @property
+    def memory(self) -> RecallM:
+        """The memory whose graph holds the facts."""
+        return self._memory
+
+    def in_namespace(self, name: str) -> Self:
+        """The facts of another owner, with the same settings."""
+        other = copy.copy(self)
+        other._memory = self._memory.in_namespace(name)
+        return other
+
+    # -- writing ---------------------------------------------------------------------------
 
     def write(
         self,
@@ -82,10 +130,7 @@ class FactMemory(StoredFacts):
         the fact back. The same ``id`` with the same fact changes nothing.
 
         Raises:
-            InvalidInputError: an argument cannot be used.
             ConflictError: ``id`` belongs to another fact or text.
-            StoreError: the store failed; nothing was written.
-
         """
         new = NewFact(subject, relation, object, said, source, properties)
         arguments = update_arguments(new, new.terms, embeddings=self._search.embeddings)
@@ -133,11 +178,8 @@ class FactMemory(StoredFacts):
         ['Cyrus Alfred — customer of → Pfizer', 'Tia Batres — customer of → Pfizer']
 
         Raises:
-            InvalidInputError: an argument cannot be used.
             ConflictError: ``id`` belongs to another text.
             PipelineError: the memory's spaCy pipeline is not English.
-            StoreError: the store failed; nothing was written.
-
         """
         request = UpdateRequest(
             text=text,
@@ -169,23 +211,14 @@ class FactMemory(StoredFacts):
         """Write many facts, each as a knowledge update of its own, in one transaction for each
         batch; return how many. ``progress`` shows a bar on standard error.
 
-        >>> from recallm import RecallM
-        >>> facts = FactMemory(RecallM())
-        >>> facts.write_many([("Ada", "speaks", "Dutch"), ("Ada", "speaks", "Thai")])
-        2
-        >>> [fact.object for fact in facts.read("Ada", "speaks")]
-        ['Thai', 'Dutch']
-
         Raises:
             InvalidInputError: item ``index`` cannot be used. Nothing of its batch was written, the
-                batches before it are.
-            StoreError: the store failed; the batch was rolled back.
-
+                batches before it are. The same holds where the store fails.
         """
         size = checks.count(batch_size, "batch_size") or 1
         written = 0
         with tqdm(disable=not progress, unit="fact") as bar:
-            checked = _checked(checks.listed(facts, "facts"))
+            checked = checked_facts(facts)
             while batch := list(islice(checked, size)):
                 self._search.embed([end for new in batch for end in new.terms[::2]])
                 updates = [
@@ -211,11 +244,6 @@ class FactMemory(StoredFacts):
 
         Terms are matched exactly. The denial of a fact that does not hold is written too: it ends
         what is reported later and was said earlier.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed; nothing was written.
-
         """
         new = NewFact(subject, relation, subject if object is None else object, said, source)
         subject_text, predicate, object_text = new.terms
@@ -224,7 +252,7 @@ class FactMemory(StoredFacts):
                 "relation is denied already; give the relation that ends", argument="relation"
             )
         asked = subject_text, predicate, None if object is None else object_text
-        held = self._held(*asked)
+        held = self._held(asked)
         ended = [
             (it.evidence.subject, denied(it.evidence.predicate), it.evidence.object)
             for it in held.values()
@@ -234,15 +262,13 @@ class FactMemory(StoredFacts):
         if not ended:
             return []
         self._memory.update(**update_arguments(new, *ended))
-        still = self._held(*asked)
+        still = self._held(asked)
         return [Fact.of(claim.evidence) for ends, claim in held.items() if ends not in still]
 
-    def _held(
-        self, subject: str, relation: str, object: str | None
-    ) -> dict[tuple[str, str], Claim]:
+    def _held(self, asked: Terms) -> dict[tuple[str, str], Claim]:
         """What the terms find exactly and holds, by its ends, newest first."""
         with self._reading() as reading:
-            found = reading.find(self._search.conditions(reading, (subject, relation, object)))
+            found = reading.find(self._search.conditions(reading, asked))
         return {claim.ends: claim for claim in found.facts}
 
     def load(
@@ -267,14 +293,11 @@ class FactMemory(StoredFacts):
         or the column that says so (a naive one in UTC); default: now. A row is never said before
         what it changes. The metadata of its passage is its ``key`` and ``row``.
 
-        ``table`` is
-
-        * the path of a file in UTF-8, or a text stream: JSON (a list of objects, or one object a
-          line) if it begins with [ or {, else CSV with a header. The ``delimiter`` of a CSV is that
-          of comma, semicolon, tab and | with which the header has the key and the most columns.
-          Blank rows are skipped.
-        * a DB-API cursor that has executed a SELECT; a pandas, Polars or Arrow table; an iterable
-          of mappings.
+        ``table`` is the path of a file in UTF-8, or a text stream: JSON (a list of objects, or one
+        object a line) if it begins with [ or {, else CSV with a header, whose ``delimiter`` is that
+        of comma, semicolon, tab and | with which the header has the key and the most columns. Or it
+        is a DB-API cursor that has executed a SELECT, or an iterable of mappings, such as a data
+        frame's ``to_dict("records")``.
 
         A cell is a text (stripped; as written, so that "1.50" stays), a finite number, a date, a
         bool, or a list of these, each a fact of its own. Blank cells, None, NaN and NaT are none.
@@ -282,9 +305,9 @@ class FactMemory(StoredFacts):
         lone surrogates, rows with more or fewer cells than the header, blank keys, keys that differ
         in case alone; columns without a name or with one that stands twice.
 
-        Up to 20,000 facts are one transaction; a larger load is several, and a load that was cut
-        off is completed by loading the table again. Files, frames and lists are checked to the end
-        before anything is written. The keys of all rows are held in memory.
+        A load of more than some thousand facts is several transactions; one that was cut off is
+        completed by loading the table again. Files and lists are checked to the end before anything
+        is written. The keys of all rows are held in memory.
 
         >>> from recallm import RecallM
         >>> facts = FactMemory(RecallM())
@@ -293,13 +316,6 @@ class FactMemory(StoredFacts):
         2
         >>> facts.load([{"name": "Ada", "works for": "Pfizer"}], key="name", name="staff")
         TableReport(rows=1, added=0, changed=1, ended=1, unchanged=0)
-        >>> [fact.line for fact in facts.read()]
-        ['Ada — works for → Pfizer']
-
-        Raises:
-            InvalidInputError: the table, or another argument, cannot be used.
-            StoreError: the store failed; the transactions before are written.
-
         """
         return load_table(
             self._memory,
@@ -314,10 +330,121 @@ class FactMemory(StoredFacts):
             progress=progress,
         )
 
+    # -- reading ---------------------------------------------------------------------------
 
-def _checked(facts: Iterable[object]) -> Iterator[NewFact]:
-    for index, fact in enumerate(facts):
-        try:
-            yield NewFact.of_item(fact)
-        except InvalidInputError as error:
-            raise InvalidInputError(error.message, argument=error.argument, index=index) from None
+    def read(
+        self,
+        subject: Term | None = None,
+        relation: Term | None = None,
+        object: Term | None = None,
+        *,
+        as_of: Moment | None = None,
+        match: Match = "similar",
+        limit: int | None = None,
+    ) -> list[Fact]:
+        """The facts that hold, newest first; at most ``limit``, those that arrived last.
+
+        None stands for any subject, relation or object: the paper's six forms, the full one, and
+        everything. A denied relation ("no longer works for") finds denials.
+        """
+        checks.choice(match, get_args(Match), "match")
+        at_most = checks.count(limit, "limit")
+        with self._reading(as_of) as reading:
+            terms = checked_terms(subject, relation, object)
+            return self._search.facts(reading, terms, match, at_most)
+
+    def changes(
+        self, subject: Term, relation: Term, *, as_of: Moment | None = None
+    ) -> list[Change]:
+        """The values that the relation has or had for a subject, in the order in which they began.
+
+        Terms are matched exactly. A value that came back is listed twice.
+        """
+        terms = checked_terms(subject, relation, None)
+        with self._reading(as_of) as reading:
+            spans = reading.history(self._search.conditions(reading, terms))
+        return [Change.of(span) for span in spans]
+
+    # -- aggregation -----------------------------------------------------------------------
+
+    def count(
+        self,
+        subject: Term | None = None,
+        relation: Term | None = None,
+        object: Term | None = None,
+        *,
+        of: Counted | None = None,
+        as_of: Moment | None = None,
+        match: Match = "similar",
+    ) -> int:
+        """How many different values the one term that is not given has; with more or none of them
+        not given, how many facts hold. ``of`` says which: "facts", "subjects", "relations" or
+        "objects".
+        """
+        with self._queries(as_of, match) as queries:
+            return queries.count((subject, relation, object), of)
+
+    def group(
+        self,
+        subject: Term | None = None,
+        relation: Term | None = None,
+        object: Term | None = None,
+        *,
+        by: Part,
+        order: Literal["most", "least"] = "most",
+        limit: int | None = None,
+        as_of: Moment | None = None,
+        match: Match = "similar",
+    ) -> list[Group]:
+        """How many facts hold for each subject, relation or object (``by``), the most first."""
+        with self._queries(as_of, match) as queries:
+            return queries.group((subject, relation, object), by=by, order=order, limit=limit)
+
+    def top(
+        self,
+        relation: Term,
+        *,
+        subject: Term | None = None,
+        order: Literal["greatest", "least"] = "greatest",
+        limit: int | None = 1,
+        as_of: Moment | None = None,
+        match: Match = "similar",
+    ) -> list[Fact]:
+        """The facts of a relation whose objects are the greatest numbers or latest dates, or the
+        least and earliest; at most ``limit``. Other objects are left out.
+        """
+        with self._queries(as_of, match) as queries:
+            return queries.top(subject, relation, order=order, limit=limit)
+
+    def find(
+        self,
+        patterns: Iterable[Pattern],
+        *,
+        limit: int | None = None,
+        as_of: Moment | None = None,
+        match: Match = "similar",
+    ) -> list[Solution]:
+        """The values of variables ("?who") with which all ``patterns`` hold, each solution once."""
+        with self._queries(as_of, match) as queries:
+            return queries.find(patterns, limit=limit)
+
+    # -- parts -----------------------------------------------------------------------------
+
+    @contextmanager
+    def _queries(self, as_of: Moment | None, match: Match) -> Iterator[FactQueries]:
+        """Aggregation over what one reader sees."""
+        checks.choice(match, get_args(Match), "match")
+        with self._reading(as_of) as reading:
+            yield FactQueries(
+                lambda terms, how: self._search.facts(reading, checked_terms(*terms), how),
+                self._search.key,
+                match,
+            )
+
+    @contextmanager
+    def _reading(self, as_of: Moment | None = None) -> Iterator[FactReading]:
+        """All reads within one horizon see one state."""
+        horizon = checks.moment(as_of, "as_of")
+        with self._memory.graph.reader(horizon) as reader:
+            vocabulary = self._vocabularies.of(self._memory.namespace, reader)
+            yield FactReading(reader, self._relations, vocabulary, horizon)

@@ -16,18 +16,9 @@ from typing import Literal, TypeAlias, get_args
 
 from recallm import checks
 from recallm.errors import InvalidInputError
-from recallm.facts.fact import Fact, Match, Term, checked_term
+from recallm.facts.fact import PARTS, Fact, Match, Part, Term, checked_term
 
-__all__ = [
-    "Counted",
-    "FactQueries",
-    "Group",
-    "Part",
-    "Pattern",
-    "Solution",
-]
-
-Part: TypeAlias = Literal["subject", "relation", "object"]
+__all__ = ["Counted", "FactQueries", "Group", "Pattern", "Solution"]
 
 Counted: TypeAlias = Literal["facts", "subjects", "relations", "objects"]
 
@@ -40,7 +31,6 @@ Read: TypeAlias = Callable[[Pattern, Match], list[Fact]]
 Key: TypeAlias = Callable[[Part, str], str]
 """A key that texts of this part share if they mean the same."""
 
-_PARTS: tuple[Part, Part, Part] = ("subject", "relation", "object")
 _COUNTED: tuple[Counted, Counted, Counted] = ("subjects", "relations", "objects")
 
 _MOST_JOINED = 1_000_000
@@ -79,7 +69,7 @@ class FactQueries:
 
     read: Read
     key: Key
-    match: Literal["exact", "similar"] = "similar"
+    match: Match
 
     def count(self, terms: Pattern, of: Counted | None) -> int:
         """The number of facts, or of different subjects, relations or objects in them. None: the
@@ -88,31 +78,21 @@ class FactQueries:
             checks.choice(of, get_args(Counted), "of")
         elif terms.count(None) == 1:
             of = _COUNTED[terms.index(None)]
-        facts = self.read(terms, self.match)
-        if of is None or of == "facts":
-            return len({self._fact_key(fact) for fact in facts})
-        part = _PARTS[_COUNTED.index(of)]
-        return len({self._key_of(fact, part) for fact in facts})
+        parts = PARTS if of is None or of == "facts" else (PARTS[_COUNTED.index(of)],)
+        return len({self._keys_of(fact, parts) for fact in self.read(terms, self.match)})
 
     def group(
-        self,
-        terms: Pattern,
-        *,
-        by: Part,
-        order: Literal["most", "least"],
-        limit: int | None,
+        self, terms: Pattern, *, by: Part, order: Literal["most", "least"], limit: int | None
     ) -> list[Group]:
         """The facts in groups that share the part ``by``: the largest groups first, or the smallest
         ones; equal ones by text."""
-        part: Part = checks.choice(by, _PARTS, "by")
+        part: Part = checks.choice(by, PARTS, "by")
         checks.choice(order, ("most", "least"), "order")
         at_most = checks.count(limit, "limit")
-        facts = {self._fact_key(fact): fact for fact in reversed(self.read(terms, self.match))}
-        newest_first = list(reversed(facts.values()))
-        counts = Counter(self._key_of(fact, part) for fact in newest_first)
-        labels: dict[str, str] = {}
-        for fact in newest_first:
-            labels.setdefault(self._key_of(fact, part), getattr(fact, part))
+        found = reversed(self.read(terms, self.match))
+        facts = {self._keys_of(fact, PARTS): fact for fact in found}.values()
+        counts = Counter(self._key_of(fact, part) for fact in facts)
+        labels = {self._key_of(fact, part): getattr(fact, part) for fact in facts}  # the newest
         sign = -1 if order == "most" else 1
         ordered = sorted(counts, key=lambda key: (sign * counts[key], labels[key]))
         return [Group(value=labels[key], count=counts[key]) for key in ordered[:at_most]]
@@ -144,12 +124,7 @@ class FactQueries:
         return [fact for _, fact in measured[:at_most]]
 
     def find(self, patterns: Iterable[Pattern], *, limit: int | None) -> list[Solution]:
-        """The values of the variables with which every pattern holds, each solution once.
-
-        Raises:
-            InvalidInputError: there is no pattern, one is no triplet of terms, they share no
-                variables, or they have more than a million solutions.
-        """
+        """The values of the variables with which every pattern holds, each solution once."""
         checked = [_Checked.of(pattern) for pattern in checks.listed(patterns, "patterns")]
         at_most = checks.count(limit, "limit")
         if not checked:
@@ -203,13 +178,10 @@ class FactQueries:
     ) -> list[Fact]:
         """The facts of a pattern that may agree with the values of its variables."""
         if shared and len(known) <= _MOST_LOOKED_UP:
-            facts = [
-                fact
-                for same in known.values()
-                for fact in self.read(
-                    pattern.terms({n: same[0].values[n] for n in shared}), "exact"
-                )
-            ]
+            facts: list[Fact] = []
+            for same in known.values():
+                values = {name: same[0].values[name] for name in shared}
+                facts += self.read(pattern.terms(values), "exact")
             if facts:
                 return facts
         return self.read(pattern.terms({}), self.match)
@@ -219,18 +191,19 @@ class FactQueries:
         variable stands for two things."""
         values: dict[str, str] = {}
         keys: dict[str, str] = {}
-        for part, name in zip(_PARTS, pattern.names, strict=True):
+        for part, name in zip(PARTS, pattern.names, strict=True):
             if name is not None:
+                key = self._key_of(fact, part)
                 values.setdefault(name, getattr(fact, part))
-                if keys.setdefault(name, self._key_of(fact, part)) != self._key_of(fact, part):
+                if keys.setdefault(name, key) != key:
                     return None
         return values, keys
 
     def _key_of(self, fact: Fact, part: Part) -> str:
         return self.key(part, getattr(fact, part))
 
-    def _fact_key(self, fact: Fact) -> tuple[str, ...]:
-        return tuple(self._key_of(fact, part) for part in _PARTS)
+    def _keys_of(self, fact: Fact, parts: Sequence[Part]) -> tuple[str, ...]:
+        return tuple(self._key_of(fact, part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +225,8 @@ class _Checked:
 
     @classmethod
     def of(cls, pattern: object) -> _Checked:
-        parts = checks.listed(pattern, "patterns")
-        terms = None if isinstance(pattern, str) else tuple(parts)
-        if terms is None or len(terms) != 3:
+        terms = tuple(checks.listed(pattern, "patterns"))
+        if len(terms) != 3:
             raise InvalidInputError(
                 "a pattern is (subject, relation, object); variables begin with '?'",
                 argument="patterns",
@@ -287,21 +259,16 @@ class _Checked:
 
 def _order(patterns: Sequence[_Checked]) -> list[int]:
     """The places of the patterns in the order in which they are joined: each shares a variable with
-    those before it, and of these the one with the fewest facts comes first.
-
-    Raises:
-        InvalidInputError: some share no variable with the others: every combination would do.
-    """
+    those before it, and of these the one with the fewest facts comes first."""
     left = set(range(len(patterns)))
     bound: set[str] = set()
     order: list[int] = []
     while left:
+        variables = {place: patterns[place].variables for place in sorted(left)}
         joined = [
             place
-            for place in sorted(left)
-            if not bound
-            or not patterns[place].variables
-            or not bound.isdisjoint(patterns[place].variables)
+            for place, names in variables.items()
+            if not (bound and names) or not bound.isdisjoint(names)
         ]
         if not joined:
             raise InvalidInputError(
@@ -311,7 +278,7 @@ def _order(patterns: Sequence[_Checked]) -> list[int]:
             )
         order.append(max(joined, key=lambda place: patterns[place].selectivity(bound)))
         left.remove(order[-1])
-        bound.update(patterns[order[-1]].variables)
+        bound.update(variables[order[-1]])
     return order
 
 

@@ -9,27 +9,53 @@ A term that nothing is like has an empty answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import get_args
 
-from recallm.facts.fact import Fact, Match
+from recallm import checks
+from recallm.facts.fact import PARTS, Fact, Match, Part, Terms, checked_term
 from recallm.facts.similar import similar_entities, similar_relations
-from recallm.facts.values import value_of
+from recallm.facts.values import text_key, value_of
 from recallm.predicates import (
     Conditions,
     FactReading,
     Found,
     PredicateName,
+    PredicateNames,
     Relations,
     RelationVectors,
+    Side,
 )
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import RememberedVectors
 
-__all__ = ["Search", "Terms"]
+__all__ = ["Search", "declared_relations"]
 
-Terms: TypeAlias = tuple[str | None, str | None, str | None]
-"""Subject, relation and object as texts; None: any."""
+
+def declared_relations(
+    concept_name: Callable[[str], str],
+    single_valued: Iterable[str] | Mapping[str, Side],
+    multi_valued: Iterable[str],
+) -> Relations:
+    """The relations of a ``FactMemory``, with those that its user declares."""
+
+    def predicates(given: object, argument: str) -> list[str]:
+        return [checked_term(predicate, argument) for predicate in checks.listed(given, argument)]
+
+    declared: list[str] | dict[str, Side]
+    if isinstance(single_valued, Mapping):
+        sides = get_args(Side)
+        declared = {
+            checked_term(predicate, "single_valued"): checks.choice(side, sides, "single_valued")
+            for predicate, side in single_valued.items()
+        }
+    else:
+        declared = predicates(single_valued, "single_valued")
+    return Relations(
+        PredicateNames(concept_name),
+        single_valued=declared,
+        multi_valued=predicates(multi_valued, "multi_valued"),
+    )
 
 
 class Search:
@@ -60,14 +86,14 @@ class Search:
         )
 
     def facts(
-        self, reading: FactReading, terms: Terms, match: Match, limit: int | None
+        self, reading: FactReading, terms: Terms, match: Match, limit: int | None = None
     ) -> list[Fact]:
         """The facts that hold and answer the terms, newest first."""
         exact = self.conditions(reading, terms)
         found = reading.find(exact, limit)
         if found.is_known or match == "exact":
             return _facts(found, {}, terms)
-        scores: dict[str, float] = {}
+        scores: dict[Part, float] = {}
         subjects = self._similar(reading, terms[0], exact.subjects, "subject", scores)
         objects = self._similar(reading, terms[2], exact.objects, "object", scores)
         if scores:
@@ -83,6 +109,12 @@ class Search:
             if found.is_known:
                 return _facts(found, {**scores, "relation": score}, terms)
         return []
+
+    def key(self, part: Part, text: str) -> str:
+        """What texts of a part share that mean the same."""
+        if part == "relation":
+            return self._relations.of(text).name
+        return text_key(text, self._concept_name)
 
     def embed(self, labels: Sequence[str]) -> None:
         """Embed the labels of entities, all at once, before ``embeddings`` asks for each."""
@@ -108,8 +140,8 @@ class Search:
         reading: FactReading,
         term: str | None,
         ids: Collection[str] | None,
-        place: str,
-        scores: dict[str, float],
+        part: Part,
+        scores: dict[Part, float],
     ) -> Collection[str] | None:
         """The entities that a term means: those of ``ids`` that exist, else those of the most
         similar name, whose score is added to ``scores``."""
@@ -122,25 +154,20 @@ class Search:
         similar = similar_entities(reading, self._concept_name(term), term, vector)
         if similar is None:
             return []
-        scores[place] = similar.score
+        scores[part] = similar.score
         return similar.ids
 
 
-def _facts(found: Found, scores: Mapping[str, float], terms: Terms) -> list[Fact]:
+def _facts(found: Found, scores: Mapping[Part, float], terms: Terms) -> list[Fact]:
     """The facts that were found; ``scores``: those of the terms that others stand for."""
+    asked = dict(zip(PARTS, terms, strict=True))
     facts: list[Fact] = []
-    subject, relation, object = terms
-    asked: Mapping[str, str | None]
-    asked = {"subject": subject, "relation": relation, "object": object}
     for claim in found.facts:
         evidence = claim.evidence
-        written = {
-            "subject": evidence.subject_label,
-            "relation": evidence.predicate,
-            "object": evidence.object_label,
-        }
+        labels = evidence.subject_label, evidence.predicate, evidence.object_label
+        written = dict(zip(PARTS, labels, strict=True))
         matched = {
-            place: (asked[place] or "", written[place], score) for place, score in scores.items()
+            part: (asked[part] or "", written[part], score) for part, score in scores.items()
         }
         facts.append(Fact.of(evidence, matched))
     return facts

@@ -1,4 +1,4 @@
-"""The rows of a table, whatever holds it: CSV, JSON, a database cursor, a data frame or records.
+"""The rows of a table, whatever holds it: CSV, JSON, a database cursor or records.
 
 Every kind of table gives records: a mapping from column to the raw value of each cell. Checks of
 keys, columns and cells are the same for all of them, and every error names the row.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import chain, count
 from math import isfinite, isnan
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from recallm import checks
@@ -28,6 +28,9 @@ __all__ = ["Source", "TableRow", "checked_rows", "source_of"]
 
 Record: TypeAlias = Mapping[str, object]
 """The cells of a row as they were given, by column."""
+
+Table: TypeAlias = tuple[Sequence[str] | None, Iterator[Record]]
+"""The columns, if they are known before the first row, and the records."""
 
 _DELIMITERS = ",;\t|"
 _HEADER_LINES = 100
@@ -49,40 +52,29 @@ class TableRow(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A table: its ``name``, if it has one; ``records``, which reads it from the first row on; and
-    whether it can be read twice.
-
-    ``records`` gives the columns, if they are known before the first row, and the records.
-    """
+    """A table: its ``name``, if it has one; ``read``, which reads it from the first row on; and
+    whether it can be read twice."""
 
     name: str | None
-    records: Callable[[], tuple[Sequence[str] | None, Iterator[Record]]]
+    read: Callable[[], Table]
     is_rereadable: bool
 
 
 def source_of(table: object, *, key: str, delimiter: str | None = None) -> Source:
-    """The table that a user gives.
-
-    Raises:
-        InvalidInputError: it is no table.
-
-    """
+    """The table that a user gives."""
     if isinstance(table, str | os.PathLike):
         path = checks.file_path(table, "table")
-        return Source(path.name, lambda: _read_file(path, key, delimiter), is_rereadable=True)
+        return Source(path.name, lambda: _read_lines(_lines_of(path), key, delimiter), True)
     given: Any = table
     if callable(getattr(given, "read", None)):
-        return Source(None, lambda: _read_text(given, key, delimiter), is_rereadable=False)
+        return Source(None, lambda: _read_lines(iter(given), key, delimiter), False)
     if hasattr(given, "description") and hasattr(given, "fetchmany"):
-        return Source(None, lambda: _read_cursor(given), is_rereadable=False)
-    if hasattr(given, "itertuples") and hasattr(given, "columns"):  # pandas
-        return Source(None, lambda: _read_frame(given, key), is_rereadable=True)
-    if hasattr(given, "iter_rows") and hasattr(given, "columns"):  # Polars
-        columns = list(given.columns)
-        return Source(None, lambda: (columns, given.iter_rows(named=True)), is_rereadable=True)
-    if hasattr(given, "schema"):  # Arrow: a table or a data set, a batch, a stream of batches
-        can_repeat = hasattr(given, "to_batches") or hasattr(given, "to_pylist")
-        return Source(None, lambda: _read_arrow(given), is_rereadable=can_repeat)
+        return Source(None, lambda: _read_cursor(given), False)
+    if hasattr(given, "columns") or hasattr(given, "schema"):
+        raise _unusable(
+            'give the rows of a data frame: frame.to_dict("records") of pandas, '
+            "frame.to_dicts() of Polars, table.to_pylist() of Arrow"
+        )
     records = checks.listed(table, "table")
     return Source(None, lambda: (None, iter(records)), isinstance(table, Sequence))
 
@@ -99,14 +91,9 @@ def checked_rows(
     """Each row of a table, checked. ``key`` and ``said`` name columns; ``columns`` gives those that
     are read the names of their relations, and None stands for all others. ``check_relation`` raises
     an error for a relation that cannot be written. ``seen`` gets each key (``same_key``), with
-    the number of its row.
-
-    Raises:
-        InvalidInputError: a column is missing, has no name or a name that stands twice; a key is
-            blank or stands twice; a cell holds what is no term, or a text that no name can be.
-
+    the number of its row. An InvalidInputError says which row, column or key cannot be used.
     """
-    header, records = source.records()
+    header, records = source.read()
     needed = {key, *(columns or ()), *(() if said is None else (said,))}
     names = _Names(needed, {key, said}, columns, check_relation)
     if header is not None:
@@ -154,7 +141,7 @@ class _Names:
 
     def __init__(
         self,
-        needed: Collection[str],
+        needed: Set[str],
         apart: Collection[str | None],
         columns: Mapping[str, str] | None,
         check_relation: Callable[[str], None],
@@ -166,12 +153,7 @@ class _Names:
         self._check_relation = check_relation
 
     def relation(self, column: object, place: str = "a column") -> str | None:
-        """The relation of a column.
-
-        Raises:
-            InvalidInputError: it has no name, or one that no relation can have.
-
-        """
+        """The relation of a column."""
         if column in self.known:
             return self.known[column]
         if not isinstance(column, str) or not column.strip():
@@ -190,20 +172,14 @@ class _Names:
         return relation
 
     def check_header(self, header: Sequence[object]) -> None:
-        """Check all columns of a table that names them.
-
-        Raises:
-            InvalidInputError: one cannot be used, stands twice, or is missing.
-
-        """
+        """Check all columns of a table that names them."""
         for number, column in enumerate(header, 1):
             if column in self.known:
                 raise _unusable(f"the column {checks.shown(column)} stands twice")
             self.relation(column, f"column {number}")
-        for name in self._needed:
-            if name not in self.known:
-                shown = ", ".join(checks.shown(it) for it in header[:20])
-                raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
+        for name in self._needed - self.known.keys():
+            shown = ", ".join(map(checks.shown, header[:20]))
+            raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
 
 
 # -- cells -------------------------------------------------------------------------------------
@@ -211,22 +187,23 @@ class _Names:
 
 def _terms(value: object, column: str) -> tuple[Term, ...]:
     """The terms of a cell; none where it is blank."""
-    if isinstance(value, str):
-        text = value.strip()
-        return (checks.name(text, f"column {checks.shown(column)}"),) if text else ()
-    if value is None or type(value).__name__ in _ABSENT_TYPES:
-        return ()
     if isinstance(value, list | tuple):
-        return tuple(dict.fromkeys(chain.from_iterable(_scalar(it, column) for it in value)))
+        return tuple(dict.fromkeys(chain.from_iterable(_scalar(each, column) for each in value)))
     return _scalar(value, column)
 
 
 def _scalar(value: object, column: str) -> tuple[Term, ...]:
     given: Any = value
+    argument = f"column {checks.shown(column)}"
+    if isinstance(given, str):
+        text = given.strip()
+        return (checks.name(text, argument),) if text else ()
+    if given is None or type(given).__name__ in _ABSENT_TYPES:
+        return ()
     if hasattr(given, "dtype") and hasattr(given, "tolist"):  # numpy
-        return _numpy_terms(given, column)
-    if given is None or isinstance(given, str) or type(given).__name__ in _ABSENT_TYPES:
-        return _terms(given, column)
+        if given.dtype.kind == "M":  # Python has no nanoseconds
+            given = given.astype("datetime64[us]")
+        return _terms(given.tolist(), column)
     if isinstance(given, datetime):  # a pandas Timestamp too
         return (datetime.combine(given.date(), given.timetz()),)
     if isinstance(given, time | UUID):
@@ -238,20 +215,13 @@ def _scalar(value: object, column: str) -> tuple[Term, ...]:
     if given.is_nan() if is_decimal else isinstance(given, float) and isnan(given):
         return ()
     if isinstance(given, bool | int | date) or (isinstance(given, float) and isfinite(given)):
-        checked_term(given, f"column {checks.shown(column)}")
+        checked_term(given, argument)
         return (given,)
     shown = str(given) if isinstance(given, float | Decimal) else type(given).__name__
     raise _unusable(
-        f"column {checks.shown(column)} holds {shown:.60}; a cell is a text, a finite number, a "
-        "date, True or False, or a list of these; leave the column out with relations=…"
+        f"{argument} holds {shown:.60}; a cell is a text, a finite number, a date, True or False, "
+        "or a list of these; leave the column out with relations=…"
     )
-
-
-def _numpy_terms(given: Any, column: str) -> tuple[Term, ...]:
-    """The terms of a numpy scalar or array."""
-    if given.dtype.kind == "M":  # Python has no nanoseconds
-        given = given.astype("datetime64[us]")
-    return _terms(given.tolist(), column)
 
 
 def _moment(value: object, column: str) -> datetime | None:
@@ -275,13 +245,6 @@ def _moment(value: object, column: str) -> datetime | None:
 # -- kinds of tables ---------------------------------------------------------------------------
 
 
-def _read_file(
-    path: Path, key: str, delimiter: str | None
-) -> tuple[Sequence[str] | None, Iterator[Record]]:
-    lines = _lines_of(path)
-    return _read_lines(lines, key, delimiter)
-
-
 def _lines_of(path: Path) -> Iterator[str]:
     try:
         with open_for_reading(path) as stream:
@@ -290,15 +253,7 @@ def _lines_of(path: Path) -> Iterator[str]:
         raise _unusable(str(error)) from error
 
 
-def _read_text(
-    stream: IO[str], key: str, delimiter: str | None
-) -> tuple[Sequence[str] | None, Iterator[Record]]:
-    return _read_lines(iter(stream), key, delimiter)
-
-
-def _read_lines(
-    given: Iterator[object], key: str, delimiter: str | None
-) -> tuple[Sequence[str] | None, Iterator[Record]]:
+def _read_lines(given: Iterator[object], key: str, delimiter: str | None) -> Table:
     """The table in lines of text: JSON where the first one begins with [ or {, else CSV."""
     lines = _checked_lines(given)
     first = next((line for line in lines if line.strip("\ufeff \t\r\n")), "").lstrip("\ufeff")
@@ -322,9 +277,7 @@ def _checked_lines(given: Iterator[object]) -> Iterator[str]:
         raise _unusable(f"the table is not text in UTF-8: {error}") from error
 
 
-def _csv_records(
-    lines: Iterator[str], key: str, delimiter: str | None
-) -> tuple[Sequence[str], Iterator[Record]]:
+def _csv_records(lines: Iterator[str], key: str, delimiter: str | None) -> Table:
     header = [next(lines)]
     while sum(line.count('"') for line in header) % 2 and len(header) < _HEADER_LINES:
         if not (line := next(lines, "")):
@@ -382,30 +335,12 @@ def _json(place: str, text: str) -> Any:
         ) from error
 
 
-def _read_cursor(cursor: Any) -> tuple[Sequence[str], Iterator[Record]]:
+def _read_cursor(cursor: Any) -> Table:
     if cursor.description is None:
         raise _unusable("the cursor has no rows; execute a SELECT first")
     columns = [column[0] for column in cursor.description]
     pages = iter(lambda: cursor.fetchmany(_FETCHED_ROWS), [])
     return columns, (dict(zip(columns, row, strict=True)) for page in pages for row in page)
-
-
-def _read_frame(frame: Any, key: str) -> tuple[Sequence[str], Iterator[Record]]:
-    """A pandas data frame; the key may be the name of its index."""
-    if key not in frame.columns and key == frame.index.name:
-        frame = frame.reset_index()
-    columns = list(frame.columns)
-    rows = frame.itertuples(index=False, name=None)
-    return columns, (dict(zip(columns, row, strict=True)) for row in rows)
-
-
-def _read_arrow(table: Any) -> tuple[Sequence[str], Iterator[Record]]:
-    columns = list(table.schema.names)
-    if hasattr(table, "to_batches"):
-        batches = table.to_batches()
-    else:
-        batches = [table] if hasattr(table, "to_pylist") else table
-    return columns, (record for batch in batches for record in batch.to_pylist())
 
 
 def _unusable(problem: str) -> InvalidInputError:

@@ -146,12 +146,7 @@ class _Load:
         self.counts = {"added": 0, "changed": 0, "ended": 0, "unchanged": 0}
 
     def check_relation(self, relation: str) -> None:
-        """Refuse a relation that cannot be denied: a denied one, or one too long for it.
-
-        Raises:
-            InvalidInputError: it is one.
-
-        """
+        """Refuse a relation that cannot be denied: a denied one, or one too long for it."""
         checks.name(denied(relation), "the denial of a relation")
         if self._relations.of(relation).negative:
             raise InvalidInputError(

@@ -1,9 +1,8 @@
-"""The memory on which facts are tested; `StoreSuite` holds what a store does with facts."""
+"""The memory on which facts are tested; ``StoreSuite`` holds what a store does with facts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,9 @@ from recallm.facts import FactMemory
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[RecallM]:
-    """A memory in a file that nothing else uses."""
-    with RecallM(tmp_path / "memory.db") as memory:
+def memory() -> Iterator[RecallM]:
+    """A memory that nothing else uses."""
+    with RecallM() as memory:
         yield memory
 
 

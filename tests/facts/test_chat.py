@@ -4,13 +4,14 @@ aggregations."""
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 
 from recallm import RecallM
 from recallm.facts import FactChat, FactMemory, NewFact
 from recallm.facts.call_scanner import parse_calls
-from recallm.facts.calls import Call
+from recallm.facts.calls import Call, CallName
 from tests.facts.figures import FIGURES, Figure
 from tests.facts.scripted import ScriptedModel, all_facts, triplets
 
@@ -29,28 +30,29 @@ def figure(request: pytest.FixtureRequest) -> Figure:
     return request.param
 
 
-@pytest.mark.parametrize("by", [None, 1, 7])
-def test_dialogues_of_the_paper(facts: FactMemory, figure: Figure, by: int | None) -> None:
+def test_dialogues_of_the_paper(figure: Figure) -> None:
     sentences = [sentence for sentence, _ in figure.told]
     responses = [*(calls for _, calls in figure.told), figure.response, figure.answer]
-    model = ScriptedModel(*responses, by=by)
-    chat = FactChat(facts, model, prompt="fine-tuned")
-    written = []
-    for sentence, calls in figure.told:
-        reply = chat.answer(sentence)
-        assert reply == ""
+    for by in (None, 1, 7):
+        facts = FactMemory(RecallM())
+        model = ScriptedModel(*responses, by=by)
+        chat = FactChat(facts, model, prompt="fine-tuned")
+        written = []
+        for sentence, calls in figure.told:
+            reply = chat.answer(sentence)
+            assert reply == ""
+            assert reply.complete
+            assert "".join(map(str, reply.calls)) == calls
+            written += triplets(reply.written)
+        assert all_facts(facts) == written
+        reply = chat.answer(figure.question)
+        assert model.prompts == [*sentences, figure.question, figure.full_input]
+        assert reply == figure.answer
         assert reply.complete
-        assert "".join(map(str, reply.calls)) == calls
-        written += triplets(reply.written)
-    assert all_facts(facts) == written
-    reply = chat.answer(figure.question)
-    assert model.prompts == [*sentences, figure.question, figure.full_input]
-    assert reply == figure.answer
-    assert reply.complete
-    assert not reply.written
-    (call,) = reply.calls
-    assert f"{figure.question}{call}" == figure.full_input
-    assert triplets(reply.facts)[::-1] == list(call.rows or ())
+        assert not reply.written
+        (call,) = reply.calls
+        assert f"{figure.question}{call}" == figure.full_input
+        assert triplets(reply.facts)[::-1] == list(call.rows or ())
 
 
 def test_dialogues_of_the_paper_by_examples(facts: FactMemory, figure: Figure) -> None:
@@ -76,14 +78,7 @@ def test_the_examples_are_calls_that_parse(facts: FactMemory) -> None:
     examples = prompt[prompt.index("\nMessage:") :]
     calls = [event for event in parse_calls(examples) if isinstance(event, Call)]
     assert "".join(map(str, parse_calls(examples))) == examples
-    assert {call.name for call in calls} == {
-        "MEM_WRITE",
-        "MEM_READ",
-        "MEM_COUNT",
-        "MEM_GROUP",
-        "MEM_TOP",
-        "MEM_FIND",
-    }
+    assert {call.name for call in calls} == set(get_args(CallName))
 
 
 def test_the_temporal_answer_changes_with_the_memory(facts: FactMemory) -> None:
@@ -101,7 +96,7 @@ def test_the_temporal_answer_changes_with_the_memory(facts: FactMemory) -> None:
 # -- text and streams --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", [1, 3, 10, 100])
+@pytest.mark.parametrize("by", [1, 10])
 def test_a_stream_shows_no_part_of_a_call(facts: FactMemory, by: int) -> None:
     facts.write("Ada", "employed by", "BMW")
     model = ScriptedModel(
@@ -146,26 +141,23 @@ def test_the_model_stops_at_a_call_that_asks(facts: FactMemory) -> None:
     assert answer.complete
 
 
-@pytest.mark.parametrize("read", ["[MEM_READ{Ada>>>>}", "[mem_read { Ada » » }]"])
-def test_a_model_that_stops_at_a_read_of_its_own_accord(facts: FactMemory, read: str) -> None:
+def test_a_model_that_stops_at_a_read_of_its_own_accord(facts: FactMemory) -> None:
     facts.write("Ada", "employed by", "BMW")
-    model = ScriptedModel(read, "Ada works.")
-    assert FactChat(facts, model).answer("Who is Ada?") == "Ada works."
-    assert model.prompts[1].endswith(": [MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}]")
+    for read in ("[MEM_READ{Ada>>>>}", "[mem_read { Ada » » }]"):
+        model = ScriptedModel(read, "Ada works.")
+        assert FactChat(facts, model).answer("Who is Ada?") == "Ada works."
+        assert model.prompts[1].endswith(": [MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}]")
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
+def test_white_space_around_calls(facts: FactMemory) -> None:
+    for written, shown in (
         ("Good. [MEM_WRITE{a>>r>>b}] Bye.", "Good. Bye."),
         ("Good.[MEM_WRITE{a>>r>>b}] Bye.", "Good. Bye."),
         ("[MEM_WRITE{a>>r>>b}]\nGood.\n", "Good."),
         ("Good.\n\n[MEM_WRITE{a>>r>>b}]\n\nBye.", "Good.\n\nBye."),
         ("  Good.  Bye. ", "Good.  Bye."),
-    ],
-)
-def test_white_space_around_calls(facts: FactMemory, written: str, shown: str) -> None:
-    assert FactChat(facts, ScriptedModel(written, by=2)).answer("Hello.") == shown
+    ):
+        assert FactChat(facts, ScriptedModel(written, by=2)).answer("Hello.") == shown, written
 
 
 def test_earlier_messages(facts: FactMemory) -> None:
@@ -204,22 +196,17 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "results"), ASKED)
-def test_aggregations(facts: FactMemory, asked: str, results: str) -> None:
+def test_aggregations(facts: FactMemory) -> None:
+    firms = [("Ada", "BMW"), ("Bob", "BMW"), ("Cleo", "Opera")]
+    facts.write_many((name, "employed by", firm) for name, firm in firms)
     facts.write_many(
-        [
-            ("Ada", "employed by", "BMW"),
-            ("Bob", "employed by", "BMW"),
-            ("Cleo", "employed by", "Opera"),
-            ("Opera", "founded in", "Oslo"),
-            ("Ada", "salary", 52000),
-            ("Bob", "salary", 61000),
-        ]
+        [("Opera", "founded in", "Oslo"), ("Ada", "salary", 52000), ("Bob", "salary", 61000)]
     )
-    model = ScriptedModel(asked, "So it is.")
-    answer = FactChat(facts, model).answer("Well?")
-    assert answer == "So it is."
-    assert answer.complete
-    assert model.prompts[1].endswith(f"Reply: {asked}{results}")
-    shows_facts = not asked.startswith(("[MEM_COUNT", "[MEM_GROUP"))
-    assert bool(answer.facts) == shows_facts
+    for asked, results in ASKED:
+        model = ScriptedModel(asked, "So it is.")
+        answer = FactChat(facts, model).answer("Well?")
+        assert answer == "So it is."
+        assert answer.complete
+        assert model.prompts[1].endswith(f"Reply: {asked}{results}"), asked
+        shows_facts = not asked.startswith(("[MEM_COUNT", "[MEM_GROUP"))
+        assert bool(answer.facts) == shows_facts, asked

@@ -3,7 +3,8 @@ that poses as a call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -58,28 +59,23 @@ def test_a_model_that_asks_without_end(facts: FactMemory) -> None:
     assert len(answer.calls) == 3
 
 
-@pytest.mark.parametrize("by", [None, 1])
-def test_a_model_that_repeats_a_read(facts: FactMemory, by: int | None) -> None:
+def test_a_model_that_repeats_a_read(facts: FactMemory) -> None:
     facts.write("Ada", "employed by", "BMW")
-    model = ScriptedModel("[MEM_READ{Ada>>>>}:", "[MEM_READ{Ada>>>>}:", "never", by=by)
-    answer = FactChat(facts, model).answer("Who is Ada?")
-    assert answer == ""
-    assert not answer.complete
-    assert len(answer.calls) == 1
-    assert triplets(answer.facts) == [("Ada", "employed by", "BMW")]
-    assert len(model.prompts) == 2
-
-
-@pytest.mark.parametrize("by", [None, 1])
-def test_a_model_that_begins_its_reply_again(facts: FactMemory, by: int | None) -> None:
-    """Chat models often repeat what stands in the prompt before they go on."""
-    facts.write("Ada", "employed by", "BMW")
-    whole = "[MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}] Ada is employed by BMW."
-    model = ScriptedModel("[MEM_READ{Ada>>>>}:", whole, by=by)
-    answer = FactChat(facts, model).answer("Who is Ada?")
-    assert answer == "Ada is employed by BMW."
-    assert answer.complete
-    assert len(answer.calls) == 1
+    for by in (None, 1):
+        model = ScriptedModel("[MEM_READ{Ada>>>>}:", "[MEM_READ{Ada>>>>}:", "never", by=by)
+        answer = FactChat(facts, model).answer("Who is Ada?")
+        assert answer == ""
+        assert not answer.complete
+        assert len(answer.calls) == 1
+        assert triplets(answer.facts) == [("Ada", "employed by", "BMW")]
+        assert len(model.prompts) == 2
+        # Chat models often repeat what stands in the prompt before they go on.
+        whole = "[MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}] Ada is employed by BMW."
+        model = ScriptedModel("[MEM_READ{Ada>>>>}:", whole, by=by)
+        answer = FactChat(facts, model).answer("Who is Ada?")
+        assert answer == "Ada is employed by BMW."
+        assert answer.complete
+        assert len(answer.calls) == 1
 
 
 def endless(prompt: str) -> Iterator[str]:
@@ -104,19 +100,12 @@ def test_a_call_that_never_ends_does_not_hold_a_stream(facts: FactMemory) -> Non
 # -- models that do not do what they should ----------------------------------------------------
 
 
-@pytest.mark.parametrize("nothing", ["", " \n "])
-def test_a_model_that_says_nothing(facts: FactMemory, nothing: str) -> None:
-    answer = FactChat(facts, ScriptedModel(nothing)).answer("Hello?")
-    assert answer == ""
-    assert not answer.complete
-
-
-@pytest.mark.parametrize("broken", ["[MEM_WRITE{a>>b}]", "[MEM_WRITE{a>>r>>b", "[MEM_WRI"])
-def test_a_broken_call_is_hidden_and_writes_nothing(facts: FactMemory, broken: str) -> None:
-    answer = FactChat(facts, ScriptedModel(f"Good. {broken}", by=1)).answer("Hello.")
-    assert answer == "Good."
-    assert not answer.complete
-    assert not answer.calls
+def test_a_reply_without_anything_to_show(facts: FactMemory) -> None:
+    broken = ("[MEM_WRITE{a>>b}]", "[MEM_WRITE{a>>r>>b", "[MEM_WRI")
+    for shown, texts in (("", ("", " \n ")), ("Good.", [f"Good. {it}" for it in broken])):
+        for text in texts:
+            answer = FactChat(facts, ScriptedModel(text, by=1)).answer("Hello.")
+            assert (answer, answer.complete, answer.calls) == (shown, False, ()), text
     assert all_facts(facts) == []
 
 
@@ -129,23 +118,15 @@ def fails_in_a_stream(prompt: str) -> Iterator[str]:
     raise RuntimeError("no connection")
 
 
-@pytest.mark.parametrize("model", [fails, fails_in_a_stream])
-def test_a_model_that_raises(facts: FactMemory, model: Callable[[str], Any]) -> None:
-    chat = FactChat(facts, model)
-    with pytest.raises(LLMError, match="RuntimeError: no connection"):
-        chat.answer("Hello.")
-    stream = chat.stream("Hello.")
-    with pytest.raises(LLMError, match="RuntimeError: no connection"):
-        list(stream)
-    with pytest.raises(LLMError, match="failed, before its end"):
-        _ = stream.answer
-    assert all_facts(facts) == []
-
-
-def test_a_model_that_raises_after_a_read(facts: FactMemory) -> None:
-    model = ScriptedModel("[MEM_WRITE{a>>r>>b}][MEM_READ{a>>>>}:")
-    with pytest.raises(LLMError, match="IndexError"):
-        FactChat(facts, model).answer("Hello.")
+def test_a_model_that_raises(facts: FactMemory) -> None:
+    for model in (fails, fails_in_a_stream):
+        stream = FactChat(facts, model).stream("Hello.")
+        with pytest.raises(LLMError, match="RuntimeError: no connection"):
+            list(stream)
+        with pytest.raises(LLMError, match="failed, before its end"):
+            _ = stream.answer
+    with pytest.raises(LLMError, match="IndexError"):  # after a call that asks
+        FactChat(facts, ScriptedModel("[MEM_WRITE{a>>r>>b}][MEM_READ{a>>>>}:")).answer("Hello.")
     assert all_facts(facts) == []
 
 
@@ -242,7 +223,7 @@ def test_lines_of_a_message_open_no_other_message(facts: FactMemory) -> None:
 _SHARED = FactMemory(RecallM())
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(HOSTILE, st.integers(1, 9))
 def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) -> None:
     whole, pieces = (
@@ -265,43 +246,38 @@ def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) ->
 # -- arguments ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("argument", "how"),
-    [
-        ("llm", {"llm": None}),
-        ("llm", {"llm": ScriptedModel}),
-        ("facts", {"facts": RecallM}),
-        ("prompt", {"prompt": "zero-shot"}),
-        ("rounds", {"rounds": 0}),
-        ("limit", {"limit": -1}),
-        ("max_characters", {"max_characters": True}),
-        ("max_result_characters", {"max_result_characters": 0.5}),
-    ],
-)
-def test_unusable_arguments(facts: FactMemory, argument: str, how: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInputError) as raised:
-        FactChat(**{"facts": facts, "llm": fails, **how})
-    assert raised.value.argument == argument
+UNUSABLE = [
+    ("llm", {"llm": None}),
+    ("llm", {"llm": ScriptedModel}),
+    ("facts", {"facts": RecallM}),
+    ("prompt", {"prompt": "zero-shot"}),
+    ("rounds", {"rounds": 0}),
+    ("limit", {"limit": -1}),
+    ("max_characters", {"max_characters": True}),
+    ("max_result_characters", {"max_result_characters": 0.5}),
+    ("redact", {"redact": 7}),
+]
+UNUSABLE_MESSAGES = [
+    ("message", {"message": " "}),
+    ("message", {"message": 7}),
+    ("history", {"history": ["a", "b"]}),
+    ("history", {"history": [("a",)]}),
+    ("history", {"history": [("a", 7)]}),
+    ("said", {"said": "yesterday"}),
+    ("source", {"source": 7}),
+]
 
 
-@pytest.mark.parametrize(
-    ("argument", "how"),
-    [
-        ("message", {"message": " "}),
-        ("message", {"message": 7}),
-        ("history", {"history": ["a", "b"]}),
-        ("history", {"history": [("a",)]}),
-        ("history", {"history": [("a", 7)]}),
-        ("said", {"said": "yesterday"}),
-        ("source", {"source": 7}),
-    ],
-)
-def test_unusable_messages(facts: FactMemory, argument: str, how: dict[str, Any]) -> None:
-    chat = FactChat(facts, fails)
-    for call in (chat.answer, chat.stream):
+def test_unusable_arguments(facts: FactMemory) -> None:
+    def chat(**how: Any) -> Any:
+        return FactChat(**{"facts": facts, "llm": fails, **how})
+
+    calls = [(chat, it) for it in UNUSABLE]
+    calls += [(partial(chat().stream, message="Hello."), it) for it in UNUSABLE_MESSAGES]
+    for call, (argument, how) in calls:
         with pytest.raises(InvalidInputError) as raised:
-            call(**{"message": "Hello.", **how})
-        assert raised.value.argument == argument
+            call(**how)
+        assert raised.value.argument == argument, how
 
 
 def test_an_answer_is_a_str(facts: FactMemory) -> None:

@@ -62,9 +62,9 @@ MODELS: list[tuple[Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "pieces"), MODELS, ids=range(len(MODELS)))
-def test_pieces_of_models(model: Any, pieces: list[str]) -> None:
-    assert list(text_pieces(model)("Hello")) == pieces
+def test_pieces_of_models() -> None:
+    found = [(list(text_pieces(model)("Hello")), pieces) for model, pieces in MODELS]
+    assert [row for row in found if row[0] != row[1]] == []
 
 
 def test_reasoning_and_images_are_left_out() -> None:
@@ -94,19 +94,13 @@ def fails(prompt: str) -> str:
     raise ValueError("no")
 
 
-@pytest.mark.parametrize("model", [fails, FakeListChatModel(responses=[])])
-def test_models_that_fail(model: object) -> None:
-    with pytest.raises(LLMError, match="the language model failed: "):
-        list(text_pieces(model)("Hello"))
-
-
-@pytest.mark.parametrize("answer", [None, ["a", 7], b"a", {"text": "a"}])
-def test_answers_without_text(answer: object) -> None:
-    with pytest.raises(LLMError, match="not with text"):
-        list(text_pieces(lambda _: answer)("Hello"))
-
-
-@pytest.mark.parametrize("model", [None, "gpt", ScriptedModel, FakeListChatModel])
-def test_what_is_no_model(model: object) -> None:
-    with pytest.raises(InvalidInputError, match="llm must be"):
-        text_pieces(model)
+def test_models_that_fail() -> None:
+    for model in (fails, FakeListChatModel(responses=[])):
+        with pytest.raises(LLMError, match="the language model failed: "):
+            list(text_pieces(model)("Hello"))
+    for answer in (None, ["a", 7], b"a", {"text": "a"}):
+        with pytest.raises(LLMError, match="not with text"):
+            list(text_pieces(lambda _, answer=answer: answer)("Hello"))
+    for no_model in (None, "gpt", ScriptedModel, FakeListChatModel):
+        with pytest.raises(InvalidInputError, match="llm must be"):
+            text_pieces(no_model)

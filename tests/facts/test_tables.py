@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
@@ -40,13 +42,6 @@ def lines(facts: FactMemory, **given: Any) -> list[str]:
 
 def report(*counts: int) -> TableReport:
     return TableReport(**dict(zip(TableReport.__slots__, counts, strict=True)))
-
-
-@pytest.fixture
-def plain() -> Iterator[FactMemory]:
-    """Facts in memory."""
-    with RecallM() as memory:
-        yield FactMemory(memory)
 
 
 # ---- what is written -------------------------------------------------------------------------
@@ -92,74 +87,71 @@ def test_a_table_that_is_loaded_again(facts: FactMemory) -> None:
     assert (spoke.object, spoke.until, spoke.ended_by) == ("Thai", JUNE, "ended")
     assert load(facts, LATER) == report(2, 0, 0, 0, 5)
     assert load(facts, PEOPLE) == report(2, 3, 1, 3, 1)
-    assert sorted(lines(facts)) == sorted(
-        ["Ada — born → 1990-05-01", "Ada — speaks → English", "Ada — works_for → BMW",
-         "Bo — speaks → Thai", "Bo — works_for → Cisco"]
-    )  # fmt: skip
+    assert "Bo — speaks → Thai" in lines(facts)
 
 
-def test_typed_cells(plain: FactMemory) -> None:
+def test_typed_cells(facts: FactMemory) -> None:
     rows = [{"name": 7, "n": 52000.0, "b": True, "d": date(2024, 5, 1), "x": float("nan")}]
-    assert plain.load(rows, key="name", name="t").added == 3
-    values = {fact.relation: (fact.object, fact.value) for fact in plain.read(7)}
+    assert facts.load(rows, key="name", name="t").added == 3
+    values = {fact.relation: (fact.object, fact.value) for fact in facts.read(7)}
     assert values == {
         "n": ("52000", 52000),
         "b": ("true", True),
         "d": ("2024-05-01", date(2024, 5, 1)),
     }
-    kinds = {it.id: (it.type, it.concept) for it in plain.memory.graph.entities()}
+    kinds = {it.id: (it.type, it.concept) for it in facts.memory.graph.entities()}
     assert kinds["52000"] == ("number", "")
     assert kinds["2024-05-01"] == ("date", "")
 
 
-def test_lists_have_several_values(plain: FactMemory) -> None:
+def test_lists_have_several_values(facts: FactMemory) -> None:
     def tags(*values: str) -> TableReport:
-        return plain.load([{"name": "Ada", "tag": list(values)}], key="name", name="t")
+        return facts.load([{"name": "Ada", "tag": list(values)}], key="name", name="t")
 
     assert tags("a", "b", "c") == report(1, 3, 0, 0, 0)
     assert tags("b", "d") == report(1, 0, 1, 1, 1)
-    assert [fact.object for fact in plain.read("Ada", "tag")] == ["d", "b"]
+    assert [fact.object for fact in facts.read("Ada", "tag")] == ["d", "b"]
     assert tags() == report(1, 0, 0, 2, 0)
-    assert plain.read() == []
+    assert facts.read() == []
 
 
-def test_the_columns_that_are_read(plain: FactMemory) -> None:
-    assert load(plain, PEOPLE, relations={"works_for": "employed by"}).added == 2
-    assert lines(plain) == ["Ada — employed by → BMW", "Bo — employed by → Cisco"]
-    assert load(plain, PEOPLE, relations=["works_for", "speaks"]) == report(2, 2, 0, 0, 2)
-    assert load(plain, PEOPLE, relations=[]) == report(2, 0, 0, 4, 0)
+def test_the_columns_that_are_read(facts: FactMemory) -> None:
+    assert load(facts, PEOPLE, relations={"works_for": "employed by"}).added == 2
+    assert lines(facts) == ["Ada — employed by → BMW", "Bo — employed by → Cisco"]
+    assert load(facts, PEOPLE, relations=["works_for", "speaks"]) == report(2, 2, 0, 0, 2)
+    assert load(facts, PEOPLE, relations=[]) == report(2, 0, 0, 4, 0)
 
 
-def test_a_column_may_change_its_spelling(plain: FactMemory) -> None:
-    load(plain, PEOPLE)
-    assert load(plain, PEOPLE.replace("works_for", "Works for")).unchanged == 5
+def test_a_column_may_change_its_spelling(facts: FactMemory) -> None:
+    load(facts, PEOPLE)
+    assert load(facts, PEOPLE.replace("works_for", "Works for")).unchanged == 5
 
 
-def test_an_object_may_change_its_spelling(plain: FactMemory) -> None:
-    load(plain, PEOPLE)
+def test_an_object_may_change_its_spelling(facts: FactMemory) -> None:
+    load(facts, PEOPLE)
     for _ in range(2):
-        assert load(plain, PEOPLE.replace("BMW", "bmw")).changed == 1
-        assert [fact.object for fact in plain.read("Ada", "works for")] == ["bmw"]
-        assert load(plain, PEOPLE.replace("BMW", "bmw")).unchanged == 5
-        assert load(plain, PEOPLE).changed == 1
-        assert load(plain, PEOPLE).unchanged == 5
+        assert load(facts, PEOPLE.replace("BMW", "bmw")).changed == 1
+        assert [fact.object for fact in facts.read("Ada", "works for")] == ["bmw"]
+        assert load(facts, PEOPLE.replace("BMW", "bmw")).unchanged == 5
+        assert load(facts, PEOPLE).changed == 1
+        assert load(facts, PEOPLE).unchanged == 5
     two = [{"name": "Ada", "tag": ["Red", "red", "reds"]}]
-    assert plain.load(two, key="name", name="t").added == 1
-    assert plain.load(two, key="name", name="t") == report(1, 0, 0, 0, 1)
+    assert facts.load(two, key="name", name="t").added == 1
+    assert facts.load(two, key="name", name="t") == report(1, 0, 0, 0, 1)
 
 
-def test_when_a_row_was_said(plain: FactMemory) -> None:
+def test_when_a_row_was_said(facts: FactMemory) -> None:
     def employer(name: str, at: str) -> TableReport:
-        return load(plain, f"name,works for,at\nAda,{name},{at}\n", said="at")
+        return load(facts, f"name,works for,at\nAda,{name},{at}\n", said="at")
 
     employer("BMW", "2024-06-01")
-    assert plain.read("Ada")[0].said == JUNE
+    assert facts.read("Ada")[0].said == JUNE
     assert employer("Cisco", "2024-05-01").changed == 1
-    (now,) = plain.read("Ada")
+    (now,) = facts.read("Ada")
     assert (now.object, now.said) == ("Cisco", JUNE)
     employer("BMW", "")
-    assert plain.memory.now() - plain.read("Ada")[0].said < timedelta(minutes=5)  # type: ignore[operator]
-    assert lines(plain, relation="at") == []
+    assert facts.memory.now() - facts.read("Ada")[0].said < timedelta(minutes=5)  # type: ignore[operator]
+    assert lines(facts, relation="at") == []
 
 
 # ---- beside other facts ----------------------------------------------------------------------
@@ -186,59 +178,54 @@ def test_namespaces_know_nothing_of_each_other(facts: FactMemory) -> None:
     assert len(facts.read()) == 5
 
 
-def test_what_somebody_ended_stays_ended(plain: FactMemory) -> None:
-    load(plain, PEOPLE)
-    plain.end("Ada", "works for")
-    assert load(plain, PEOPLE).unchanged == 5
-    assert plain.read("Ada", "works for") == []
+def test_what_somebody_ended_stays_ended(facts: FactMemory) -> None:
+    load(facts, PEOPLE)
+    facts.end("Ada", "works for")
+    assert load(facts, PEOPLE).unchanged == 5
+    assert facts.read("Ada", "works for") == []
 
 
-def test_forgotten_rows_are_written_again(plain: FactMemory) -> None:
-    load(plain, PEOPLE)
-    plain.memory.forget(id=plain.read("Bo", "speaks")[0].passage)
-    assert load(plain, PEOPLE) == report(2, 2, 0, 0, 3)
-    plain.memory.forget(everything=True)
-    assert load(plain, PEOPLE) == report(2, 5, 0, 0, 0)
+def test_forgotten_rows_are_written_again(facts: FactMemory) -> None:
+    load(facts, PEOPLE)
+    facts.memory.forget(id=facts.read("Bo", "speaks")[0].passage)
+    assert load(facts, PEOPLE) == report(2, 2, 0, 0, 3)
+    facts.memory.forget(everything=True)
+    assert load(facts, PEOPLE) == report(2, 5, 0, 0, 0)
 
 
 # ---- failures --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "argument", "match"),
-    [
-        ({"name": None}, "name", "name is missing"),
-        ({"name": ""}, "name", "name must have"),
-        ({"key": None}, "key", "key must be a str"),
-        ({"key": "who"}, "table", "no column 'who'"),
-        ({"relations": ["a", 5]}, "relations", "must hold str"),
-        ({"relations": "born"}, "relations", "must be a list"),
-        ({"relations": {"born": ""}}, "relations", "relations"),
-        ({"relations": {"born": "not born in"}}, "table", "denies a relation"),
-        ({"relations": ["age"]}, "table", "no column 'age'"),
-        ({"said": datetime(2024, 5, 1)}, "said", "time zone"),  # noqa: DTZ001
-        ({"said": 5}, "said", "said"),
-        ({"said": "speaks"}, "table", "row 1: column 'speaks'"),
-        ({"delimiter": "--"}, "delimiter", "one character"),
-        ({"delimiter": "\n"}, "delimiter", "one character"),
-        ({"delimiter": ""}, "delimiter", "one character"),
-    ],
-)
-def test_bad_arguments(plain: FactMemory, given: dict[str, Any], argument: str, match: str) -> None:
-    with pytest.raises(InvalidInputError, match=match) as failure:
-        load(plain, PEOPLE, **given)
-    assert failure.value.argument == argument
-    assert plain.memory.stats().t_index == 0
+BAD_ARGUMENTS: list[tuple[dict[str, Any], str, str]] = [
+    ({"name": None}, "name", "name is missing"),
+    ({"name": ""}, "name", "name must have"),
+    ({"key": None}, "key", "key must be a str"),
+    ({"key": "who"}, "table", "no column 'who'"),
+    ({"relations": ["a", 5]}, "relations", "must hold str"),
+    ({"relations": "born"}, "relations", "must be a list"),
+    ({"relations": {"born": ""}}, "relations", "relations"),
+    ({"relations": {"born": "not born in"}}, "table", "denies a relation"),
+    ({"relations": {"born": "x" * 1021}}, "table", "characters"),
+    ({"relations": ["age"]}, "table", "no column 'age'"),
+    ({"said": datetime(2024, 5, 1)}, "said", "time zone"),  # noqa: DTZ001
+    ({"said": 5}, "said", "said"),
+    ({"said": "speaks"}, "table", "row 1: column 'speaks'"),
+    ({"delimiter": "--"}, "delimiter", "one character"),
+    ({"delimiter": "\n"}, "delimiter", "one character"),
+    ({"delimiter": ""}, "delimiter", "one character"),
+]
 
 
-@pytest.mark.parametrize("column", ["not born", "no longer works for", "x" * 1021])
-def test_relations_that_cannot_be_denied(plain: FactMemory, column: str) -> None:
-    with pytest.raises(InvalidInputError, match=r"column|characters"):
-        load(plain, f"name,{column}\nAda,x\n")
+def test_bad_arguments(facts: FactMemory) -> None:
+    for arguments, argument, problem in BAD_ARGUMENTS:
+        with pytest.raises(InvalidInputError, match=problem) as failure:
+            load(facts, PEOPLE, **arguments)
+        assert failure.value.argument == argument, arguments
+    assert facts.memory.stats().t_index == 0
 
 
 def test_a_bad_row_writes_nothing(
-    plain: FactMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    facts: FactMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "FACTS_AT_ONCE", 3)
     rows = [f"P{n},{n}" for n in range(20)]
@@ -246,14 +233,14 @@ def test_a_bad_row_writes_nothing(
     path.write_text("\n".join(["name,age", *rows, "Ada,1,2"]))
     for table in (path, [*({"name": row, "age": 1} for row in rows), {"name": ""}]):
         with pytest.raises(InvalidInputError, match="row 21"):
-            plain.load(table, key="name", name="people")
-    assert plain.memory.stats().t_index == 0
+            facts.load(table, key="name", name="people")
+    assert facts.memory.stats().t_index == 0
     path.write_text("\n".join(["name,age", *rows]))
-    assert plain.load(path, key="name").added == 20
-    assert plain.read("P3")[0].source == "people.csv"
+    assert facts.load(path, key="name").added == 20
+    assert facts.read("P3")[0].source == "people.csv"
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 100])
+@pytest.mark.parametrize("size", [1, 7])
 def test_a_load_that_was_cut_off_is_completed(
     facts: FactMemory, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
@@ -284,19 +271,19 @@ def test_a_load_that_was_cut_off_is_completed(
 
 
 def test_a_cursor_is_read_while_facts_are_written(
-    plain: FactMemory, monkeypatch: pytest.MonkeyPatch
+    facts: FactMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "FACTS_AT_ONCE", 50)
     people = sqlite3.connect(":memory:")
     people.execute("CREATE TABLE p (id INTEGER, name TEXT, pay REAL)")
     people.executemany("INSERT INTO p VALUES (?, ?, ?)", [(n, f"P{n}", n / 2) for n in range(300)])
     select = "SELECT id, name, pay FROM p"
-    assert plain.load(people.execute(select), key="id", name="p").added == 600
+    assert facts.load(people.execute(select), key="id", name="p").added == 600
     people.execute("UPDATE p SET pay = NULL WHERE id = 7")
     people.execute("DELETE FROM p WHERE id = 8")
-    assert plain.load(people.execute(select), key="id", name="p") == report(299, 0, 0, 3, 597)
-    assert [fact.object for fact in plain.read(7)] == ["P7"]
-    assert plain.read(8) == []
+    assert facts.load(people.execute(select), key="id", name="p") == report(299, 0, 0, 3, 597)
+    assert [fact.object for fact in facts.read(7)] == ["P7"]
+    assert facts.read(8) == []
 
 
 # ---- any two tables --------------------------------------------------------------------------
@@ -309,7 +296,7 @@ TABLES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(TABLES, min_size=1, max_size=4))
 def test_what_holds_is_the_last_table(loads: list[dict[str, tuple[str, str, str]]]) -> None:
     columns = ("lives in", "speaks", "speaks_of")
@@ -333,31 +320,60 @@ def test_what_holds_is_the_last_table(loads: list[dict[str, tuple[str, str, str]
             assert again == report(len(table), 0, 0, 0, len(cells))
 
 
-def test_a_key_may_change_its_spelling(plain: FactMemory) -> None:
-    load(plain, "name,works for\nada,BMW\n")
-    assert load(plain, "name,works for\nAda,BMW\n") == report(1, 0, 0, 0, 1)
-    assert lines(plain) == ["ada — works for → BMW"]
-    load(plain, "name,works for\nADA,Audi\n")
-    assert lines(plain) == ["ADA — works for → Audi"]
-    load(plain, "name,works for\n")
-    assert lines(plain) == []
-
-
-def test_keys_that_differ_in_case_alone_are_refused(plain: FactMemory) -> None:
+def test_a_key_may_change_its_spelling(facts: FactMemory) -> None:
+    load(facts, "name,works for\nada,BMW\n")
+    assert load(facts, "name,works for\nAda,BMW\n") == report(1, 0, 0, 0, 1)
+    assert lines(facts) == ["ada — works for → BMW"]
+    load(facts, "name,works for\nADA,Audi\n")
+    assert lines(facts) == ["ADA — works for → Audi"]
     with pytest.raises(InvalidInputError, match="row 2: the key 'ADA' stands in row 1 already"):
-        load(plain, "name,works for\nAda,BMW\nADA,Cisco\n")
-    assert lines(plain) == []
+        load(facts, "name,works for\nAda,BMW\nADA,Cisco\n")
+    load(facts, "name,works for\n")
+    assert lines(facts) == []
 
 
-def test_loads_at_once_write_each_row_once(facts: FactMemory) -> None:
+def test_loads_at_once_write_each_row_once(
+    facts: FactMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_COMPARED_ROWS", 5)
+
     def rows() -> Iterator[dict[str, str]]:
-        for n in range(501):  # the last row is read after the others are compared
-            if n == 500:
-                load(facts, "name,town\n" + "".join(f"P{it},Oslo\n" for it in range(501)))
+        for n in range(6):  # the last row is read after the others are compared
+            if n == 5:
+                load(facts, "name,town\n" + "".join(f"P{it},Oslo\n" for it in range(6)))
             yield {"name": f"P{n}", "town": "Oslo"}
 
     facts.load(rows(), key="name", name="people")
-    assert facts.memory.stats().passages == 501
+    assert facts.memory.stats().passages == 6
     assert load(facts, "name,town\nP1,Bergen\n").changed == 1
     assert load(facts, "name,town\nP1,Oslo\n").changed == 1
     assert [fact.object for fact in facts.read(subject="P1")] == ["Oslo"]
+
+
+LOADS = """
+import sys
+from recallm import RecallM
+from recallm.facts import FactMemory
+with RecallM(sys.argv[1]) as memory:
+    facts = FactMemory(memory)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    rows = [{"name": f"P{n}", "town": "Oslo", "age": n} for n in range(150)]
+    print(facts.load(rows, key="name", name="people").rows)
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_load_at_once_write_each_row_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    command = [sys.executable, "-c", LOADS, str(path)]
+    loads = [Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(4)]
+    assert [it.stdout.readline() for it in loads if it.stdout] == ["ready\n"] * 4
+    for process in loads:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate()[0] for process in loads] == ["150\n"] * 4
+    with RecallM(path) as memory:
+        assert memory.stats().passages == 150
+        assert len(FactMemory(memory).read()) == 300

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,41 +12,14 @@ from recallm import InvalidInputError
 from recallm.facts.values import Value, text_of, value_of
 
 NUMBERS: dict[str, int | float] = {
-    "0": 0,
-    "2019": 2019,
-    "-5": -5,
-    "−5": -5,
-    "-0.5": -0.5,
-    "52,000": 52000,
-    "52,000.5": 52000.5,
-    "52.000,5": 52000.5,
-    "1.234.567,89": 1234567.89,
-    "52.000": 52.0,
-    "52'000": 52000,
-    "52\u202f000": 52000,
-    "$52,000": 52000,
-    "-$5": -5,
-    "US$ 5": 5,
-    "€3.50": 3.5,
-    "52,000 USD": 52000,
-    "EUR 52.000,50": 52000.5,
-    "12 €": 12,
-    "$52k": 52000,
-    "$1.2M": 1200000,
-    "$1.2 billion": 1200000000,
-    "1.2 million EUR": 1200000,
-    "8 billion": 8000000000,
-    "3 million years": 3000000,
-    "12 %": 12,
-    "12%": 12,
-    "3.5 km": 3.5,
-    "3.5km": 3.5,
-    "36 years old": 36,
-    "900 m": 900,
-    "1e+16": 1e16,
-    "1.5e-07": 1.5e-07,
-    " 7 ": 7,
-}
+    "0": 0, "2019": 2019, "-5": -5, "−5": -5, "-0.5": -0.5, "52,000": 52000, "52,000.5": 52000.5,
+    "52.000,5": 52000.5, "1.234.567,89": 1234567.89, "52.000": 52.0, "52'000": 52000,
+    "52\u202f000": 52000, "$52,000": 52000, "-$5": -5, "US$ 5": 5, "€3.50": 3.5,
+    "52,000 USD": 52000, "EUR 52.000,50": 52000.5, "12 €": 12, "$52k": 52000, "$1.2M": 1200000,
+    "$1.2 billion": 1200000000, "1.2 million EUR": 1200000, "8 billion": 8000000000,
+    "3 million years": 3000000, "12 %": 12, "12%": 12, "3.5 km": 3.5, "3.5km": 3.5,
+    "36 years old": 36, "900 m": 900, "1e+16": 1e16, "1.5e-07": 1.5e-07, " 7 ": 7,
+}  # fmt: skip
 
 DATES = {
     "2024-05-01": date(2024, 5, 1),
@@ -81,27 +53,18 @@ NO_VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", NUMBERS, ids=ascii)
-def test_numbers(text: str) -> None:
-    value = value_of(text)
-    assert value == pytest.approx(NUMBERS[text], rel=1e-15)
-    assert type(value) is type(NUMBERS[text])
+def test_values() -> None:
+    known = {**NUMBERS, **DATES, **dict.fromkeys(("true", "True", "TRUE"), True), "False": False}
+    wrong = []
+    for text, expected in known.items():
+        value = value_of(text)
+        if value != expected or type(value) is not type(expected):
+            wrong.append((text, value))
+    assert wrong == []
 
 
-@pytest.mark.parametrize("text", DATES)
-def test_dates(text: str) -> None:
-    assert value_of(text) == DATES[text]
-    assert type(value_of(text)) is type(DATES[text])
-
-
-def test_booleans() -> None:
-    assert value_of("true") is value_of("True") is value_of("TRUE") is True
-    assert value_of("false") is value_of("False") is False
-
-
-@pytest.mark.parametrize("text", NO_VALUES, ids=lambda text: ascii(text)[:30])
-def test_what_may_mean_something_else_has_no_value(text: str) -> None:
-    assert value_of(text) is None
+def test_what_may_mean_something_else_has_no_value() -> None:
+    assert [text for text in NO_VALUES if value_of(text) is not None] == []
 
 
 @given(
@@ -129,11 +92,7 @@ def test_equal_numbers_have_one_text() -> None:
     assert text_of(10**20) == "1" + 20 * "0"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [float("nan"), float("inf"), 10**1023, -(10**5000), "5", None, [], 1j],
-    ids=["nan", "inf", "1e1023", "-1e5000", "str", "None", "list", "complex"],
-)
-def test_what_has_no_text_is_refused(value: Any) -> None:
-    with pytest.raises(InvalidInputError, match="must be a bool"):
-        text_of(value)
+def test_what_has_no_text_is_refused() -> None:
+    for value in (float("nan"), float("inf"), 10**1023, -(10**5000), "5", None, [], 1j):
+        with pytest.raises(InvalidInputError, match="must be a bool"):
+            text_of(value)  # type: ignore[arg-type]

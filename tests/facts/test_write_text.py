@@ -14,11 +14,6 @@ CUSTOMERS = "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers of Pfiz
 EMPLOYEE = "Dorothea Altemus is employed by Pfizer."
 
 
-@pytest.fixture
-def facts() -> FactMemory:
-    return FactMemory(RecallM())
-
-
 def triples(found: list[Fact]) -> list[tuple[str, str, str]]:
     return [(fact.subject, fact.relation, fact.object) for fact in found]
 
@@ -113,9 +108,9 @@ def test_a_memory_that_writes_triplets_writes_the_same() -> None:
     assert plain.read("Dorothea Altemus") == []
 
 
-@pytest.mark.parametrize(
-    ("relation", "object", "text"),
-    [
+def test_events_end_facts(facts: FactMemory) -> None:
+    wrong = []
+    for relation, object, text in (
         ("works for", "Cisco", "Ada left Cisco."),
         ("works for", "Cisco", "Ada has left Cisco."),
         ("works for", "Cisco", "Ada quit Cisco."),
@@ -123,10 +118,11 @@ def test_a_memory_that_writes_triplets_writes_the_same() -> None:
         ("owns", "Volvo", "Ada sold Volvo."),
         ("lives in", "Oslo", "Ada moved away from Oslo."),
         ("married to", "Bo", "Ada divorced Bo."),
-    ],
-)
-def test_events_end_facts(facts: FactMemory, relation: str, object: str, text: str) -> None:
-    facts.write("Ada", relation, object)
-    facts.write_text(text)
-    assert facts.read("Ada", relation) == []
-    assert [it.object for it in facts.read("Ada", relation, as_of=1)] == [object]
+    ):
+        own = facts.in_namespace(text)
+        own.write("Ada", relation, object)
+        own.write_text(text)
+        before = [it.object for it in own.read("Ada", relation, as_of=1)]
+        if own.read("Ada", relation) or before != [object]:
+            wrong.append(text)
+    assert wrong == []
