@@ -168,7 +168,7 @@ def test_what_is_more_than_a_name_stands_in_quotation_marks() -> None:
 
 
 def test_roles() -> None:
-    assert [(name, claimed_roles(name)) for name, _ in ROLES] == ROLES
+    assert [name for name, roles in ROLES if set(claimed_roles(name)) != roles] == []
 
 
 @given(st.text(max_size=8) | st.text(min_size=20))

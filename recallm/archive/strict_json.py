@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from math import isinf
 from typing import IO, Any
 
@@ -43,9 +44,7 @@ def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         InvalidInputError: the stream does not give text.
 
     """
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         longest = LONGEST_HEADER if number == 1 else _LONGEST_LINE
         try:
             text: object = stream.readline(longest)

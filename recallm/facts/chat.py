@@ -219,8 +219,8 @@ class FactChat:
                 yield from reply.turn(pieces)
         try:
             written = [
-                NewFact(*map(str, call.patterns[0]), said=said, source=source)
-                for call in reply.writes
+                NewFact(str(subject), str(relation), str(object), said, source)
+                for subject, relation, object in (call.patterns[0] for call in reply.writes)
             ]
             if written:  # all or none
                 self._facts.write_many(written, batch_size=len(written))

@@ -1,15 +1,17 @@
-"""The values of a memory of facts: what callers give, and what they get."""
+"""The values of a memory of facts: what callers give, what they get, and what is written for
+them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
 
 from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.values import Value, text_of, value_of
+from recallm.graph import NewEntity, NewTriplet
 from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement_id
 from recallm.predicates import Ending, Span
 from recallm.untrusted_text import fact_line
@@ -26,6 +28,8 @@ __all__ = [
     "checked_facts",
     "checked_term",
     "checked_terms",
+    "denied",
+    "update_arguments",
 ]
 
 Term: TypeAlias = str | Value
@@ -229,3 +233,47 @@ def _checked_fact(item: Any) -> NewFact:
             + checks.shown(item)
         )
     raise InvalidInputError(problem, argument="facts")
+
+
+# -- the updates that write facts ----------------------------------------------------------------
+
+_TYPES: Mapping[type[Value], str] = {
+    **dict.fromkeys((int, float), "number"),
+    **dict.fromkeys((date, datetime), "date"),
+    bool: "boolean",
+}
+
+
+def denied(predicate: str) -> str:
+    """The predicate that denies ``predicate``, as ``recallm.stated`` writes it."""
+    return f"not {predicate}"
+
+
+def update_arguments(
+    new: NewFact,
+    *triplets: tuple[str, str, str],
+    embeddings: Callable[[str], Mapping[str, Sequence[float]]] | None = None,
+) -> dict[str, Any]:
+    """The arguments of ``RecallM.update`` that write ``triplets`` with what ``new`` says beside its
+    terms. ``embeddings`` gives the vectors of a new entity by its label."""
+    ends = dict.fromkeys(end for triplet in triplets for end in triplet[::2])
+    return {
+        "text": "",
+        "timestamp": new.said,
+        "source": new.source,
+        "entities": [_entity(end, {} if embeddings is None else embeddings(end)) for end in ends],
+        "triplets": [
+            NewTriplet(
+                subject=subject, predicate=predicate, object=object, properties=new.properties or {}
+            )
+            for subject, predicate, object in triplets
+        ],
+    }
+
+
+def _entity(text: str, embeddings: Mapping[str, Sequence[float]]) -> NewEntity:
+    """The end of a triplet that a term names: a value stands on no concept."""
+    value = value_of(text)
+    if value is None:
+        return NewEntity(id=text, embeddings=embeddings, mentioned=True)
+    return NewEntity(id=text, type=_TYPES[type(value)], concept=False, mentioned=True)

@@ -23,12 +23,13 @@ from recallm.facts.fact import (
     Terms,
     checked_facts,
     checked_terms,
+    denied,
+    update_arguments,
 )
 from recallm.facts.queries import Counted, FactQueries, Group, Pattern, Solution
 from recallm.facts.searching import Search, declared_relations
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
-from recallm.facts.writing import denied, update_arguments
 from recallm.memory import RecallM
 from recallm.methods import knows_its_arguments
 from recallm.model import NO_POSITION, Moment

@@ -166,7 +166,7 @@ def _facts(found: Found, scores: Mapping[Part, float], terms: Terms) -> list[Fac
         evidence = claim.evidence
         labels = evidence.subject_label, evidence.predicate, evidence.object_label
         written = dict(zip(PARTS, labels, strict=True))
-        matched = {
+        matched: dict[str, tuple[str, str, float]] = {
             part: (asked[part] or "", written[part], score) for part, score in scores.items()
         }
         facts.append(Fact.of(evidence, matched))

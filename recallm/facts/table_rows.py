@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import chain, count
@@ -135,22 +136,16 @@ def _row(number: int, record: object, names: _Names, *, key: str, said: str | No
     return TableRow(number, keys[0], cells, moment)
 
 
+@dataclass
 class _Names:
-    """The names of columns, each checked once. ``known``: column → its relation, None for a column
-    that is not read."""
+    """The names of columns, each checked once. ``apart``: the columns of the key and the time;
+    ``known``: column → its relation, None for a column that is not read."""
 
-    def __init__(
-        self,
-        needed: Set[str],
-        apart: Collection[str | None],
-        columns: Mapping[str, str] | None,
-        check_relation: Callable[[str], None],
-    ) -> None:
-        self.known: dict[object, str | None] = {}
-        self._needed = needed
-        self._apart = apart
-        self._columns = columns
-        self._check_relation = check_relation
+    needed: Set[str]
+    apart: Set[str | None]
+    columns: Mapping[str, str] | None
+    check_relation: Callable[[str], None]
+    known: dict[object, str | None] = field(default_factory=dict)
 
     def relation(self, column: object, place: str = "a column") -> str | None:
         """The relation of a column."""
@@ -159,13 +154,13 @@ class _Names:
         if not isinstance(column, str) or not column.strip():
             raise _unusable(f"{place} has no name but {checks.shown(column)}; name it by a text")
         relation = None
-        if self._columns is not None:
-            relation = self._columns.get(column)
-        elif column not in self._apart:
+        if self.columns is not None:
+            relation = self.columns.get(column)
+        elif column not in self.apart:
             relation = column.strip()
         if relation is not None:
             try:
-                self._check_relation(checks.name(relation, f"the name of {place}"))
+                self.check_relation(checks.name(relation, f"the name of {place}"))
             except InvalidInputError as error:
                 raise _unusable(error.message) from None
         self.known[column] = relation
@@ -177,7 +172,7 @@ class _Names:
             if column in self.known:
                 raise _unusable(f"the column {checks.shown(column)} stands twice")
             self.relation(column, f"column {number}")
-        for name in self._needed - self.known.keys():
+        for name in self.needed - self.known.keys():
             shown = ", ".join(map(checks.shown, header[:20]))
             raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
 

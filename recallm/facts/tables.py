@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,10 +21,9 @@ from tqdm import tqdm
 
 from recallm import checks
 from recallm.errors import InvalidInputError
-from recallm.facts.fact import NewFact, Term, checked_term
+from recallm.facts.fact import NewFact, Term, checked_term, denied, update_arguments
 from recallm.facts.table_rows import TableRow, checked_rows, same_key, source_of
 from recallm.facts.values import text_key
-from recallm.facts.writing import denied, update_arguments
 from recallm.memory import RecallM
 from recallm.model import Filter, TripletEvidence
 from recallm.predicates import Relations, end_key
@@ -87,27 +87,23 @@ def load_table(
         raise InvalidInputError(
             "name is missing; name the table, so that a later load knows its rows", argument="name"
         )
-    moment = (
-        memory.now() if said is None or isinstance(said, str) else checks.timestamp(said, "said")
-    )
+    said_in = said if isinstance(said, str) else None
+    moment = None if isinstance(said, str) else checks.timestamp(said, "said")
     load = _Load(memory, relations, embeddings, checks.name(name, "name"), moment or memory.now())
-    renamed = _renamed(columns)
-
-    def rows(seen: dict[str, int]) -> Iterator[TableRow]:
-        return checked_rows(
-            source,
-            key=key,
-            columns=renamed,
-            said=said if isinstance(said, str) else None,
-            check_relation=load.check_relation,
-            seen=seen,
-        )
+    rows = partial(
+        checked_rows,
+        source,
+        key=key,
+        columns=_renamed(columns),
+        said=said_in,
+        check_relation=load.check_relation,
+    )
 
     if source.is_rereadable:  # a bad row is found before anything is written
-        for _ in tqdm(rows({}), disable=not progress, unit="row", desc="checked"):
+        for _ in tqdm(rows(), disable=not progress, unit="row", desc="checked"):
             pass
     seen: dict[str, int] = {}
-    with tqdm(rows(seen), disable=not progress, unit="row") as bar:
+    with tqdm(rows(seen=seen), disable=not progress, unit="row") as bar:
         load.write(chain(load.of_rows(bar), load.of_removed_rows(seen)))
     return TableReport(rows=len(seen), **load.counts)
 
@@ -124,31 +120,26 @@ def _renamed(columns: object) -> dict[str, str] | None:
     return {column: column.strip() for column in checks.strings(columns, "relations")}
 
 
+@dataclass
 class _Load:
     """One load of the table ``name`` into a memory; ``moment`` is when rows were said that do not
     say so themselves."""
 
-    def __init__(
-        self,
-        memory: RecallM,
-        relations: Relations,
-        embeddings: Callable[[str], Mapping[str, Sequence[float]]],
-        name: str,
-        moment: datetime,
-    ) -> None:
-        self._memory = memory
-        self._relations = relations
-        self._embeddings = embeddings
-        self._name = name
-        self._moment = moment
-        with memory.graph.reader() as reader:
-            self._before = reader.state.t_index
+    memory: RecallM
+    relations: Relations
+    embeddings: Callable[[str], Mapping[str, Sequence[float]]]
+    name: str
+    moment: datetime
+
+    def __post_init__(self) -> None:
+        with self.memory.graph.reader() as reader:
+            self.before = reader.state.t_index
         self.counts = {"added": 0, "changed": 0, "ended": 0, "unchanged": 0}
 
     def check_relation(self, relation: str) -> None:
         """Refuse a relation that cannot be denied: a denied one, or one too long for it."""
         checks.name(denied(relation), "the denial of a relation")
-        if self._relations.of(relation).negative:
+        if self.relations.of(relation).negative:
             raise InvalidInputError(
                 f"the column {checks.shown(relation)} denies a relation, so that its cells would "
                 "end facts; give the relation another name with relations={column: relation}",
@@ -163,10 +154,10 @@ class _Load:
             batch.append(update)
             facts += len(update["triplets"])
             if facts >= FACTS_AT_ONCE:
-                self._memory.update_many(batch, batch_size=len(batch))
+                self.memory.update_many(batch, batch_size=len(batch))
                 batch, facts = [], 0
         if batch:
-            self._memory.update_many(batch, batch_size=len(batch))
+            self.memory.update_many(batch, batch_size=len(batch))
 
     def of_rows(self, rows: Iterable[TableRow]) -> Iterator[dict[str, Any]]:
         """The update of each row that differs from what the table stated before."""
@@ -185,16 +176,16 @@ class _Load:
     def of_removed_rows(self, seen: Mapping[str, int]) -> Iterator[dict[str, Any]]:
         """The update of each row that earlier loads wrote and that is not ``seen`` any more."""
         ended: set[str] = set()
-        last = self._before
+        last = self.before
         while last > 0:
-            with self._memory.graph.reader() as reader:
+            with self.memory.graph.reader() as reader:
                 page = reader.passages(
-                    Filter(session=self._name, until=last), limit=_LISTED_PASSAGES
+                    Filter(session=self.name, until=last), limit=_LISTED_PASSAGES
                 )
             if not page:
                 return
             last = page[-1].t_index - 1
-            keys = dict.fromkeys(it.metadata.get("key") for it in page if it.source == self._name)
+            keys = dict.fromkeys(it.metadata.get("key") for it in page if it.source == self.name)
             subjects = {
                 same_key(it): it
                 for it in keys
@@ -210,15 +201,15 @@ class _Load:
         """What earlier loads wrote about each subject, in any spelling of its key, by
         ``same_key``."""
         found: dict[str, list[TripletEvidence]] = {}
-        if not subjects or not self._before:
+        if not subjects or not self.before:
             return found
         wanted = set(map(same_key, subjects))
-        concepts = {self._memory.graph.concept_name(it) for it in subjects} - {""}
-        with self._memory.graph.reader() as reader:
+        concepts = {self.memory.graph.concept_name(it) for it in subjects} - {""}
+        with self.memory.graph.reader() as reader:
             entities = reader.entities(subjects, concepts=concepts)
             ids = {it.id for it in entities if same_key(it.id) in wanted}
             for each in reader.triplet_evidence(subjects=ids):
-                if each.source == self._name:
+                if each.source == self.name:
                     found.setdefault(same_key(each.subject), []).append(each)
         return found
 
@@ -234,7 +225,7 @@ class _Load:
         stated = self._stated(evidence)
         now: dict[str, dict[str, str]] = {}  # relation → text of an object → predicate
         for predicate, terms in cells.items():
-            objects = now.setdefault(self._relations.of(predicate).name, {})
+            objects = now.setdefault(self.relations.of(predicate).name, {})
             for term in terms:
                 objects.setdefault(checked_term(term, "table"), predicate)
         triplets: list[Triplet] = []
@@ -245,13 +236,13 @@ class _Load:
         if not triplets:
             return None
         latest = (each.timestamp for each in evidence if each.timestamp is not None)
-        moment = max(chain([said or self._moment], latest))
-        first = NewFact(*triplets[0], said=moment, source=self._name)
+        moment = max(chain([said or self.moment], latest))
+        first = NewFact(*triplets[0], said=moment, source=self.name)
         # Loads that run at once make one id of one difference, so that it is written once.
-        state = [self._name, same_key(subject), max((it.t_index for it in evidence), default=0)]
+        state = [self.name, same_key(subject), max((it.t_index for it in evidence), default=0)]
         difference = json.dumps([*state, sorted(triplets)]).encode()
         return {
-            **update_arguments(first, *triplets, embeddings=self._embeddings),
+            **update_arguments(first, *triplets, embeddings=self.embeddings),
             "id": hashlib.sha256(difference).hexdigest()[:32],
             "metadata": place,
         }
@@ -272,7 +263,7 @@ class _Load:
         gone = {key: it for key, it in held.items() if key not in same}
         respelled = 0
         if fresh and (gone or len(now) > 1):
-            concept_name = self._memory.graph.concept_name
+            concept_name = self.memory.graph.concept_name
             keys = {it: known.get(it) or text_key(it, concept_name) for it in reversed(fresh)}
             first = {key: text for text, key in keys.items() if key not in same}
             respelled = sum(gone.pop(key, None) is not None for key in first)
@@ -290,7 +281,7 @@ class _Load:
         affirms and denies it, that is the denial (``recallm.predicates.holding``)."""
         stated: dict[str, dict[str, Stated]] = {}
         for each in evidence:
-            relation, negative = self._relations.of(each.predicate)
+            relation, negative = self.relations.of(each.predicate)
             objects = stated.setdefault(relation, {})
             key = end_key(each.object, each.object_concept)
             known = objects.get(key)

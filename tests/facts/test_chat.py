@@ -8,18 +8,11 @@ from typing import get_args
 
 import pytest
 
-from recallm import RecallM
 from recallm.facts import FactChat, FactMemory, NewFact
 from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call, CallName
 from tests.facts.figures import FIGURES, Figure
 from tests.facts.scripted import ScriptedModel, all_facts, triplets
-
-
-@pytest.fixture
-def facts() -> FactMemory:
-    return FactMemory(RecallM())
-
 
 # -- the paper's dialogues ---------------------------------------------------------------------
 
@@ -30,11 +23,11 @@ def figure(request: pytest.FixtureRequest) -> Figure:
     return request.param
 
 
-def test_dialogues_of_the_paper(figure: Figure) -> None:
+def test_dialogues_of_the_paper(shared_facts: FactMemory, figure: Figure) -> None:
     sentences = [sentence for sentence, _ in figure.told]
     responses = [*(calls for _, calls in figure.told), figure.response, figure.answer]
     for by in (None, 1, 7):
-        facts = FactMemory(RecallM())
+        facts = shared_facts.in_namespace(f"{figure.name} {by}")
         model = ScriptedModel(*responses, by=by)
         chat = FactChat(facts, model, prompt="fine-tuned")
         written = []
@@ -79,18 +72,6 @@ def test_the_examples_are_calls_that_parse(facts: FactMemory) -> None:
     calls = [event for event in parse_calls(examples) if isinstance(event, Call)]
     assert "".join(map(str, parse_calls(examples))) == examples
     assert {call.name for call in calls} == set(get_args(CallName))
-
-
-def test_the_temporal_answer_changes_with_the_memory(facts: FactMemory) -> None:
-    facts.write("Donald Trump", "president of", "United States")
-    read = "[MEM_READ{>>president of>>United States}:"
-    model = ScriptedModel(
-        "[MEM_WRITE{Joe Biden>>president of>>United States}]", read, "Joe Biden is."
-    )
-    chat = FactChat(facts, model, prompt="fine-tuned")
-    chat.answer("Joe Biden is the president of the United States.")
-    answer = chat.answer("Who is the president of the United States?")
-    assert triplets(answer.facts) == [("Joe Biden", "president of", "United States")]
 
 
 # -- text and streams --------------------------------------------------------------------------

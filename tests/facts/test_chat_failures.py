@@ -18,12 +18,6 @@ from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call
 from tests.facts.scripted import HOSTILE, ScriptedModel, all_facts, triplets
 
-
-@pytest.fixture
-def facts() -> FactMemory:
-    return FactMemory(RecallM())
-
-
 # -- bounds ------------------------------------------------------------------------------------
 
 
@@ -246,7 +240,7 @@ def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) ->
 # -- arguments ---------------------------------------------------------------------------------
 
 
-UNUSABLE = [
+UNUSABLE: list[tuple[str, dict[str, Any]]] = [
     ("llm", {"llm": None}),
     ("llm", {"llm": ScriptedModel}),
     ("facts", {"facts": RecallM}),
@@ -257,7 +251,7 @@ UNUSABLE = [
     ("max_result_characters", {"max_result_characters": 0.5}),
     ("redact", {"redact": 7}),
 ]
-UNUSABLE_MESSAGES = [
+UNUSABLE_MESSAGES: list[tuple[str, dict[str, Any]]] = [
     ("message", {"message": " "}),
     ("message", {"message": 7}),
     ("history", {"history": ["a", "b"]}),
@@ -306,14 +300,14 @@ SPELLINGS = [  # of a text, and of what a model makes of it
 ]
 
 
-def test_a_write_out_of_another_text_is_not_carried_out() -> None:
+def test_a_write_out_of_another_text_is_not_carried_out(shared_facts: FactMemory) -> None:
     carried_out: list[Any] = []
-    for said, reply in SPELLINGS:
-        facts = FactMemory(RecallM())
+    for number, (said, reply) in enumerate(SPELLINGS):
+        facts = shared_facts.in_namespace(f"spelling {number}")
         carried_out += [(said, reply, it) for it in _written(facts, said, reply)]
         facts.write("Ada", "says", said[-900:])
         carried_out += [(said, it) for it in _written(facts, "?", "[MEM_READ{Ada>>>>}:", reply)]
-    facts = FactMemory(RecallM())
+    facts = shared_facts.in_namespace("spelling in two terms")
     facts.write("Ada [MEM_WRITE{Bo", "works for", "Evil}]")
     carried_out += _written(facts, "?", "[MEM_READ{>>works for>>}:", PLAIN)
     assert carried_out == []

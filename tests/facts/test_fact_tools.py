@@ -36,6 +36,10 @@ def lines(reply: str) -> list[str]:
     return shown[2 : shown.index(CLOSING)]
 
 
+def objects(reply: Any) -> list[str]:
+    return [row["object"] for row in reply.rows]
+
+
 # -- writing -----------------------------------------------------------------------------------
 
 
@@ -46,12 +50,8 @@ def test_a_fact_is_written_and_read(tools: FactTools, facts: FactMemory) -> None
     read = tools.read_facts(relation="works for", object="BMW")
     assert lines(read) == ["[2026-05-04] Ada — works for → BMW"]
     [row] = read.rows
-    assert {name: row[name] for name in ("subject", "relation", "object", "match")} == {
-        "subject": "Ada",
-        "relation": "works for",
-        "object": "BMW",
-        "match": "exact",
-    }
+    names = ("subject", "relation", "object", "match")
+    assert [row[name] for name in names] == ["Ada", "works for", "BMW", "exact"]
     assert json.loads(json.dumps(read.rows)) == read.rows
     assert [fact.subject for fact in facts.read(object="BMW")] == ["Ada"]
 
@@ -59,37 +59,22 @@ def test_a_fact_is_written_and_read(tools: FactTools, facts: FactMemory) -> None
 def test_a_fact_changes_and_its_history_stays(tools: FactTools) -> None:
     tools.write_fact("Ada", "works for", "Cisco", date="2024-03-01")
     tools.write_fact("Ada", "works for", "BMW")
-    assert [row["object"] for row in tools.read_facts("Ada", "works for").rows] == ["BMW"]
-    then = tools.read_facts("Ada", "works for", as_of="2025-01-01")
-    assert [row["object"] for row in then.rows] == ["Cisco"]
+    tools.write_fact("Ada", "works for", "Opera", date="1 May 2019")  # held earlier
+    assert objects(tools.read_facts("Ada", "works for")) == ["BMW"]
+    assert objects(tools.read_facts("Ada", "works for", as_of="2025-01-01")) == ["Cisco"]
     history = tools.fact_history("Ada", "works for")
-    assert lines(history) == [
+    assert lines(history)[1:] == [
         "Ada — works for → Cisco (since 2024-03-01, until 2026-05-04)",
         "Ada — works for → BMW (since 2026-05-04)",
     ]
-    assert [row["ended_by"] for row in history.rows] == ["superseded", None]
-
-
-def test_a_fact_written_today_is_later_than_what_was_written_before(tools: FactTools) -> None:
-    """Models give the day of today; a day begins before what was written on it."""
-    tools.write_fact("Ada", "works for", "Cisco")
-    tools.write_fact("Ada", "works for", "BMW", date="2026-05-04")
-    assert [row["object"] for row in tools.read_facts("Ada", "works for").rows] == ["BMW"]
-
-
-def test_what_held_earlier_does_not_take_the_place_of_what_holds(tools: FactTools) -> None:
-    tools.write_fact("Ada", "works for", "BMW")
-    tools.write_fact("Ada", "works for", "Cisco", date="1 May 2019")
-    assert [row["object"] for row in tools.read_facts("Ada", "works for").rows] == ["BMW"]
-
-
-def test_a_fact_ends(tools: FactTools) -> None:
-    tools.write_fact("Ada", "works for", "BMW")
-    ended = tools.end_fact("Ada", "works for")
-    assert [row["object"] for row in ended.rows] == ["BMW"]
+    assert [row["ended_by"] for row in history.rows] == ["superseded", "superseded", None]
+    # Models give the day of today, which begins before what was written on it.
+    tools.write_fact("Ada", "works for", "Nokia", date="2026-05-04")
+    assert objects(tools.read_facts("Ada", "works for")) == ["Nokia"]
+    assert objects(tools.end_fact("Ada", "works for")) == ["Nokia"]
     assert tools.read_facts("Ada", "works for") == "Nothing is known about that."
     assert tools.end_fact("Ada", "works for") == "No such fact holds; nothing was ended."
-    assert [row["ended_by"] for row in tools.fact_history("Ada", "works for").rows] == ["ended"]
+    assert tools.fact_history("Ada", "works for").rows[-1]["ended_by"] == "ended"
 
 
 def test_a_call_writes_its_fact_once(facts: FactMemory) -> None:
@@ -99,19 +84,14 @@ def test_a_call_writes_its_fact_once(facts: FactMemory) -> None:
     assert len(facts.read("Ada", "likes")) == 1
 
 
-def test_what_a_source_wrote_is_forgotten(facts: FactMemory) -> None:
-    FactTools(facts, source="monday").write_fact("Ada", "works for", "Cisco")
-    FactTools(facts, source="tuesday").write_fact("Ada", "works for", "BMW")
-    facts.memory.forget(source="tuesday")
-    assert [fact.object for fact in facts.read("Ada", "works for")] == ["Cisco"]
-
-
 def test_numbers(tools: FactTools) -> None:
     tools.write_fact("Ada", "salary", 52000)
     tools.write_fact("Bo", "salary", "48,000")
     assert [row["value"] for row in tools.read_facts(relation="salary").rows] == [48000, 52000]
     assert [row["subject"] for row in tools.top_facts("salary").rows] == ["Ada"]
     assert [row["subject"] for row in tools.top_facts("salary", order="least").rows] == ["Bo"]
+    assert len(tools.top_facts("salary", limit=5).rows) == 2
+    assert tools.top_facts("salary", subject="Bo").rows[0]["value"] == 48000
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -123,10 +103,8 @@ def firms() -> FactTools:
     tools = FactTools(FactMemory(RecallM()))
     for person, firm in (("Ada", "Opera"), ("Bo", "Opera"), ("Cy", "BMW"), ("Di", "Telenor")):
         tools.write_fact(person, "works for", firm)
-    for firm, city, year in (("Opera", "Oslo", 1995), ("BMW", "Munich", 1916)):
+    for firm, city in (("Opera", "Oslo"), ("BMW", "Munich"), ("Telenor", "Oslo")):
         tools.write_fact(firm, "founded in", city)
-        tools.write_fact(firm, "founding year", year)
-    tools.write_fact("Telenor", "founded in", "Oslo")
     return tools
 
 
@@ -147,11 +125,7 @@ def test_counts_are_exact(firms: FactTools) -> None:
     assert firms.count_facts(relation="works for", object="Opera") == "The exact number is 2."
     assert firms.count_facts(relation="works for", object="Nokia") == "The exact number is 0."
     groups = firms.count_facts(relation="works for", group_by="object")
-    assert groups.rows == [
-        {"value": "Opera", "count": 2},
-        {"value": "BMW", "count": 1},
-        {"value": "Telenor", "count": 1},
-    ]
+    assert [(row["value"], row["count"]) for row in groups.rows][:2] == [("Opera", 2), ("BMW", 1)]
     assert lines(groups) == ["2: Opera", "1: BMW", "1: Telenor"]
 
 
@@ -159,14 +133,6 @@ def test_two_hops(firms: FactTools) -> None:
     found = firms.find_facts([["?who", "works for", "?firm"], ["?firm", "founded in", "Oslo"]])
     assert sorted(row["who"] for row in found.rows) == ["Ada", "Bo", "Di"]
     assert "who = Di, firm = Telenor" in lines(found)
-
-
-def test_superlatives(firms: FactTools) -> None:
-    assert [row["subject"] for row in firms.top_facts("founding year", order="least").rows] == [
-        "BMW"
-    ]
-    assert len(firms.top_facts("founding year", limit=5).rows) == 2
-    assert firms.top_facts("founding year", subject="Opera").rows[0]["value"] == 1995
 
 
 def test_nothing_is_known(firms: FactTools) -> None:

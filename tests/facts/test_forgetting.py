@@ -6,9 +6,12 @@ import io
 import json
 import random
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from recallm import RecallM
 from recallm.adapting.memory_tools import forgotten_by_model
@@ -63,10 +66,19 @@ def _archive(memory: RecallM) -> Any:
 
 
 def test_as_if_never_held_and_no_byte_is_left(tmp_path: Path) -> None:
+    check_forgetting(tmp_path, range(5))
+
+
+@pytest.mark.nightly
+def test_as_if_never_held_in_many_histories(tmp_path: Path) -> None:
+    check_forgetting(tmp_path, range(5, 40))
+
+
+def check_forgetting(tmp_path: Path, seeds: Iterable[int]) -> None:
     """With texts, facts and rows, for every selection: the archive equals that of a memory without
     the selected pieces, and the file holds no word that only these had."""
     wrong: list[str] = []
-    for seed in range(10):
+    for seed in seeds:
         draw = random.Random(seed)
         pieces = [_piece(draw, number) for number in range(1, 9)]
         path = tmp_path / f"{seed}.db"

@@ -136,13 +136,6 @@ def test_many_values_are_joined_as_few_are(facts: FactMemory) -> None:
     assert len(facts.find([("?who", "works for", "?firm")], limit=7)) == 7
 
 
-def test_namespaces_do_not_mix(staff: FactMemory) -> None:
-    other = staff.in_namespace("other")
-    other.write("Zoe", "works for", "Opera")
-    assert other.count() == 1
-    assert staff.count(relation="works for", object="Opera") == 2
-
-
 def test_what_cannot_be_used_is_refused(facts: FactMemory) -> None:
     for patterns in (
         [], "?who", [("?who", "works for")], ["?xy"], [("?", "works for", "BMW")],

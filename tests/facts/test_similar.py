@@ -50,12 +50,13 @@ def answers(facts: FactMemory, kind: str) -> tuple[int, int]:
     return wrong, missed
 
 
-def test_words_alone_find_most_relations() -> None:
-    wrong, missed = answers(FactMemory(RecallM()), "predicates")
+def test_words_alone_find_most_relations(facts: FactMemory) -> None:
+    wrong, missed = answers(facts, "predicates")
     assert wrong <= 1
     assert missed <= 4
 
 
+@pytest.mark.slow
 def test_embeddings_find_most_relations() -> None:
     if (why := why_absent()) is not None:
         pytest.skip(why)
@@ -64,8 +65,8 @@ def test_embeddings_find_most_relations() -> None:
     assert missed <= 4
 
 
-def test_names() -> None:
-    wrong, missed = answers(FactMemory(RecallM()), "names")
+def test_names(facts: FactMemory) -> None:
+    wrong, missed = answers(facts, "names")
     assert wrong == 0
     assert missed <= 2
 
@@ -126,7 +127,7 @@ def test_values_are_not_similar(facts: FactMemory) -> None:
 
 def test_horizons_hold_for_similar_terms(facts: FactMemory) -> None:
     for relation in ("employed by", "waters the plants of"):
-        own = facts.in_namespace(relation)
+        own = facts.in_namespace(f"{facts.memory.namespace} {relation}")
         own.write("Ada Lovelace", relation, "Bo")
         own.write("Cy", "likes", "Ada")
         assert own.read("Lovelace, Ada", relation, as_of=0) == []
