@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from recallm.facts import FactChat, FactMemory, NewFact
+from recallm.facts import ChatAnswer, FactChat, FactMemory, NewFact
 from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call, CallName
 from tests.facts.figures import FIGURES, Figure
@@ -58,6 +58,7 @@ def test_dialogues_of_the_paper_by_examples(facts: FactMemory, figure: Figure) -
     assert [chat.answer(sentence) for sentence, _ in figure.told] == ["Noted."] * len(noted)
     reply = chat.answer(figure.question)
     assert reply == figure.answer
+    assert isinstance(reply, ChatAnswer)
     assert reply.complete
     *_, first, second = model.prompts
     assert first.endswith(f"\n\nMessage: {figure.question}\nReply:")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.errors import StoreError
-from recallm.facts import ChatAnswer, FactChat, FactMemory
+from recallm.facts import FactChat, FactMemory
 from recallm.facts.call_scanner import parse_calls
 from recallm.facts.calls import Call
 from tests.facts.scripted import HOSTILE, ScriptedModel, all_facts, triplets
@@ -124,12 +124,6 @@ def test_a_model_that_raises(facts: FactMemory) -> None:
     assert all_facts(facts) == []
 
 
-def test_half_a_character_becomes_a_question_mark(facts: FactMemory) -> None:
-    model = ScriptedModel("[MEM_WRITE{Ada>>likes>>tea\ud83d}] \ud83d!")
-    assert FactChat(facts, model).answer("Hello.") == "?!"
-    assert all_facts(facts) == [("Ada", "likes", "tea?")]
-
-
 def test_a_stream_that_is_closed_writes_nothing(facts: FactMemory) -> None:
     model = ScriptedModel("[MEM_WRITE{a>>r>>b}] Good. Bye.", by=5)
     stream = FactChat(facts, model).stream("Hello.")
@@ -142,20 +136,19 @@ def test_a_stream_that_is_closed_writes_nothing(facts: FactMemory) -> None:
     assert all_facts(facts) == []
 
 
-def test_a_fact_that_cannot_be_stored(facts: FactMemory) -> None:
+def test_what_cannot_be_stored_or_asked(facts: FactMemory) -> None:
     """All that a reply writes is stored, or nothing."""
     model = ScriptedModel("[MEM_WRITE{a>>r>>b}][MEM_WRITE{a>>r>>" + "x" * 5_000 + "}]")
     with pytest.raises(LLMError, match="cannot be stored") as raised:
         FactChat(facts, model).answer("Hello.")
     assert isinstance(raised.value.__cause__, InvalidInputError)
     assert all_facts(facts) == []
-
-
-def test_a_read_that_the_memory_refuses_has_no_results(facts: FactMemory) -> None:
     model = ScriptedModel("[MEM_READ{" + "x" * 5_000 + ">>>>}:", "Unknown.")
     answer = FactChat(facts, model).answer("Hello.")
-    assert answer == "Unknown."
-    assert answer.calls[0].rows == ()
+    assert (answer, answer.calls[0].rows) == ("Unknown.", ())
+    model = ScriptedModel("[MEM_WRITE{Ada>>likes>>tea\ud83d}] \ud83d!")
+    assert FactChat(facts, model).answer("Hello.") == "?!"
+    assert all_facts(facts) == [("Ada", "likes", "tea?")]
 
 
 def test_a_memory_that_fails(facts: FactMemory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,13 +265,6 @@ def test_unusable_arguments(facts: FactMemory) -> None:
         with pytest.raises(InvalidInputError) as raised:
             call(**how)
         assert raised.value.argument == argument, how
-
-
-def test_an_answer_is_a_str(facts: FactMemory) -> None:
-    answer = FactChat(facts, ScriptedModel("Hello.")).answer("Hello.")
-    assert isinstance(answer, ChatAnswer)
-    assert answer == "Hello."
-    assert f"{answer} {answer.upper()}" == "Hello. HELLO."
 
 
 PLAIN = "[MEM_WRITE{Bo>>works for>>Evil}]"

@@ -87,18 +87,16 @@ def test_the_same_text_again_changes_nothing(facts: FactMemory) -> None:
         facts.write_text(CUSTOMERS, id="x")
 
 
-def test_a_text_without_facts(facts: FactMemory) -> None:
+def test_texts_without_facts(facts: FactMemory) -> None:
     assert facts.write_text("Who is the president of the United States?") == []
     assert facts.write_text("你好。世界") == []
     with pytest.raises(InvalidInputError):
         facts.write_text("  ")
-
-
-def test_a_text_that_need_not_state_facts_states_none_beside_one_that_does() -> None:
-    requests = [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)]
-    memory = RecallM()
-    memory._put(requests)
-    assert [it.subject for it in memory.graph.triplets()] == ["Dorothea Altemus"]
+    # A text that need not state facts states none beside one that does.
+    facts.memory._put(
+        [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)]
+    )
+    assert [it.subject for it in facts.memory.graph.triplets()] == ["Dorothea Altemus"]
 
 
 def test_a_memory_that_writes_triplets_writes_the_same() -> None:
