@@ -36,8 +36,9 @@ def write_archive(
 
     """
     counts = dict.fromkeys(_COUNTS, 0)
-    header = dict(zip(_HEADER, (FORMAT, VERSION, namespace, t_index), strict=True))
-    write_line(stream, header)
+    write_line(
+        stream, {"format": FORMAT, "version": VERSION, "namespace": namespace, "t_index": t_index}
+    )
     for record in records:
         if isinstance(record, Summary):
             counts["summaries"] += 1

@@ -61,7 +61,7 @@ _Row = tuple[tuple[str, ...], Sequence[Fact]]
 def _found(facts: FactMemory, call: Call) -> list[_Row]:
     """Every row of the results, with the facts behind it."""
     first = call.patterns[0]
-    marked = [part for part, term in zip(PARTS, first, strict=True) if isinstance(term, Variable)]
+    marked: list[Part] = [PARTS[n] for n, term in enumerate(first) if isinstance(term, Variable)]
     subject, relation, object = (term if isinstance(term, str) else None for term in first)
     match call.name:
         case "MEM_COUNT":
