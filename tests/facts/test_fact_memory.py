@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from recallm import ConflictError, InvalidInputError, NewEntity, NewTriplet, RecallM
 from recallm.facts import Fact, FactMemory, NewFact
+from tests.neo4j.fixtures import RunningServer
 
 FIGURE_5 = [
     ("Mozella Baima", "employed by", "ExxonMobil"),
@@ -260,6 +262,25 @@ def test_a_denial_may_come_before_the_fact_that_it_ends(facts: FactMemory) -> No
     facts.write("Ada", "works for", "Cisco", said=year(2020))
     assert facts.read("Ada", "works for") == []
     assert rows(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "Cisco")]
+
+
+def test_facts_on_neo4j(neo4j_server: RunningServer) -> None:
+    with RecallM(neo4j_server.uri, auth=neo4j_server.auth, namespace=uuid4().hex) as memory:
+        facts = FactMemory(memory)
+        facts.write_many(FIGURE_5)
+        first = facts.write("Ada", "works for", "BMW", said=year(2020))
+        facts.write("Ada", "employed by", "Pfizer Inc.", said=year(2024))
+        assert rows(facts.read("Ada")) == [("Ada", "employed by", "Pfizer Inc.")]
+        assert rows(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "BMW")]
+        assert facts.read(object="pfizer")[0].match == "similar"
+        assert facts.count(relation="works for", object="BMW") == 2
+        assert facts.load([{"name": "BMW", "based in": "Munich"}], key="name", name="t").added == 1
+        joined = facts.find([("?who", "works for", "?firm"), ("?firm", "based in", "Munich")])
+        assert [found["who"] for found in joined] == ["Willian Beasmore", "Maryjane Bachand"]
+        assert rows(facts.end("Ada", "works for")) == [("Ada", "employed by", "Pfizer Inc.")]
+        memory.forget(id=first.passage)
+        assert [it.object for it in facts.changes("Ada", "works for")] == ["Pfizer Inc."]
+        memory.forget(everything=True)
 
 
 # Forgetting and isolation.
