@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import uuid
+import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from llama_index.core import Settings
 
+from llama_index_recallm import RecallMPropertyGraphStore
 from recallm import RecallM
-from tests.neo4j.fixtures import RunningServer
-
-pytest.register_assert_rewrite("tests.llama_index.store_suite")
+from tests.llama_index.property_graphs import NewStore
 
 
 @pytest.fixture
 def memory() -> Iterator[RecallM]:
-    """A memory in memory."""
+    """A memory in memory; test_on_neo4j.py has another one."""
     with RecallM() as memory:
         yield memory
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
-def stored(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecallM]:
-    """A memory in a file, or in a namespace of its own on the shared server."""
-    if request.param == "sqlite":
-        with RecallM(tmp_path / "memory.db") as memory:
-            yield memory
-        return
-    server: RunningServer = request.getfixturevalue("neo4j_server")
-    with RecallM(server.uri, auth=server.auth, namespace=f"test-{uuid.uuid4()}") as memory:
-        yield memory
+@pytest.fixture
+def store(memory: RecallM) -> RecallMPropertyGraphStore:
+    """A property graph store, empty."""
+    return RecallMPropertyGraphStore(memory=memory)
+
+
+@pytest.fixture
+def new_store(memory: RecallM) -> NewStore:
+    """Makes stores that have nothing in common: each has its own namespace of one memory."""
+    numbers = itertools.count()
+
+    def make() -> RecallMPropertyGraphStore:
+        own = memory.in_namespace(f"{memory.namespace}-{next(numbers)}")
+        return RecallMPropertyGraphStore(memory=own)
+
+    return make
 
 
 @pytest.fixture(autouse=True)

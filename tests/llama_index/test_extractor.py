@@ -19,16 +19,14 @@ from llama_index.core.graph_stores.types import (
     EntityNode,
     Relation,
 )
-from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.ingestion.pipeline import get_transformation_hash
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import BaseNode, Document, ImageNode, TextNode, TransformComponent
+from llama_index.core.schema import BaseNode, Document, ImageNode, TextNode
 
 from llama_index_recallm import (
     RecallMExtractor,
     RecallMPropertyGraphStore,
-    RecallMSubRetriever,
 )
 from recallm import (
     ClosedError,
@@ -72,11 +70,6 @@ def stated(node: BaseNode) -> list[tuple[str, str, str]]:
     return [
         (it.source_id, it.label, it.target_id) for it in relations(node) if it.label != "RELATED"
     ]
-
-
-def test_class() -> None:
-    names_of_base_classes = [base.__name__ for base in RecallMExtractor.__mro__]
-    assert TransformComponent.__name__ in names_of_base_classes
 
 
 # -- what is found -----------------------------------------------------------------------------
@@ -154,11 +147,6 @@ def test_the_exact_spelling_wins(extractor: RecallMExtractor, memory: RecallM) -
     assert ("APPLE", "company") in [(it.name, it.label) for it in entities(other)]
 
 
-def test_stems_that_collide_are_two_entities(extractor: RecallMExtractor) -> None:
-    one, other = extractor([TextNode(text="A university."), TextNode(text="The universe.")])
-    assert (names(one), names(other)) == (["university"], ["universe"])
-
-
 def test_quotes_in_a_text(extractor: RecallMExtractor) -> None:
     """LlamaIndex has no quotation marks in ids; the ends of relations are ids."""
     [node] = extractor([TextNode(text='The 5" screen and Bo`s "Rose" \n of `Cairo` cost 7.')])
@@ -211,23 +199,6 @@ def test_what_was_found_before_stays(extractor: RecallMExtractor) -> None:
     assert stated(node)[0] == ("Ann", "KNOWS", "Bo")
     assert pairs(node) == [("Ann", "Bo")]
     assert entities(node)[1].properties == {"file": "a.txt"}
-
-
-def test_beside_another_extractor(extractor: RecallMExtractor) -> None:
-    nodes = SentenceSplitter(chunk_size=30, chunk_overlap=0).get_nodes_from_documents(
-        [Document(text="Ann met Bo in Cairo. " * 6, id_="doc")]
-    )
-    assert len(nodes) > 1
-    for node in extractor(ImplicitPathExtractor()(nodes)):
-        labels = {relation.label for relation in relations(node)}
-        assert {"RELATED", "SOURCE"} <= labels
-        assert set(names(node)) >= {"Ann", "Bo", "Cairo"}
-        assert all(KG_NODES_KEY not in entity.properties for entity in entities(node))
-
-
-def test_run_twice_adds_no_entity(extractor: RecallMExtractor) -> None:
-    [node] = extractor(extractor([TextNode(text="Ann met Bo.")]))
-    assert names(node) == ["Ann", "Bo"]
 
 
 # -- how it runs -------------------------------------------------------------------------------
@@ -318,16 +289,6 @@ def test_cache_keys_differ_by_extractor(memory: RecallM) -> None:
     assert get_transformation_hash(nodes, same) == keys[1]
 
 
-def test_cache_keys_differ_by_memory_without_a_file() -> None:
-    """Though a later one may stand at the address of one that is gone."""
-    keys: set[str] = set()
-    for _ in range(20):
-        with RecallM() as memory:
-            keys.add(get_transformation_hash([], RecallMExtractor(memory=memory)))
-        del memory
-    assert len(keys) == 20
-
-
 _KEY_OF = """
 import sys
 from llama_index.core.ingestion.pipeline import get_transformation_hash
@@ -366,12 +327,6 @@ def test_cache_keys_differ_by_server_address(neo4j_server: RunningServer) -> Non
     assert said[0] == said[1]
     assert neo4j_server.uri in said[0][0]
     assert neo4j_server.auth[1] not in said[0][0]
-
-
-async def test_an_async_pipeline(extractor: RecallMExtractor) -> None:
-    pipeline = IngestionPipeline(transformations=[extractor])
-    [node] = await pipeline.arun(documents=[Document(text="Ann met Bo.")])
-    assert names(node) == ["Ann", "Bo"]
 
 
 # -- in an index -------------------------------------------------------------------------------
@@ -430,11 +385,3 @@ def test_a_second_document_strengthens_relations_of_the_first(
     index.insert(Document(text="BO met ann.", id_="two"))
     [triplet] = memory.graph.triplets(predicates=["RELATED"])
     assert (triplet.subject, triplet.object, triplet.strength) == ("Ann", "Bo", 2)
-
-
-def test_from_existing_with_no_model(memory: RecallM, extractor: RecallMExtractor) -> None:
-    store = RecallMPropertyGraphStore(memory=memory)
-    index = PropertyGraphIndex.from_existing(store, kg_extractors=[extractor], embed_kg_nodes=False)
-    index.insert(Document(text="Ann met Bo."))
-    retriever = index.as_retriever(sub_retrievers=[RecallMSubRetriever(store, include_text=False)])
-    assert [found.text for found in retriever.retrieve("Who met Ann?")] == ["Ann met Bo."]

@@ -36,12 +36,6 @@ def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
     assert "required" not in tools["read_facts"].metadata.get_parameters_dict()
 
 
-def test_some_of_the_tools(memory: RecallM) -> None:
-    spec = RecallMFactToolSpec(memory)
-    [read] = spec.to_tool_list(spec_functions=["read_facts"])
-    assert read.metadata.name == "read_facts"
-
-
 async def test_facts_are_written_and_read(memory: RecallM) -> None:
     tools = tools_of(memory, source="chat-1")
     written = tools["write_fact"].call(subject="Ada", relation="salary", object=52_000)

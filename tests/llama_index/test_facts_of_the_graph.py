@@ -23,8 +23,6 @@ from llama_index_recallm import (
     RecallMExtractor,
     RecallMGraphStore,
     RecallMPropertyGraphStore,
-    RecallMRetriever,
-    RecallMSubRetriever,
 )
 from recallm import RecallM
 from recallm.facts import FactMemory
@@ -86,12 +84,6 @@ def dynamic(*triplets: Triplet) -> TransformComponent:
 
 
 Extractor = Callable[..., TransformComponent]
-
-
-@pytest.fixture
-def memory(stored: RecallM) -> RecallM:
-    """On each store."""
-    return stored
 
 
 @pytest.fixture
@@ -216,34 +208,6 @@ def test_facts_in_an_index(store: RecallMPropertyGraphStore, facts: FactMemory) 
     retriever = index.as_retriever(sub_retrievers=[synonyms])
     [found] = retriever.retrieve("Who works for Opera?")
     assert found.text == "Ada -> works for -> Opera"
-
-
-async def test_facts_are_recalled_as_nodes(
-    store: RecallMPropertyGraphStore, facts: FactMemory
-) -> None:
-    """A fact that no text states is a node like a statement; its passage is its source."""
-    written = facts.write("Ada", "works for", "Opera", source="chat")
-    index = PropertyGraphIndex.from_existing(
-        store, kg_extractors=[RecallMExtractor(memory=facts.memory)], embed_kg_nodes=False
-    )
-    engines = [
-        RecallMRetriever(facts.memory),
-        index.as_retriever(sub_retrievers=[RecallMSubRetriever(store)]),
-    ]
-    for retriever in engines:
-        [found] = await retriever.aretrieve("Who works for Opera?")
-        assert found.text == "Ada — works for → Opera"
-        assert found.node.ref_doc_id == written.passage
-        assert found.metadata["source"] == "chat"
-
-
-def test_a_forgotten_source_is_in_neither(
-    store: RecallMPropertyGraphStore, facts: FactMemory
-) -> None:
-    facts.write("Ada", "works for", "Opera", source="chat")
-    facts.memory.forget(source="chat")
-    assert facts.read("Ada") == []
-    assert store.get_triplets(entity_names=["Ada"]) == []
 
 
 # -- the legacy store --------------------------------------------------------------------------

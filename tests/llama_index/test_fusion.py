@@ -18,7 +18,7 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from llama_index_recallm import RecallMRetriever
-from recallm import RecallConfig, RecallM
+from recallm import RecallM
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
 GUIDE = (
@@ -104,14 +104,6 @@ async def test_statements_and_chunks_side_by_side(
 
 
 @MODES
-def test_without_the_event_loop(memory: RecallM, vectors: BaseRetriever, mode: str) -> None:
-    both = fused([vectors, RecallMRetriever(memory=memory)], mode)
-    found = both.retrieve(QUESTION)
-    both.use_async = False
-    assert both.retrieve(QUESTION) == found
-
-
-@MODES
 def test_the_best_of_both_are_kept(memory: RecallM, vectors: BaseRetriever, mode: str) -> None:
     recalled = RecallMRetriever(memory=memory)
     best = max(recalled.retrieve(QUESTION), key=lambda node: node.get_score())
@@ -143,41 +135,6 @@ def test_a_statement_that_two_recall_is_one(memory: RecallM, mode: str) -> None:
     assert len({node.node_id for node in found}) == len(found)
     assert sorted(texts(found)) == sorted(texts(every.retrieve(QUESTION)))
     assert found[0].node_id == favourite.node_id
-
-
-@MODES
-def test_a_statement_of_two_questions_is_one(memory: RecallM, mode: str) -> None:
-    """The model makes the other one: the last line of its prompt, which repeats the first."""
-    found = fused([RecallMRetriever(memory=memory)], mode, num_queries=5).retrieve(QUESTION)
-    assert len(found) > 2
-    assert len({node.node_id for node in found}) == len(found)
-
-
-@MODES
-def test_what_stands_in_both_is_two_nodes(vectors: BaseRetriever, mode: str) -> None:
-    """A chunk is no statement: they differ in their metadata."""
-    with RecallM() as memory:
-        memory.update(GUIDE[0])
-        found = fused([vectors, RecallMRetriever(memory=memory)], mode).retrieve("York?")
-    assert texts(found).count(GUIDE[0]) == 2
-
-
-@MODES
-def test_nothing_is_recalled(vectors: BaseRetriever, mode: str) -> None:
-    with RecallM() as memory:
-        both = fused([vectors, RecallMRetriever(memory=memory)], mode)
-        assert sorted(texts(both.retrieve("York?"))) == sorted(texts(vectors.retrieve("York?")))
-
-
-@MODES
-def test_the_papers_ranking_has_no_scores(
-    memory: RecallM, vectors: BaseRetriever, mode: str
-) -> None:
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        memory.update_many(SAID)
-        found = fused([vectors, RecallMRetriever(memory=memory)], mode).retrieve(QUESTION)
-    assert set(SAID) & set(texts(found))
-    assert set(GUIDE) & set(texts(found))
 
 
 def test_the_time_is_in_the_prompt(memory: RecallM, vectors: BaseRetriever) -> None:

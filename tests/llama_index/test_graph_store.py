@@ -14,18 +14,11 @@ from llama_index.core.graph_stores.types import GraphStore
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
-from llama_index.core.llms.mock import MockLLM
 from llama_index.core.query_engine import KnowledgeGraphQueryEngine
 from llama_index.core.schema import Document
 
 from llama_index_recallm import RecallMGraphStore
-from recallm import ArchiveError, ClosedError, InvalidInputError, NewEntity, NewTriplet, RecallM
-
-
-@pytest.fixture
-def memory(stored: RecallM) -> RecallM:
-    """On each store."""
-    return stored
+from recallm import ClosedError, InvalidInputError, NewEntity, NewTriplet, RecallM
 
 
 @pytest.fixture
@@ -41,17 +34,6 @@ def test_class() -> None:
 
 
 # -- the cases of LlamaIndex's stores for Neo4j, FalkorDB and others ---------------------------
-
-
-def test_01_connection(store: RecallMGraphStore) -> None:
-    assert isinstance(store, GraphStore)
-    assert store.client is store.memory
-    assert isinstance(store.get_schema(refresh=True), str)
-
-
-def test_02_upsert_and_get(store: RecallMGraphStore) -> None:
-    store.upsert_triplet("Alice", "LIKES", "IceCream")
-    assert store.get("Alice") == [["LIKES", "IceCream"]]
 
 
 def test_03_upsert_multiple_and_get(store: RecallMGraphStore) -> None:
@@ -88,12 +70,6 @@ def test_06_an_end_with_another_relation_stays(store: RecallMGraphStore) -> None
     assert store.get("X") == [["OTHER", "Z"]]
     assert store.get("Y") == []
     assert [entity.id for entity in store.memory.graph.entities()] == ["X", "Z"]
-
-
-def test_07_refresh_schema(store: RecallMGraphStore) -> None:
-    store.upsert_triplet("A", "TEST_REL", "B")
-    assert store.get_schema(refresh=True) == store.schema
-    assert store.schema == (store.memory.graph.cypher_schema or "")
 
 
 def test_08_get_schema(store: RecallMGraphStore) -> None:
@@ -156,13 +132,6 @@ def test_names_are_kept_as_they_are(
     assert store.get_rel_map() == {"other": [["other", "r", "thing"]]}
 
 
-@pytest.mark.parametrize("triplet", [("", "r", "b"), ("a", "", "b"), ("a", "r", "")])
-def test_a_name_is_needed(store: RecallMGraphStore, triplet: tuple[str, str, str]) -> None:
-    with pytest.raises(InvalidInputError):
-        store.upsert_triplet(*triplet)
-    assert store.memory.graph.entities() == []
-
-
 def test_a_repeated_relation_grows_stronger(store: RecallMGraphStore) -> None:
     for _ in range(3):
         store.upsert_triplet("Ann", "loves", "tea")
@@ -211,15 +180,6 @@ def test_what_a_passage_says_stays(store: RecallMGraphStore) -> None:
     store.delete("Ann", "works for", "Acme")
     assert {entity.id for entity in store.memory.graph.entities()} == {"Ann", "Acme"}
     assert store.memory.get(said.id) is not None
-
-
-def test_namespaces_are_apart(store: RecallMGraphStore) -> None:
-    other = RecallMGraphStore(memory=store.memory.in_namespace(uuid.uuid4().hex))
-    store.upsert_triplet("Ann", "loves", "tea")
-    assert other.get("Ann") == []
-    assert other.get_rel_map() == {}
-    other.delete("Ann", "loves", "tea")
-    assert store.get("Ann") == [["loves", "tea"]]
 
 
 def test_writers_and_deleters_at_once(store: RecallMGraphStore) -> None:
@@ -278,14 +238,6 @@ def test_rel_map(
 # -- keeping -----------------------------------------------------------------------------------
 
 
-def test_persist(ring: RecallMGraphStore, tmp_path: Path) -> None:
-    path = str(tmp_path / "graph.jsonl")
-    ring.persist(path)
-    loaded = RecallMGraphStore.from_persist_path(path)
-    assert loaded.get_rel_map() == ring.get_rel_map()
-    loaded.memory.close()
-
-
 def test_persist_with_a_storage_context(ring: RecallMGraphStore, tmp_path: Path) -> None:
     folder = str(tmp_path / "storage")
     StorageContext.from_defaults(graph_store=ring).persist(folder)
@@ -308,13 +260,6 @@ def test_persist_with_a_file_system_of_its_own(ring: RecallMGraphStore) -> None:
     assert loaded.get_rel_map() == ring.get_rel_map()
     loaded.memory.close()
     files.rm(path)
-
-
-def test_nothing_was_persisted(tmp_path: Path) -> None:
-    with pytest.raises(ArchiveError):
-        RecallMGraphStore.from_persist_path(str(tmp_path / "none.jsonl"))
-    with pytest.raises(ArchiveError):
-        RecallMGraphStore.from_persist_dir(str(tmp_path))
 
 
 def test_what_is_no_memory() -> None:
@@ -375,11 +320,6 @@ def index(store: RecallMGraphStore) -> KnowledgeGraphIndex:
     )
 
 
-def test_the_index_is_deprecated() -> None:
-    with pytest.warns(DeprecationWarning, match="KnowledgeGraphIndex class has been deprecated"):
-        KnowledgeGraphIndex([], llm=MockLLM(), embed_model=MockEmbedding(embed_dim=3))
-
-
 @LEGACY
 def test_an_index(index: KnowledgeGraphIndex, store: RecallMGraphStore) -> None:
     assert index.graph_store is store
@@ -403,14 +343,6 @@ def test_a_retriever_of_the_index(index: KnowledgeGraphIndex) -> None:
         "['Ann', 'left', 'Acme']",
         "['Acme', 'makes', 'tea']",
     ]
-
-
-@LEGACY
-def test_a_query_engine_of_the_index(index: KnowledgeGraphIndex) -> None:
-    engine = index.as_query_engine(include_text=True, llm=Keywords())
-    prompt = str(engine.query("What of Ann?"))
-    assert "Ann loves Acme. Acme makes tea." in prompt
-    assert "['Ann', 'loves', 'Acme']" in prompt
 
 
 @LEGACY

@@ -20,7 +20,7 @@ from llama_index.core.tools import QueryEngineTool
 
 from llama_index_recallm import RecallMHybridQueryEngine, RecallMRetriever
 from recallm import InvalidInputError, RecallM
-from recallm.hybrid import Choice, HybridError
+from recallm.hybrid import Choice
 from tests.hybrid.test_hybrid import QUESTION, by_letters, nearest
 from tests.hybrid.test_hybrid import model as model_of_prompts
 from tests.llama_index.scripted_model import ScriptedLLM
@@ -147,15 +147,6 @@ def test_another_discriminator(filled: RecallM, llm: ScriptedLLM) -> None:
 # -- in the framework --------------------------------------------------------------------------
 
 
-async def test_as_a_tool(filled: RecallM, llm: ScriptedLLM) -> None:
-    engine = RecallMHybridQueryEngine(filled, llm, vectors=nearest)
-    tool = QueryEngineTool.from_defaults(engine, name="recall", description="What was said.")
-    output = tool.call(QUESTION)
-    assert output.content == "Bo lives in York."
-    assert output.raw_output.metadata["choice"] == "recallm"
-    assert (await tool.acall(QUESTION)).content == "Bo lives in York."
-
-
 async def test_in_a_router(filled: RecallM, llm: ScriptedLLM) -> None:
     choosing = ScriptedLLM(reply=lambda messages: '[{"choice": 2, "reason": "It is about Bo."}]')
     tools = [
@@ -201,12 +192,6 @@ def test_a_branch_that_fails_leaves_the_other(filled: RecallM, llm: ScriptedLLM)
     assert str(response) == "Bo lives in York."
     assert response.metadata is not None
     assert "the vector database is down" in response.metadata["errors"]["vectors"]
-
-
-def test_a_model_that_fails(filled: RecallM) -> None:
-    failing = ScriptedLLM(reply=lambda messages: ValueError("no model"))
-    with pytest.raises(HybridError, match="no model"):
-        RecallMHybridQueryEngine(filled, failing, vectors=nearest).query(QUESTION)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,11 @@ from llama_index.core.base.llms.types import (
     ThinkingBlock,
     ToolCallBlock,
 )
-from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms import CustomLLM, MockLLM
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 
 from llama_index_recallm import as_llm
-from recallm import InvalidInputError, LLMError, RecallConfig, RecallM
+from recallm import InvalidInputError, LLMError, RecallM
 from tests.llama_index.scripted_model import ScriptedLLM
 
 
@@ -142,22 +141,3 @@ def test_what_the_model_raises_comes_through() -> None:
         llm("a")
     with RecallM(llm=llm) as memory, pytest.raises(LLMError, match="TimeoutError: too slow"):
         memory.ask("Who?")
-
-
-def test_it_revises_contexts() -> None:
-    """The core revises a concept that is often talked about with the model it is given."""
-    answer = [ThinkingBlock(content="Marta moved twice"), TextBlock(text="Marta lives in Porto.")]
-    model = ScriptedLLM(reply=lambda _: ChatMessage(role="assistant", blocks=answer))
-    with RecallM(llm=as_llm(model), config=RecallConfig(revise_every=1)) as memory:
-        memory.update("Marta lives in Lyon, in a small flat by the river.")
-        update = memory.update("Marta moved to Porto with all of her books last week.")
-        assert [it.text for it in update.revisions if it.concept == "marta"] == [
-            "Marta lives in Porto."
-        ]
-
-
-def test_callbacks_see_the_call() -> None:
-    seen = LlamaDebugHandler(print_trace_on_end=False)
-    model = MockLLM(max_tokens=1, callback_manager=CallbackManager([seen]))
-    assert as_llm(model)("a") == "text"
-    assert len(seen.get_event_pairs(CBEventType.LLM)) == 1

@@ -105,10 +105,6 @@ def test_every_operator_means_what_it_means_to_llamaindex(
     assert ids(RecallMRetriever(cats, filters=filters).retrieve(QUESTION)) == expected
 
 
-def test_the_operators_are_all_there_are() -> None:
-    assert {case.operator for case in CASES} == set(FilterOperator)
-
-
 @pytest.mark.parametrize("condition", [*FilterCondition, None])
 def test_conditions(
     cats: RecallM, plain: SimpleVectorStore, condition: FilterCondition | None

@@ -24,12 +24,6 @@ from recallm import ArchiveError, ClosedError, InvalidInputError, RecallM
 _NO_MODEL: dict[str, Any] = {"kg_extractors": [ImplicitPathExtractor()], "embed_kg_nodes": False}
 
 
-@pytest.fixture
-def store(stored: RecallM) -> RecallMPropertyGraphStore:
-    """On each store."""
-    return RecallMPropertyGraphStore(memory=stored)
-
-
 def test_persisted_and_loaded_with_a_storage_context(
     store: RecallMPropertyGraphStore, tmp_path: Path
 ) -> None:

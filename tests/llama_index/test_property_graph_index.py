@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core import Document, PropertyGraphIndex, Settings, StorageContext
+from llama_index.core import Document, PropertyGraphIndex, Settings
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.graph_stores.types import (
     KG_NODES_KEY,
@@ -94,12 +94,6 @@ class Patterns(TransformComponent):
             node.metadata[KG_NODES_KEY] = entities
             node.metadata[KG_RELATIONS_KEY] = relations
         return nodes
-
-
-@pytest.fixture
-def memory(stored: RecallM) -> RecallM:
-    """On each store."""
-    return stored
 
 
 @pytest.fixture
@@ -203,18 +197,6 @@ def test_the_default_extractors_and_retrievers(
     assert {node.text for node in facts} >= {"Ann -> Lives in -> Oslo"}
 
 
-async def test_async_retrievers(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
-    embedding = LetterEmbedding().get_text_embedding("Ann")
-    store.upsert_nodes([EntityNode(name="Ann", embedding=embedding)])
-    store.upsert_relations([Relation(label="knows", source_id="Ann", target_id="Bo")])
-    for sub in (
-        LLMSynonymRetriever(store, llm=ScriptedLLM(answer="ann"), include_text=False),
-        VectorContextRetriever(store, embed_model=LetterEmbedding(), include_text=False),
-    ):
-        found = await sub.aretrieve("Ann?")
-        assert [node.text for node in found] == ["Ann -> knows -> Bo"]
-
-
 def test_documents_inserted_and_deleted(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
     index = PropertyGraphIndex.from_documents(
         [
@@ -258,44 +240,6 @@ def test_an_updated_document(store: RecallMPropertyGraphStore, memory: RecallM) 
     ]
 
 
-def test_the_same_nodes_twice_change_nothing(
-    memory: RecallM, store: RecallMPropertyGraphStore
-) -> None:
-    nodes = SentenceSplitter().get_nodes_from_documents(
-        [Document(text="Ann lives in Oslo.", id_="d", metadata={"page": 1})]
-    )
-    for _ in range(2):
-        PropertyGraphIndex(
-            nodes=[node.model_copy(deep=True) for node in nodes],
-            property_graph_store=store,
-            kg_extractors=[Patterns()],
-            embed_kg_nodes=False,
-        )
-    assert memory.stats().t_index == memory.stats().passages == 1
-    [(_, relation, _)] = store.get_triplets()
-    assert relation.strength == 1  # type: ignore[attr-defined]
-
-
-def test_embeddings_of_another_model_are_refused(store: RecallMPropertyGraphStore) -> None:
-    class Short(LetterEmbedding):
-        def _get_text_embedding(self, text: str) -> list[float]:
-            return [1.0, 2.0]
-
-    def build(model: BaseEmbedding, text: str) -> PropertyGraphIndex:
-        return PropertyGraphIndex.from_documents(
-            [Document(text=text)],
-            property_graph_store=store,
-            kg_extractors=[Patterns()],
-            embed_model=model,
-        )
-
-    build(LetterEmbedding(), "Ann lives in Oslo.")
-    before = store.get()
-    with pytest.raises(ValueError, match="26 dimensions"):
-        build(Short(), "Bo lives in Rome.")
-    assert store.get() == before
-
-
 def test_text_to_cypher(memory: RecallM) -> None:
     if memory.graph.cypher_schema is None:
         plain = RecallMPropertyGraphStore(memory=memory)
@@ -317,14 +261,3 @@ def test_text_to_cypher(memory: RecallM) -> None:
     assert "Ann" in found.text
     assert "RecallMEntity" in llm.given[0]
     assert "lives in" in llm.given[0]
-
-
-def test_under_a_storage_context(store: RecallMPropertyGraphStore) -> None:
-    context = StorageContext.from_defaults(property_graph_store=store)
-    PropertyGraphIndex.from_documents(
-        [Document(text="Ann lives in Oslo.")],
-        storage_context=context,
-        kg_extractors=[Patterns()],
-        embed_kg_nodes=False,
-    )
-    assert triplets(store) == {("Ann", "lives in", "Oslo")}

@@ -13,25 +13,13 @@ from llama_index.core.graph_stores.types import (
     ChunkNode,
     EntityNode,
     LabelledNode,
-    PropertyGraphStore,
     Relation,
 )
-from llama_index.core.schema import Document, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm import RecallMPropertyGraphStore
 from recallm import DimensionError, InvalidInputError, MemoryGraph, NewEntity, RecallM
-
-
-@pytest.fixture
-def memory(stored: RecallM) -> RecallM:
-    """On each store."""
-    return stored
-
-
-@pytest.fixture
-def store(memory: RecallM) -> RecallMPropertyGraphStore:
-    return RecallMPropertyGraphStore(memory=memory)
 
 
 def chunk(id: str, text: str, document: str | None = None, **metadata: Any) -> TextNode:
@@ -63,11 +51,6 @@ def tell(store: RecallMPropertyGraphStore, node: TextNode, *triplets: tuple[str,
 
 def names(nodes: list[LabelledNode]) -> set[str]:
     return {node.id for node in nodes}
-
-
-def test_it_is_a_property_graph_store() -> None:
-    assert "PropertyGraphStore" in [base.__name__ for base in RecallMPropertyGraphStore.__mro__]
-    assert issubclass(RecallMPropertyGraphStore, PropertyGraphStore)
 
 
 def test_three_calls_are_one_knowledge_update(
@@ -134,17 +117,6 @@ def test_what_another_document_says_too_stays(
     assert memory.recall("Where does Alice live?").text == ""
 
 
-def test_a_relation_names_the_chunk_that_shows_it(store: RecallMPropertyGraphStore) -> None:
-    tell(store, chunk("c1", "Alice lives in Paris."), ("Alice", "LIVES_IN", "Paris"))
-    tell(store, chunk("c2", "Alice moved to Rome."), ("Alice", "LIVES_IN", "Rome"))
-    [alice] = store.get(ids=["Alice"])
-    paths = store.get_rel_map([alice])
-    assert [(path[2].id, path[0].properties[TRIPLET_SOURCE_KEY]) for path in paths] == [
-        ("Paris", "c1"),
-        ("Rome", "c2"),
-    ]
-
-
 def test_forgetting_in_the_memory_shows_in_the_graph(
     store: RecallMPropertyGraphStore, memory: RecallM
 ) -> None:
@@ -168,29 +140,6 @@ def test_a_new_text_replaces_the_old_one(store: RecallMPropertyGraphStore, memor
         store.upsert_llama_nodes([chunk("own", "Something else.")])
     with pytest.raises(InvalidInputError, match="id of a text chunk"):
         store.upsert_nodes([EntityNode(name="c")])
-
-
-def test_chunks_by_their_document(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
-    store.upsert_llama_nodes(
-        [chunk("a", "One.", "d1"), chunk("b", "Two.", "d1"), chunk("c", "Three.", "d2")]
-    )
-    memory.update("Not a chunk.", session="d1", id="said")
-    store.delete_llama_nodes(ref_doc_ids=["d1", "unknown"])
-    assert names(store.get()) == {"c"}
-    assert memory.get("said") is not None
-    store.delete_llama_nodes(node_ids=["c", "said"])
-    assert store.get() == []
-    assert memory.get("said") is not None
-
-
-def test_documents_and_plain_chunks_come_back(store: RecallMPropertyGraphStore) -> None:
-    document = Document(id_="d", text="A whole text.", metadata={"title": "T", "n": 1})
-    store.upsert_llama_nodes([document])
-    store.upsert_nodes([ChunkNode(id_="p", text="Plain.", label="note", properties={"k": [1]})])
-    found, plain = store.get_llama_nodes(["d", "p"])
-    assert (type(found), found.hash) == (Document, document.hash)
-    assert (plain.get_content(), plain.metadata) == ("Plain.", {"k": [1]})
-    assert [node.label for node in store.get(ids=["p"])] == ["note"]
 
 
 def test_the_timestamp_of_a_message(memory: RecallM) -> None:

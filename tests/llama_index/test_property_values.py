@@ -19,7 +19,7 @@ from llama_index.core.schema import TextNode
 from llama_index_recallm import RecallMExtractor, RecallMPropertyGraphStore, RecallMRetriever
 from llama_index_recallm._property_values import decoded, encoded
 from recallm import InvalidInputError, RecallM
-from tests.llama_index.store_suite.base import with_types
+from tests.llama_index.property_graphs import with_types
 
 _Point = namedtuple("_Point", "x y")
 

@@ -9,7 +9,6 @@ from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.graph_stores.types import ChunkNode
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
@@ -38,11 +37,6 @@ def drinks(memory: RecallM) -> RecallM:
 
 def texts(found: list[NodeWithScore]) -> list[str]:
     return [node.text for node in found]
-
-
-def test_class() -> None:
-    names_of_base_classes = [base.__name__ for base in RecallMRetriever.__mro__]
-    assert BaseRetriever.__name__ in names_of_base_classes
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -192,10 +186,6 @@ async def test_nothing_asked(drinks: RecallM, empty: str | QueryBundle) -> None:
     assert await retriever.aretrieve(empty) == []
 
 
-def test_nothing_known(memory: RecallM) -> None:
-    assert RecallMRetriever(memory=memory).retrieve("Who?") == []
-
-
 def test_the_question_is_the_text_of_the_query(drinks: RecallM) -> None:
     """What is to be embedded (HyDE's imagined document, say) is not what is asked."""
     retriever = RecallMRetriever(memory=drinks)
@@ -209,13 +199,6 @@ def test_the_question_is_the_text_of_the_query(drinks: RecallM) -> None:
 def test_what_is_no_query(memory: RecallM, wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"valid string|must be a str"):
         RecallMRetriever(memory=memory).retrieve(wrong)
-
-
-def test_a_query_that_is_no_text(memory: RecallM) -> None:
-    with pytest.raises(InvalidInputError, match="lone surrogate"):
-        RecallMRetriever(memory=memory).retrieve("\ud83d")
-    with pytest.raises(ValueError, match=r"valid string|must be a str"):
-        RecallMRetriever(memory=memory).retrieve(QueryBundle(None))  # type: ignore[arg-type]
 
 
 # -- filters -----------------------------------------------------------------------------------
@@ -267,20 +250,6 @@ def test_how_many(talk: RecallM) -> None:
         RecallMRetriever(memory=talk, limit=3, similarity_top_k=3)
 
 
-def test_the_limit_of_the_memory_where_none_is_given() -> None:
-    with RecallM(config=RecallConfig(limit=2)) as memory:
-        memory.update_many(DRINKS)
-        assert len(RecallMRetriever(memory=memory).retrieve("Brandon?")) == 2
-        assert len(RecallMRetriever(memory=memory, limit=3).retrieve("Brandon?")) == 3
-
-
-def test_items_at_a_path(memory: RecallM) -> None:
-    for user in ("ann", "bob"):
-        memory.items.put([NewItem(path=("users", user), key="food", text=f"{user} loves pizza.")])
-    found = RecallMRetriever(memory=memory, path=("users", "ann")).retrieve("Who loves pizza?")
-    assert texts(found) == ["ann loves pizza."]
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -314,25 +283,12 @@ def test_wrong_arguments_are_refused_when_they_are_set(
     assert caught.value.argument == argument
 
 
-def test_what_is_no_memory() -> None:
-    with pytest.raises(InvalidInputError, match="memory must be a RecallM"):
-        RecallMRetriever(memory="memory.db")  # type: ignore[arg-type]
-
-
 def test_a_closed_memory() -> None:
     memory = RecallM()
     retriever = RecallMRetriever(memory=memory)
     memory.close()
     with pytest.raises(ClosedError):
         retriever.retrieve("Who?")
-
-
-def test_the_papers_ranking() -> None:
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        memory.update_many(DRINKS)
-        found = RecallMRetriever(memory=memory).retrieve("What does Brandon drink?")
-        assert texts(found) == list(DRINKS)
-        assert {node.score for node in found} == {None}
 
 
 @pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])

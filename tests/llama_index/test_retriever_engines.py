@@ -13,7 +13,7 @@ from llama_index.core.llms.mock import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
-from llama_index.core.tools import QueryEngineTool, RetrieverTool
+from llama_index.core.tools import RetrieverTool
 
 from llama_index_recallm import RecallMRetriever
 from recallm import RecallM
@@ -60,12 +60,6 @@ def test_a_query_engine_shows_the_newest_last(moved: RecallM) -> None:
     assert "#0" not in prompt
 
 
-async def test_a_query_engine_off_the_event_loop(moved: RecallM) -> None:
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
-    response = await engine.aquery("Where does Ann live now?")
-    assert str(response).index("Malaga") < str(response).index("Porto")
-
-
 def test_a_cutoff_by_score(drinks: RecallM) -> None:
     """The score is a probability: a cutoff means the same for every question."""
     found = RecallMRetriever(memory=drinks).retrieve("What does Brandon drink at night?")
@@ -77,13 +71,6 @@ def test_a_cutoff_by_score(drinks: RecallM) -> None:
     )
     response = engine.query("What does Brandon drink at night?")
     assert texts(response.source_nodes) == ["Brandon drinks water at night."]
-
-
-def test_nothing_known_is_no_context(memory: RecallM) -> None:
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=memory), llm=MockLLM())
-    response = engine.query("Who?")
-    assert str(response) == "Empty Response"
-    assert response.source_nodes == []
 
 
 def test_citations_keep_what_a_statement_is(moved: RecallM) -> None:
@@ -161,9 +148,3 @@ async def test_an_agent_recalls_with_a_tool(moved: RecallM) -> None:
     agent = ReActAgent(tools=[tool], llm=ScriptedLLM(), streaming=False)
     answer = await agent.run("Where does Ann live?")
     assert str(answer) == "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto."
-
-
-def test_a_query_engine_as_a_tool(moved: RecallM) -> None:
-    engine = RetrieverQueryEngine.from_args(RecallMRetriever(memory=moved), llm=MockLLM())
-    said = QueryEngineTool.from_defaults(engine, name="recall", description="It.").call("Ann?")
-    assert said.content.index("Malaga") < said.content.index("Porto")

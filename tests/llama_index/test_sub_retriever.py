@@ -9,20 +9,19 @@ import pytest
 from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
 from llama_index.core.indices.property_graph import (
-    BasePGRetriever,
     CustomPGRetriever,
     PGRetriever,
 )
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import Document, NodeWithScore, TextNode
 
 from llama_index_recallm import (
     RecallMExtractor,
     RecallMPropertyGraphStore,
     RecallMSubRetriever,
 )
-from recallm import ClosedError, InvalidInputError, RecallM
+from recallm import InvalidInputError, RecallM
 
 OLD = "Ann lives in Malaga. The city has a beach. Ann swims every day."
 NEW = "Ann moved to Porto last week. Her flat is small."
@@ -48,11 +47,6 @@ def index(memory: RecallM, store: RecallMPropertyGraphStore) -> PropertyGraphInd
 
 def texts(found: list[NodeWithScore]) -> list[str]:
     return [node.text for node in found]
-
-
-def test_class() -> None:
-    names_of_base_classes = [base.__name__ for base in RecallMSubRetriever.__mro__]
-    assert BasePGRetriever.__name__ in names_of_base_classes
 
 
 QUESTION = "Where does Ann live now?"
@@ -159,12 +153,6 @@ def test_what_comes_from_no_chunk_stands_alone(
     assert (said.node_id, said.text) == ("said#0", "Ann told me that Porto is her home now.")
 
 
-def test_a_deleted_document_is_not_recalled(index: PropertyGraphIndex) -> None:
-    index.delete_nodes(["old"])
-    [found] = RecallMSubRetriever(index.property_graph_store, include_text=True).retrieve(QUESTION)
-    assert found.node_id == "new"
-
-
 def test_a_document_is_deleted_with_its_chunks(
     memory: RecallM, store: RecallMPropertyGraphStore
 ) -> None:
@@ -193,11 +181,6 @@ def test_filters(index: PropertyGraphIndex) -> None:
         RecallMSubRetriever(store, limit=0)
 
 
-@pytest.mark.parametrize("query", ["", " ", QueryBundle("")])
-def test_nothing_asked(index: PropertyGraphIndex, query: str | QueryBundle) -> None:
-    assert RecallMSubRetriever(index.property_graph_store, include_text=True).retrieve(query) == []
-
-
 def test_of_a_memory(index: PropertyGraphIndex, memory: RecallM) -> None:
     sub = RecallMSubRetriever(memory=memory, include_text=True)
     assert sub.retrieve(QUESTION) == RecallMSubRetriever(
@@ -214,10 +197,3 @@ def test_what_it_cannot_ask(memory: RecallM, store: RecallMPropertyGraphStore) -
         RecallMSubRetriever(store, memory=memory)
     with pytest.raises(InvalidInputError, match="memory must be a RecallM"):
         RecallMSubRetriever(memory="memory.db")  # type: ignore[arg-type]
-
-
-def test_a_closed_memory(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
-    sub = RecallMSubRetriever(store, include_text=True)
-    memory.close()
-    with pytest.raises(ClosedError):
-        sub.retrieve(QUESTION)

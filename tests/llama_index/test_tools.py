@@ -11,9 +11,8 @@ from llama_index.core.agent import FunctionAgent
 from llama_index.core.tools import FunctionTool
 
 from llama_index_recallm import RecallMToolSpec
-from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM
+from recallm import InvalidInputError, RecallM
 from recallm.adapting import CLOSING, MemoryTools
-from recallm.facts import FactMemory
 from tests.llama_index.scripted_model import ScriptedLLM, call
 
 
@@ -57,39 +56,6 @@ async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
     assert tools["forget"].call(about="Ann").content == "Forgot 1 statement that mentions 'Ann'."
     assert "nothing was forgotten" in tools["forget"].call(about="Ann").content
     assert tools["history"].call(about="Ann").content == "Nothing is remembered about that."
-
-
-def test_a_history_shows_the_latest_and_says_how_much_more_there_is(memory: RecallM) -> None:
-    memory.update_many(f"Ann lives in City{number}." for number in range(9))
-    shown = tools_of(memory, limit=3)["history"].call(about="Ann")
-    assert [row["t_index"] for row in shown.raw_output.rows] == [7, 8, 9]
-    assert "\n6 earlier statements are not shown" in shown.content
-    short = tools_of(memory, max_tokens=150)
-    for output in (short["history"].call(about="Ann"), short["recall"].call(query="Ann?")):
-        assert 0 < len(output.raw_output.rows) < 9
-        assert memory.count_tokens(output.content) <= 150
-    assert short["history"].call(about="Ann").raw_output.rows[-1]["t_index"] == 9
-    memory.update("Zoe wrote: " + "a very long text with many words, " * 40)
-    long = short["history"].call(about="Zoe")
-    assert (long.content, long.raw_output.rows) == (
-        "What is remembered about that is too long to be shown.",
-        [],
-    )
-
-
-def test_facts_are_recalled_and_forgotten(memory: RecallM) -> None:
-    FactMemory(memory).write("Ada", "works for", "BMW")
-    memory.graph.upsert(
-        [NewEntity(id="Bo"), NewEntity(id="Rome")],
-        [NewTriplet(subject="Bo", predicate="lives in", object="Rome")],
-    )
-    tools = tools_of(memory)
-    assert "[fact] " in tools["recall"].call(query="Where does Bo live?").content
-    shown = tools["recall"].call(query="Whom does Ada work for?").content
-    [line] = [line for line in shown.splitlines() if "BMW" in line]
-    id = line[1:].partition("]")[0]
-    assert tools["forget"].call(id=id).content == f"Forgot the fact {id}."
-    assert not FactMemory(memory).read("Ada")
 
 
 def test_whose_memory(memory: RecallM) -> None:
@@ -156,12 +122,6 @@ def test_wrong_calls_change_nothing(memory: RecallM, name: str, arguments: dict[
     with pytest.raises(InvalidInputError, match="nothing was"):
         tools_of(memory)[name].call(**arguments)
     assert memory.stats().passages == 1
-
-
-def test_text_that_no_store_can_hold(memory: RecallM) -> None:
-    tools = tools_of(memory)
-    tools["remember"].call(text="Ann ran \ud83d.")
-    assert "Ann ran ?." in tools["recall"].call(query="Who \ud83d ran?").content
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
-"""What the suite's topics share: the fixtures, and helpers that build and read small graphs."""
+"""What tests of property graph stores share: small graphs, a splitter, an embedding."""
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import pytest
 from llama_index.core.graph_stores.types import (
+    KG_NODES_KEY,
+    KG_RELATIONS_KEY,
     TRIPLET_SOURCE_KEY,
     ChunkNode,
     EntityNode,
@@ -15,63 +18,18 @@ from llama_index.core.graph_stores.types import (
     Relation,
     Triplet,
 )
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+    TransformComponent,
+)
 
-__all__ = [
-    "PropertyGraphTests",
-    "all_triplet_lines",
-    "case_name",
-    "chunk_of",
-    "entity_of",
-    "ids",
-    "is_empty",
-    "is_refused",
-    "make_chunk",
-    "make_entity",
-    "make_relation",
-    "relation_of",
-    "snapshot",
-    "source_of",
-    "triplet_lines",
-    "upsert_chunk",
-    "upsert_graph",
-    "with_types",
-]
+from llama_index_recallm import RecallMPropertyGraphStore
 
-
-class PropertyGraphTests:
-    """Tests of one topic; the subclass gives the fixture ``store``."""
-
-    @pytest.fixture
-    def store(self) -> PropertyGraphStore:
-        """The store under test, empty."""
-        raise NotImplementedError("a subclass of PropertyGraphStoreSuite gives the fixture 'store'")
-
-    @pytest.fixture
-    def other(self, store: PropertyGraphStore) -> PropertyGraphStore:
-        """A second empty store that has nothing in common with ``store``; skips where none is."""
-        pytest.skip(f"no second {type(store).__name__} is given")
-
-    @pytest.fixture
-    def vectors(self, store: PropertyGraphStore) -> PropertyGraphStore:
-        """``store``; skips where it does not support vector queries."""
-        if not store.supports_vector_queries:
-            pytest.skip(f"{type(store).__name__} does not support vector queries")
-        return store
-
-    @pytest.fixture
-    def entity_query(self) -> str:
-        """A structured query that gives a row with the ``name`` of each entity; asked for where
-        the store supports structured queries."""
-        raise NotImplementedError("a subclass of PropertyGraphStoreSuite gives 'entity_query'")
-
-    @pytest.fixture
-    def loaded(self, store: PropertyGraphStore) -> Callable[..., PropertyGraphStore]:
-        """Loads what was persisted to a path, in ``fs`` if given; skips where a store cannot."""
-        load = getattr(type(store), "from_persist_path", None)
-        if load is None:
-            pytest.skip(f"{type(store).__name__} has no from_persist_path")
-        return load  # type: ignore[no-any-return]
+NewStore = Callable[[], RecallMPropertyGraphStore]
+"""A store on an empty namespace of its own."""
 
 
 def make_entity(name: str, label: str = "THING", **properties: Any) -> EntityNode:
@@ -148,11 +106,6 @@ def is_empty(store: PropertyGraphStore) -> bool:
     return not store.get() and not store.get_triplets()
 
 
-def case_name(conditions: dict[str, Any]) -> str:
-    """How a test's case with these arguments is called."""
-    return ", ".join(f"{name}={value}" for name, value in conditions.items()) or "nothing"
-
-
 def entity_of(store: PropertyGraphStore, id: str) -> EntityNode:
     """The one entity with this id."""
     [node] = store.get(ids=[id])
@@ -224,3 +177,42 @@ def is_refused(
     assert message
     assert snapshot(store) == before
     return True
+
+
+_SAID = re.compile(r"(\w+) ([A-Z_]{2,}) (\w+)")
+
+
+class Paragraphs(TransformComponent):
+    """Cuts documents into their paragraphs: ``d1`` into the nodes ``d1/0``, ``d1/1``, linked."""
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """The nodes of all documents."""
+        return [it for document in nodes for it in self._cut(document)]
+
+    def _cut(self, document: BaseNode) -> list[TextNode]:
+        cut = [
+            TextNode(
+                id_=f"{document.node_id}/{n}",
+                text=text,
+                metadata=dict(document.metadata),
+                relationships={NodeRelationship.SOURCE: document.as_related_node_info()},
+            )
+            for n, text in enumerate(document.get_content().split("\n\n"))
+        ]
+        for one, next in itertools.pairwise(cut):
+            one.relationships[NodeRelationship.NEXT] = RelatedNodeInfo(node_id=next.node_id)
+            next.relationships[NodeRelationship.PREVIOUS] = RelatedNodeInfo(node_id=one.node_id)
+        return cut
+
+
+class LineExtractor(TransformComponent):
+    """Reads ``Ann WORKS_FOR Acme`` in a text as two entities and a relation."""
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """The same nodes, with what they say in their metadata."""
+        for node in nodes:
+            said = _SAID.findall(node.get_content())
+            names = dict.fromkeys(name for subject, _, object in said for name in (subject, object))
+            node.metadata[KG_NODES_KEY] = [make_entity(name) for name in names]
+            node.metadata[KG_RELATIONS_KEY] = [make_relation(*parts) for parts in said]
+        return nodes

@@ -1,0 +1,376 @@
+"""Chunks in a property graph store, and what deleting takes along."""
+
+from __future__ import annotations
+
+import pytest
+from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, ChunkNode, PropertyGraphStore
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    ImageNode,
+    IndexNode,
+    MediaResource,
+    Node,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+from tests.llama_index.property_graphs import (
+    NewStore,
+    all_triplet_lines,
+    chunk_of,
+    entity_of,
+    ids,
+    is_refused,
+    make_chunk,
+    make_entity,
+    make_relation,
+    snapshot,
+    triplet_lines,
+    upsert_graph,
+)
+
+TEXTS = {
+    "empty": "",
+    "blanks": "  \n ",
+    "edges": "\n  indented\r\nlines\t \n",
+    "nul": "a\x00b",
+    "script": "e\u0301 é 北京 שלום 👩‍👩‍👧",
+    "cypher": "MATCH (n) DETACH DELETE n; // ' \" ` \\ {x} $y",
+    "no_word": "?!… — ***",
+    "numbers": "1 2.5 -3",
+    "long": "All work and no play. " * 1500,
+}
+
+
+LINKS = {
+    NodeRelationship.SOURCE: RelatedNodeInfo(node_id="d1", metadata={"a": 1}, hash="x"),
+    NodeRelationship.PREVIOUS: RelatedNodeInfo(node_id="c0"),
+    NodeRelationship.CHILD: [RelatedNodeInfo(node_id="c8"), RelatedNodeInfo(node_id="c9")],
+}
+
+
+IMAGE = "https://example.org/a.png"
+
+
+NODES: dict[str, BaseNode] = {
+    "TextNode": TextNode(
+        id_="c1",
+        text="Logan works.",
+        metadata={"page": 7, "tags": ["x", None], "b": True, "a": {"deep": 1.5}, "é": "'\"`"},
+        relationships=dict(LINKS),
+        excluded_embed_metadata_keys=["page"],
+        start_char_idx=3,
+        end_char_idx=15,
+        text_template="{metadata_str}::{content}",
+    ),
+    "Document": Document(id_="c1", text="Logan works.", metadata={"page": 7}),
+    "Node": Node(
+        id_="c1",
+        text_resource=MediaResource(text="Logan works."),
+        image_resource=MediaResource.model_validate({"url": IMAGE}),
+        extra_info={"page": 7},
+    ),
+    "ImageNode": ImageNode(id_="c1", text="Logan", image_url=IMAGE, metadata={"page": 7}),
+    "IndexNode": IndexNode(id_="c1", text="Logan", index_id="i1", extra_info={"page": 7}),
+}
+
+
+def test_nodes_come_back(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for case, node in NODES.items():
+        with subtests.test(case):
+            store = new_store()
+            mine = node.model_copy(deep=True)
+            store.upsert_llama_nodes([mine])
+            assert mine == node
+            [found] = store.get_llama_nodes(["c1"])
+            assert type(found) is type(node)
+            assert found.get_content() == node.get_content()
+            assert found.metadata == node.metadata
+            assert found.relationships == node.relationships
+            assert found.hash == node.hash
+            assert found.model_dump() == node.model_dump()
+
+
+def test_texts_are_verbatim(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for case, text in TEXTS.items():
+        with subtests.test(case):
+            store = new_store()
+            mine = make_chunk("c1", text)
+            store.upsert_llama_nodes([mine])
+            [found] = store.get_llama_nodes(["c1"])
+            assert found.get_content() == text
+            assert found.hash == mine.hash
+            assert chunk_of(store, "c1").text == text
+
+
+def test_the_order_is_as_asked(store: PropertyGraphStore) -> None:
+    upsert_graph(store, "entity KNOWS entity")
+    store.upsert_llama_nodes([make_chunk(id, f"text of {id}") for id in ("b", "a", "c")])
+    asked = ["c", "nobody", "b", "entity", "a"]
+    assert [it.node_id for it in store.get_llama_nodes(asked)] == ["c", "b", "a"]
+    assert [it.node_id for it in store.get_llama_nodes(asked[::-1])] == ["a", "b", "c"]
+
+
+def test_a_chunk_is_a_node(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([make_chunk("c1", "Logan works.", "d1", page=7)])
+    node = chunk_of(store, "c1")
+    assert (node.text, node.id_) == ("Logan works.", "c1")
+    assert (node.properties["page"], node.properties["ref_doc_id"]) == (7, "d1")
+
+
+def test_another_text_replaces_the_first(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([make_chunk("c1", "first", page=1), make_chunk("c2", "other")])
+    mine = make_chunk("c1", "second", page=2)
+    store.upsert_llama_nodes([mine])
+    [found] = store.get_llama_nodes(["c1"])
+    assert found == mine
+    assert (chunk_of(store, "c1").text, chunk_of(store, "c1").properties["page"]) == (
+        "second",
+        2,
+    )
+    assert ids(store.get()) == ["c1", "c2"]
+
+
+def test_the_same_text_again(store: PropertyGraphStore) -> None:
+    mine: list[BaseNode] = [
+        make_chunk("c1", "Logan works.", "d1", page=1),
+        make_chunk("c2", "Logan works."),
+    ]
+    store.upsert_llama_nodes(mine)
+    before = snapshot(store)
+    store.upsert_llama_nodes(mine)
+    assert snapshot(store) == before
+    assert len(store.get_llama_nodes(["c1", "c2"])) == 2
+
+
+def test_a_chunk_twice_in_one_call(store: PropertyGraphStore) -> None:
+    mine = make_chunk("c1", "second", page=2)
+    store.upsert_llama_nodes([make_chunk("c1", "first", page=1), make_chunk("c2", "other"), mine])
+    assert store.get_llama_nodes(["c1"]) == [mine]
+    assert ids(store.get()) == ["c1", "c2"]
+
+
+def test_a_text_that_cannot_be_stored(store: PropertyGraphStore) -> None:
+    odd = ChunkNode(id_="c2", text="a\ud800b")
+    if not is_refused(store, nodes=[ChunkNode(id_="c1", text="text"), odd]):
+        assert chunk_of(store, "c2").text == odd.text
+
+
+def test_metadata_keys(store: PropertyGraphStore) -> None:
+    keys = ["id", "id_", "name", "label", "text", "properties", "type", "session", "", "é`'"]
+    mine = make_chunk("c1", "text").model_copy(update={"metadata": dict.fromkeys(keys, 1)})
+    store.upsert_llama_nodes([mine])
+    assert store.get_llama_nodes(["c1"]) == [mine]
+    assert (chunk_of(store, "c1").text, chunk_of(store, "c1").label) == ("text", "text_chunk")
+
+
+def test_chunks_of_one_text(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([make_chunk("c1", "same"), make_chunk("c2", "same")])
+    store.delete(ids=["c1"])
+    assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == ["c2"]
+
+
+def test_chunk_nodes(store: PropertyGraphStore) -> None:
+    mine = ChunkNode(id_="c1", text="text", label="PAGE", properties={"n": 1, "x": None})
+    nameless = ChunkNode(text="another text")
+    store.upsert_nodes([mine, nameless])
+    assert ids(store.get()) == sorted(["c1", nameless.id])
+    node = chunk_of(store, "c1")
+    assert (node.text, node.label, node.properties) == ("text", "PAGE", {"n": 1, "x": None})
+    assert chunk_of(store, nameless.id).text == "another text"
+
+
+def test_chunk_nodes_are_not_shared(store: PropertyGraphStore) -> None:
+    mine = make_chunk("c1", "text", tags=["x"])
+    store.upsert_llama_nodes([mine])
+    mine.metadata["tags"].append("y")
+    mine.text = "other"
+    [first] = store.get_llama_nodes(["c1"])
+    first.metadata["tags"].append("z")
+    node = chunk_of(store, "c1")
+    node.text = "other"
+    node.properties["more"] = 1
+    [second] = store.get_llama_nodes(["c1"])
+    assert (second.get_content(), second.metadata) == ("text", {"tags": ["x"]})
+    assert "more" not in chunk_of(store, "c1").properties
+    assert chunk_of(store, "c1").text == "text"
+
+
+def test_relations_of_chunks(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
+    store.upsert_relations([make_relation("c1", "NEXT", "c2", gap=0)])
+    [(subject, relation, object)] = store.get_triplets(relation_names=["NEXT"])
+    assert isinstance(subject, ChunkNode)
+    assert isinstance(object, ChunkNode)
+    assert (subject.text, relation.properties, object.text) == ("one", {"gap": 0}, "two")
+
+
+def test_a_chunk_that_a_relation_names_first(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([make_chunk("c1", "one")])
+    store.upsert_relations([make_relation("c1", "NEXT", "c2")])
+    store.upsert_llama_nodes([make_chunk("c2", "two")])
+    assert [it.get_content() for it in store.get_llama_nodes(["c2"])] == ["two"]
+    assert chunk_of(store, "c2").text == "two"
+    assert triplet_lines(store.get_triplets(relation_names=["NEXT"])) == ["c1 NEXT c2"]
+    assert ids(store.get()) == ["c1", "c2"]
+
+
+def _people_and_chunks(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes(
+        [make_chunk("c1", "one", "d1", page=1), make_chunk("c2", "two", "d2", page=2)]
+    )
+    store.upsert_nodes(
+        [
+            make_entity("Ann", "PERSON", age=30, city="Rome"),
+            make_entity("Bo", "PERSON", age=30, city="Oslo"),
+        ]
+    )
+    upsert_graph(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
+
+
+def test_nothing_is_named(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for conditions in [
+        {},
+        {"ids": []},
+        {"entity_names": []},
+        {"relation_names": []},
+        {"ids": [], "entity_names": [], "relation_names": []},
+        {"ids": ["nobody"]},
+        {"entity_names": ["nobody"]},
+        {"relation_names": ["HATES"]},
+        {"relation_names": ["knows"]},
+        {"properties": {"age": 31}},
+        {"properties": {"age": "30"}},
+        {"properties": {"age": 30, "city": "Paris"}},
+        {"ids": ["ann", "ANN", "anns", "LIKES"]},
+        {"entity_names": ["ann", "bos"]},
+    ]:
+        with subtests.test(conditions=conditions):
+            store = new_store()
+            _people_and_chunks(store)
+            before = snapshot(store)
+            store.delete(**conditions)
+            assert snapshot(store) == before
+
+
+def test_no_llama_nodes_are_named(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for conditions in [
+        {},
+        {"node_ids": []},
+        {"ref_doc_ids": []},
+        {"node_ids": ["nobody"]},
+        {"ref_doc_ids": ["nobody"]},
+        {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
+    ]:
+        with subtests.test(conditions=conditions):
+            store = new_store()
+            _people_and_chunks(store)
+            before = snapshot(store)
+            store.delete_llama_nodes(**conditions)
+            assert snapshot(store) == before
+
+
+def test_an_entity_by_id(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    store.delete(ids=["Ann"])
+    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+    assert all_triplet_lines(store) == ["Bo LIKES tea"]
+    assert entity_of(store, "Bo").properties == {"age": 30, "city": "Oslo"}
+
+
+def test_an_entity_by_name(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    store.upsert_nodes([make_entity('the "Bear"')])
+    store.delete(entity_names=["Ann", 'the "Bear"', "nobody"])
+    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+    assert all_triplet_lines(store) == ["Bo LIKES tea"]
+
+
+def test_relations_by_label(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    nodes, _ = snapshot(store)
+    store.delete(relation_names=["KNOWS", "HATES"])
+    assert snapshot(store)[0] == nodes
+    assert all_triplet_lines(store) == ["Ann LIKES tea", "Bo LIKES tea"]
+
+
+def test_nodes_by_properties(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    store.delete(properties={"age": 30, "city": "Rome"})
+    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+    assert all_triplet_lines(store) == ["Bo LIKES tea"]
+
+
+def test_chunks_by_node_id(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    store.delete_llama_nodes(node_ids=["c1", "nobody"])
+    assert store.get_llama_nodes(["c1"]) == []
+    assert ids(store.get()) == ["Ann", "Bo", "c2", "tea"]
+    store.delete(ids=["c2"])
+    assert ids(store.get()) == ["Ann", "Bo", "tea"]
+    assert len(all_triplet_lines(store)) == 4
+
+
+def test_chunks_by_document(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    store.upsert_llama_nodes([make_chunk("c3", "three", "d1"), make_chunk("c4", "four")])
+    store.delete_llama_nodes(ref_doc_ids=["d1", "nobody"])
+    assert ids(store.get()) == ["Ann", "Bo", "c2", "c4", "tea"]
+    store.delete_llama_nodes(node_ids=["c4"], ref_doc_ids=["d2"])
+    assert ids(store.get()) == ["Ann", "Bo", "tea"]
+
+
+def test_a_document_with_its_own_id(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes(
+        [make_chunk("n1", "one", "n2"), make_chunk("n2", "two"), make_chunk("n3", "n2")]
+    )
+    store.delete_llama_nodes(ref_doc_ids=["n2"])
+    assert ids(store.get()) == ["n3"]
+    assert store.get_llama_nodes(["n1", "n2"]) == []
+
+
+def test_a_document_that_was_not_split(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
+    store.upsert_nodes([make_entity("Ann", ref_doc_id="d1"), make_entity("Bo", ref_doc_id=["d1"])])
+    store.delete_llama_nodes(ref_doc_ids=["d1"])
+    assert ids(store.get()) == ["Bo", "d2"]
+    store.delete_llama_nodes(node_ids=["d2"])
+    assert ids(store.get()) == ["Bo"]
+
+
+def test_entities_of_a_document_that_was_not_split(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
+    for id in ("d1", "d2"):
+        store.upsert_nodes([make_entity(f"of {id}", **{TRIPLET_SOURCE_KEY: id})])
+    store.delete_llama_nodes(ref_doc_ids=["d1"])
+    assert ids(store.get()) == ["d2", "of d2"]
+
+
+def test_nodes_by_name(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    store.delete(properties={"name": "Ann", "age": 31})
+    assert len(store.get()) == 5
+    store.delete(properties={"name": "Ann"})
+    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+
+
+def test_nodes_upserted_after_their_deletion_are_new(store: PropertyGraphStore) -> None:
+    store.upsert_nodes([make_entity("a", "OLD", n=1)])
+    store.upsert_relations([make_relation("a", "R", "b", n=1)])
+    store.delete(ids=["a"])
+    store.upsert_nodes([make_entity("a", "NEW")])
+    assert (entity_of(store, "a").label, entity_of(store, "a").properties) == ("NEW", {})
+    assert all_triplet_lines(store) == []
+    store.upsert_relations([make_relation("a", "R", "b", m=2)])
+    [(_, relation, _)] = store.get_triplets(relation_names=["R"])
+    assert relation.properties == {"m": 2}
+
+
+def test_a_chunk_upserted_after_its_deletion_is_new(store: PropertyGraphStore) -> None:
+    store.upsert_llama_nodes([make_chunk("c1", "one", page=1)])
+    store.delete(ids=["c1"])
+    mine = make_chunk("c1", "two")
+    store.upsert_llama_nodes([mine])
+    assert store.get_llama_nodes(["c1"]) == [mine]

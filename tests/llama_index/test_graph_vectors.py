@@ -1,0 +1,238 @@
+"""Nodes of a property graph store by their embeddings."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.graph_stores.types import (
+    TRIPLET_SOURCE_KEY,
+    ChunkNode,
+    EntityNode,
+    LabelledNode,
+    PropertyGraphStore,
+)
+from llama_index.core.vector_stores.types import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQuery,
+)
+
+from llama_index_recallm import RecallMPropertyGraphStore
+from tests.llama_index.property_graphs import (
+    NewStore,
+    ids,
+    make_chunk,
+    snapshot,
+    upsert_graph,
+)
+
+DIMENSION = r"dimension|embedding"
+
+
+EAST = [1.0, 0.0, 0.0]
+
+
+NORTH = [0.0, 1.0, 0.0]
+
+
+NORTH_EAST = [1.0, 1.0, 0.0]
+
+
+UP = [0.0, 0.0, 2.0]
+
+
+def _at(name: str, embedding: list[float] | None, **properties: Any) -> EntityNode:
+    return EntityNode(name=name, label="PLACE", embedding=embedding, properties=properties)
+
+
+def _places(store: PropertyGraphStore) -> None:
+    store.upsert_nodes(
+        [
+            _at("east", EAST, kind="road", n=1),
+            _at("north", NORTH, kind="road", n=2),
+            _at("northeast", NORTH_EAST, kind="path", n=3),
+            _at("up", UP, kind="stair", n=4),
+            _at("nowhere", None, kind="road", n=5),
+        ]
+    )
+
+
+def _asked(
+    store: PropertyGraphStore,
+    embedding: list[float],
+    k: int = 10,
+    filters: MetadataFilters | None = None,
+) -> tuple[list[LabelledNode], list[float]]:
+    return store.vector_query(
+        VectorStoreQuery(query_embedding=embedding, similarity_top_k=k, filters=filters)
+    )
+
+
+def _near(store: PropertyGraphStore, *args: Any, **more: Any) -> list[str]:
+    return [it.id for it in _asked(store, *args, **more)[0]]
+
+
+def _filter(key: str, value: Any, operator: str = "==") -> MetadataFilter:
+    return MetadataFilter(key=key, value=value, operator=FilterOperator(operator))
+
+
+FILTERS: dict[str, tuple[list[MetadataFilter], str, list[str]]] = {
+    "equal": ([_filter("kind", "road")], "and", ["east", "north"]),
+    "unequal": ([_filter("kind", "road", "!=")], "and", ["northeast", "up"]),
+    "greater": ([_filter("n", 2, ">")], "and", ["northeast", "up"]),
+    "at_most": ([_filter("n", 2, "<=")], "and", ["east", "north"]),
+    "in": ([_filter("kind", ["path", "stair"], "in")], "and", ["northeast", "up"]),
+    "both": ([_filter("kind", "road"), _filter("n", 1)], "and", ["east"]),
+    "either": ([_filter("kind", "stair"), _filter("n", 1)], "or", ["east", "up"]),
+    "none": ([_filter("kind", "sea")], "and", []),
+    "name": ([_filter("name", "up")], "and", ["up"]),
+    "a_name_that_is_code": ([_filter("name", "' OR true RETURN 1 //")], "and", []),
+    "no_filters": ([], "and", ["east", "north", "northeast", "up"]),
+}
+
+
+def test_the_nearest_come_first(store: PropertyGraphStore) -> None:
+    _places(store)
+    nodes, scores = _asked(store, [3.0, 1.0, 0.0])
+    assert [it.id for it in nodes[:3]] == ["east", "northeast", "north"]
+    assert len(nodes) == len(scores)
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores[:3])) == 3
+
+
+def test_similarity_top_k(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for k in [0, 1, 2, 3]:
+        with subtests.test(k=k):
+            store = new_store()
+            _places(store)
+            assert _near(store, [3.0, 1.0, 0.0], k) == ["east", "northeast", "north"][:k]
+
+
+def test_nodes_without_embeddings(store: PropertyGraphStore) -> None:
+    upsert_graph(store, "a KNOWS b")
+    assert _asked(store, EAST) == ([], [])
+    _places(store)
+    assert sorted(_near(store, EAST, 99)) == ["east", "north", "northeast", "up"]
+
+
+def test_chunks_are_found(store: PropertyGraphStore) -> None:
+    mine = make_chunk("c1", "text")
+    mine.embedding = EAST
+    store.upsert_llama_nodes([mine, make_chunk("c2", "text")])
+    store.upsert_nodes([ChunkNode(id_="c3", text="more", embedding=NORTH)])
+    nodes, _ = _asked(store, EAST)
+    assert [it.id for it in nodes] == ["c1", "c3"]
+    assert isinstance(nodes[0], ChunkNode)
+    assert nodes[0].text == "text"
+
+
+def test_another_dimension_is_refused(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for embedding in [[1.0, 0.0], [1.0, 0.0, 0.0, 0.0], []]:
+        with subtests.test(embedding=embedding):
+            store = new_store()
+            store.upsert_nodes([_at("east", EAST)])
+            before = snapshot(store)
+            with pytest.raises(ValueError, match=DIMENSION):
+                store.upsert_nodes([_at("good", NORTH), _at("bad", embedding)])
+            mine = make_chunk("c1", "text")
+            mine.embedding = embedding
+            with pytest.raises(ValueError, match=DIMENSION):
+                store.upsert_llama_nodes([mine])
+            assert snapshot(store) == before
+            assert _near(store, EAST) == ["east"]
+
+
+def test_a_large_call_with_one_bad_node_writes_nothing(store: PropertyGraphStore) -> None:
+    many = [make_chunk(f"c{n}", f"text {n}") for n in range(1100)]
+    for node in many:
+        node.embedding = EAST
+    many[-1].embedding = [1.0]
+    with pytest.raises(ValueError, match=DIMENSION):
+        store.upsert_llama_nodes([*many])
+    assert store.get() == []
+
+
+def test_embeddings_that_are_not_finite(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for odd in [math.nan, math.inf, -math.inf]:
+        with subtests.test(odd=odd):
+            store = new_store()
+            _places(store)
+            before = snapshot(store)
+            with pytest.raises(ValueError, match=r"."):
+                store.upsert_nodes([_at("good", EAST), _at("bad", [1.0, odd, 0.0])])
+            assert snapshot(store) == before
+            with pytest.raises(ValueError, match=r"."):
+                _asked(store, [1.0, odd, 0.0])
+
+
+def test_two_dimensions_in_the_first_call(store: PropertyGraphStore) -> None:
+    with pytest.raises(ValueError, match=DIMENSION):
+        store.upsert_nodes([_at("a", EAST), _at("b", [1.0])])
+    assert store.get() == []
+    store.upsert_nodes([_at("b", [1.0])])
+    assert _near(store, [1.0]) == ["b"]
+
+
+def test_a_new_embedding_replaces_the_old(store: PropertyGraphStore) -> None:
+    _places(store)
+    store.upsert_nodes([_at("east", UP)])
+    assert _near(store, EAST, 1) == ["northeast"]
+    assert ids(_asked(store, UP, 2)[0]) == ["east", "up"]
+    assert len(_near(store, EAST, 99)) == 4
+
+
+def test_an_upsert_without_an_embedding(store: PropertyGraphStore) -> None:
+    _places(store)
+    store.upsert_nodes([_at("east", None, kind="alley")])
+    [node], _ = _asked(store, EAST, 1)
+    assert (node.id, node.properties["kind"]) == ("east", "alley")
+
+
+def test_deleted_nodes_are_not_found(store: PropertyGraphStore) -> None:
+    _places(store)
+    store.delete(ids=["east"])
+    assert _near(store, EAST, 1) == ["northeast"]
+    store.upsert_nodes([_at("east", None)])
+    assert "east" not in _near(store, EAST, 99)
+
+
+def test_entities_deleted_with_a_chunk_are_not_found(store: PropertyGraphStore) -> None:
+    mine = make_chunk("c1", "text")
+    mine.embedding = EAST
+    store.upsert_llama_nodes([mine])
+    store.upsert_nodes([_at("a", EAST, **{TRIPLET_SOURCE_KEY: "c1"}), _at("b", NORTH)])
+    store.delete(ids=["c1"])
+    assert _near(store, EAST) == ["b"]
+
+
+def test_embeddings_are_persisted(
+    store: PropertyGraphStore, new_store: NewStore, tmp_path: Path
+) -> None:
+    _places(store)
+    path = str(tmp_path / "graph.json")
+    store.persist(path)
+    again = RecallMPropertyGraphStore.from_persist_path(path, memory=new_store().memory)
+    query = [3.0, 1.0, 0.5]
+    assert _near(again, query) == _near(store, query)
+    with pytest.raises(ValueError, match=DIMENSION):
+        again.upsert_nodes([_at("a", [1.0])])
+
+
+def test_filters(subtests: pytest.Subtests, new_store: NewStore) -> None:
+    for case, (filters, condition, found) in FILTERS.items():
+        with subtests.test(case):
+            store = new_store()
+            _places(store)
+            chosen = MetadataFilters(filters=[*filters], condition=FilterCondition(condition))
+            assert sorted(_near(store, EAST, 99, filters=chosen)) == found
+
+
+def test_filters_before_top_k(store: PropertyGraphStore) -> None:
+    _places(store)
+    chosen = MetadataFilters(filters=[_filter("kind", "stair")])
+    assert _near(store, EAST, 1, filters=chosen) == ["up"]

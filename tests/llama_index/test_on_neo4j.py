@@ -1,0 +1,96 @@
+"""The adapter on Neo4j: tests on SQLite that ask the store for something else each, once more."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from neo4j import Driver, GraphDatabase
+
+from llama_index_recallm import RecallMGraphStore
+from recallm import RecallM
+from tests.llama_index import (
+    test_facts_of_the_graph,
+    test_graph_chunks,
+    test_graph_lookups,
+    test_graph_nodes,
+    test_graph_persisting,
+    test_graph_sources,
+    test_graph_store,
+    test_graph_values,
+    test_graph_vectors,
+    test_property_graph_index,
+    test_property_graph_store,
+)
+from tests.neo4j.fixtures import RunningServer
+
+TESTS = [
+    test_graph_chunks.test_nodes_come_back,
+    test_graph_chunks.test_texts_are_verbatim,
+    test_graph_chunks.test_another_text_replaces_the_first,
+    test_graph_chunks.test_chunks_by_document,
+    test_graph_chunks.test_a_document_that_was_not_split,
+    test_facts_of_the_graph.test_a_later_document_supersedes_and_its_deletion_brings_back,
+    test_facts_of_the_graph.test_facts_in_an_index,
+    test_property_graph_index.test_documents_inserted_and_deleted,
+    test_property_graph_index.test_text_to_cypher,
+    test_graph_lookups.test_get,
+    test_graph_lookups.test_get_triplets,
+    test_graph_lookups.test_every_given_node_has_its_share,
+    test_graph_lookups.test_paths_lead_over_ignored_labels,
+    test_graph_nodes.test_names_are_kept,
+    test_graph_nodes.test_node_labels_are_kept,
+    test_graph_nodes.test_relation_labels_are_kept,
+    test_graph_nodes.test_names_that_are_alike,
+    test_graph_nodes.test_a_node_upserted_again_is_one,
+    test_graph_nodes.test_unusual_names_are_stored_or_refused,
+    test_graph_nodes.test_one_bad_node_refuses_the_whole_call,
+    test_property_graph_store.test_names_by_exact_id_then_casing_then_stem,
+    test_property_graph_store.test_what_another_document_says_too_stays,
+    test_property_graph_store.test_forgetting_in_the_memory_shows_in_the_graph,
+    test_property_graph_store.test_structured_queries_are_off_unless_asked_for,
+    test_property_graph_store.test_the_event_loop_goes_on,
+    test_graph_persisting.test_persist,
+    test_graph_persisting.test_two_stores,
+    test_graph_persisting.test_chunks_upserted_concurrently,
+    test_graph_persisting.test_upserted_while_another_chunk_is_deleted,
+    test_graph_sources.test_entities_of_another_chunk_stay,
+    test_graph_sources.test_an_entity_of_two_chunks_stays_with_the_other,
+    test_graph_sources.test_entities_without_a_source_stay,
+    test_graph_sources.test_one_bad_chunk_refuses_the_whole_call,
+    test_graph_sources.test_links_between_chunks,
+    test_graph_values.test_other_values_of_nodes,
+    test_graph_values.test_keys_are_kept,
+    test_graph_vectors.test_another_dimension_is_refused,
+    test_graph_vectors.test_filters,
+]
+globals().update({test.__name__: test for test in TESTS})
+
+
+@pytest.fixture(scope="module")
+def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
+    """One driver for all tests: a memory leaves open what it was given."""
+    with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
+        yield driver
+
+
+@pytest.fixture
+def memory(driver: Driver) -> Iterator[RecallM]:
+    """A namespace of its own on the shared server."""
+    with RecallM(driver, namespace=f"test-{uuid.uuid4()}") as memory:
+        yield memory
+
+
+class TestLegacyStore:
+    """The graph store of a ``KnowledgeGraphIndex``, with Cypher."""
+
+    @pytest.fixture
+    def store(self, memory: RecallM) -> RecallMGraphStore:
+        return RecallMGraphStore(memory=memory, structured_queries=True)
+
+    test_04_get_rel_map = staticmethod(test_graph_store.test_04_get_rel_map)
+    test_05_delete = staticmethod(test_graph_store.test_05_delete_a_relation_and_its_ends)
+    test_08_get_schema = staticmethod(test_graph_store.test_08_get_schema)
+    test_09_custom_query = staticmethod(test_graph_store.test_09_custom_query)
+    test_a_question_as_cypher = staticmethod(test_graph_store.test_a_question_as_cypher)
