@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llama_index_recallm.extractor import RecallMExtractor
-    from llama_index_recallm.facts import RecallMFactToolSpec
     from llama_index_recallm.graph_store import RecallMGraphStore
     from llama_index_recallm.hybrid import RecallMHybridQueryEngine
     from llama_index_recallm.llm import as_llm
     from llama_index_recallm.memory_block import RecallMMemoryBlock
     from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
     from llama_index_recallm.retrievers import RecallMRetriever, RecallMSubRetriever
-    from llama_index_recallm.tools import RecallMToolSpec
+    from llama_index_recallm.tools import RecallMFactToolSpec, RecallMToolSpec
 
 __all__ = [
     "RecallMExtractor",
@@ -44,7 +43,7 @@ __all__ = [
 
 _MODULES = {
     "RecallMExtractor": "extractor",
-    "RecallMFactToolSpec": "facts",
+    "RecallMFactToolSpec": "tools",
     "RecallMGraphStore": "graph_store",
     "RecallMHybridQueryEngine": "hybrid",
     "RecallMMemoryBlock": "memory_block",

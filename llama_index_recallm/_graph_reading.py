@@ -19,7 +19,7 @@ from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index_recallm._metadata_filters import checked_filters, passes
 from llama_index_recallm._nodes import entities_named_like, is_chunk, node_of, relation_of
 from llama_index_recallm._property_values import decoded
-from recallm import Entity, InvalidInputError, Passage, RecallM, Triplet
+from recallm import Entity, Passage, RecallM, Triplet
 from recallm.adapting import checks
 
 __all__ = [
@@ -34,9 +34,6 @@ __all__ = [
     "paths_of",
     "schema_of",
     "schema_text",
-    "structured_queries_allowed",
-    "structured_query",
-    "values_text",
 ]
 
 
@@ -206,47 +203,6 @@ def _passages_of_chunks(memory: RecallM, entities: Iterable[Entity]) -> dict[str
     return memory.get_many([entity.id for entity in entities if is_chunk(entity)])
 
 
-# -- Cypher ------------------------------------------------------------------------------------
-
-
-def structured_queries_allowed(memory: RecallM, structured_queries: bool) -> bool:
-    """The argument ``structured_queries`` of a store.
-
-    Raises:
-        InvalidInputError: it is true, and the memory is not on Neo4j.
-
-    """
-    if structured_queries and memory.graph.cypher_schema is None:
-        raise InvalidInputError(
-            "structured_queries=True needs a memory on Neo4j, as in RecallM('neo4j://…')",
-            argument="structured_queries",
-        )
-    return structured_queries
-
-
-def structured_query(
-    memory: RecallM,
-    query: str,
-    parameters: Mapping[str, Any] | None,
-    *,
-    allowed: bool,
-    store: str,
-) -> list[dict[str, Any]]:
-    """The rows of a Cypher query, in a session that can only read.
-
-    Raises:
-        NotImplementedError: structured queries are not ``allowed``.
-        InvalidInputError: the query cannot be run, would write, or would read other namespaces.
-
-    """
-    if not allowed:
-        raise NotImplementedError(
-            "structured queries are off: a model writes them, and a Neo4j server runs them; "
-            f"{store}(memory=…, structured_queries=True) allows them"
-        )
-    return memory.graph.cypher(query, parameters)
-
-
 # -- the schema --------------------------------------------------------------------------------
 
 
@@ -274,33 +230,25 @@ def schema_of(entities: Iterable[Entity], triplets: Iterable[Triplet]) -> dict[s
     }
 
 
-def schema_text(schema: Mapping[str, Any]) -> str:
-    """``schema_of`` in words."""
-    return _described(
-        schema,
-        "Node labels and their properties:",
-        "Relation labels and their properties:",
-        "Relations:",
-        "({})-[{}]->({})",
-    )
+_IN_GENERAL = (
+    "Node labels and their properties:",
+    "Relation labels and their properties:",
+    "Relations:",
+    "({})-[{}]->({})",
+)
+_IN_NEO4J = (
+    "Values of RecallMEntity.type, and what is in properties:",
+    "Values of RecallMTriplet.name, and what is in properties:",
+    "Type of the subject, name of the triplet, type of the object:",
+    "{}, {}, {}",
+)
+"""The headings of a schema's parts, and the form of a relation between two labels."""
 
 
-def values_text(schema: Mapping[str, Any]) -> str:
-    """``schema_of`` as values of ``type`` and ``name`` in Neo4j's nodes for entities and
-    triplets."""
-    return _described(
-        schema,
-        "Values of RecallMEntity.type, and what is in properties:",
-        "Values of RecallMTriplet.name, and what is in properties:",
-        "Type of the subject, name of the triplet, type of the object:",
-        "{}, {}, {}",
-    )
-
-
-def _described(
-    schema: Mapping[str, Any], nodes: str, relations: str, relationships: str, form: str
-) -> str:
-    """The parts of a schema under their headings; a relationship in ``form``."""
+def schema_text(schema: Mapping[str, Any], *, in_neo4j: bool = False) -> str:
+    """``schema_of`` in words; ``in_neo4j`` as values of ``type`` and ``name`` in Neo4j's nodes for
+    entities and triplets."""
+    nodes, relations, relationships, form = _IN_NEO4J if in_neo4j else _IN_GENERAL
     return "\n".join(
         [
             nodes,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import fsspec
 from llama_index.core.graph_stores.types import (
-    DEFAULT_PERSIST_DIR,
     DEFAULT_PERSIST_FNAME,
     GraphStore,
 )
 
-from llama_index_recallm._graph_reading import structured_queries_allowed, structured_query
-from llama_index_recallm._persistence import load_memory, persist_memory
+from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import NewEntity, NewTriplet, RecallM, Triplet
-from recallm.adapting import checked_memory, new_lock
+from recallm.adapting import new_lock
 
 __all__ = ["RecallMGraphStore"]
 
@@ -25,7 +21,7 @@ _WRITE_LOCK = new_lock()
 depends on it."""
 
 
-class RecallMGraphStore(GraphStore):
+class RecallMGraphStore(StoreOnMemory, GraphStore):
     """The triplets of ``memory``, with their ends and predicates as they were given.
 
     For users of ``KnowledgeGraphIndex``, which LlamaIndex has deprecated: for a new index use
@@ -53,20 +49,11 @@ class RecallMGraphStore(GraphStore):
 
     """
 
+    _file_name = DEFAULT_PERSIST_FNAME
+
     def __init__(self, memory: RecallM, *, structured_queries: bool = False) -> None:
-        self._memory = checked_memory(memory)
-        self._structured = structured_queries_allowed(memory, structured_queries)
+        super().__init__(memory, structured_queries=structured_queries)
         self.schema = ""
-
-    @property
-    def memory(self) -> RecallM:
-        """The memory whose triplets these are."""
-        return self._memory
-
-    @property
-    def client(self) -> RecallM:
-        """The memory."""
-        return self._memory
 
     def get(self, subj: str) -> list[list[str]]:
         """Predicate and object of each triplet whose subject has exactly this id."""
@@ -130,74 +117,19 @@ class RecallMGraphStore(GraphStore):
     def get_schema(self, refresh: bool = False) -> str:
         """How Neo4j holds the triplets, in words for a language model that writes Cypher; empty
         where ``query`` runs none."""
-        if self._structured and (refresh or not self.schema):
+        if self.supports_structured_queries and (refresh or not self.schema):
             self.schema = self._memory.graph.cypher_schema or ""
         return self.schema
 
     def query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
-        """The rows of a Cypher query, in a session that can only read.
+        """``structured_query``, by the name that a ``KnowledgeGraphIndex`` knows."""
+        return self.structured_query(query, param_map)
 
-        Raises:
-            NotImplementedError: ``structured_queries=True`` was not given.
-            InvalidInputError: the query cannot be run, or would write.
-
-        """
-        return structured_query(
-            self._memory,
-            query,
-            param_map,
-            allowed=self._structured,
-            store=type(self).__name__,
-        )
-
-    def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
-        """Write the memory's namespace to a file, which ``from_persist_path`` reads. A memory in a
-        file or on a server does not need it. LlamaIndex's ``SimpleGraphStore``, which
-        ``StorageContext.from_defaults(persist_dir=…)`` opens unless ``graph_store=`` is given,
-        reads the triplets in the file; where that store is persisted to the same folder, the file
-        keeps the triplets alone and everything else is lost.
-
-        Raises:
-            ArchiveError: the file cannot be written, or another program wrote it.
-
-        """
-        graph = {
-            subject: [[rel, obj] for _, rel, obj in keys]
-            for subject, keys in self._by_subject(None).items()
+    def _llama_graph(self) -> Mapping[str, Any]:
+        by_subject = self._by_subject(None).items()
+        return {
+            "graph_dict": {subj: [[rel, obj] for _, rel, obj in keys] for subj, keys in by_subject}
         }
-        persist_memory(self._memory, {"graph_dict": graph}, persist_path, fs)
-
-    @classmethod
-    def from_persist_path(
-        cls,
-        persist_path: str,
-        fs: fsspec.AbstractFileSystem | None = None,
-        *,
-        memory: RecallM | None = None,
-        structured_queries: bool = False,
-    ) -> RecallMGraphStore:
-        """A store with what ``persist`` wrote, in ``memory``, whose namespace must be empty (None:
-        in a new memory, embedded and without a file).
-
-        Raises:
-            ArchiveError: the file cannot be read.
-            InvalidInputError: the namespace is not empty.
-
-        """
-        return cls(load_memory(memory, persist_path, fs), structured_queries=structured_queries)
-
-    @classmethod
-    def from_persist_dir(
-        cls,
-        persist_dir: str = DEFAULT_PERSIST_DIR,
-        fs: fsspec.AbstractFileSystem | None = None,
-        *,
-        memory: RecallM | None = None,
-        structured_queries: bool = False,
-    ) -> RecallMGraphStore:
-        """``from_persist_path`` for the file that a ``StorageContext`` writes into a directory."""
-        path = str(PurePosixPath(persist_dir) / DEFAULT_PERSIST_FNAME)
-        return cls.from_persist_path(path, fs, memory=memory, structured_queries=structured_queries)
 
     def _triplets(self, subjects: Iterable[str] | None) -> list[Triplet]:
         """The triplets of these subjects (None: all) in the order of their t_index."""

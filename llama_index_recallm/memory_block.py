@@ -96,36 +96,27 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     the same result each time. ``Memory``'s queue, which the model gets, is not changed.
 
     Recall asks with the user's last messages; of a long text with its first and last 2,000
-    characters. The result is a text, delimited as data, or '' where nothing is known. ``Memory``
-    puts it into the system message or beside the user's; it is never remembered as a message.
-    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the block is
-    cut by whole statements, the least relevant first (0: never; of several blocks ``Memory`` cuts
-    the lowest number first). ``tokenizer_fn`` counts these tokens: give ``Memory`` the same.
-    ``format_template``, a prompt template or its text, stands around the recalled text: its
-    variable ``text`` once, and words that stay the same, which ``max_tokens`` does not count.
-
-    Each recall dispatches LlamaIndex's ``RetrievalStartEvent`` and ``RetrievalEndEvent``, with the
-    redacted question and the recalled statements, nodes like those of ``RecallMRetriever``.
+    characters. The result is a text, delimited as data, or '' where nothing is known; it is never
+    remembered as a message. ``priority`` is 1: where everything together exceeds ``Memory``'s
+    ``token_limit``, the block is cut by whole statements, the least relevant first (0: never).
+    ``tokenizer_fn`` counts these tokens: give ``Memory`` the same. ``format_template``, a prompt
+    template or its text, stands around the recalled text: its variable ``text`` once, and words
+    that stay the same, which ``max_tokens`` does not count. Each recall dispatches LlamaIndex's
+    ``RetrievalStartEvent`` and ``RetrievalEndEvent``.
 
     ``eager``, the default, writes the new messages of the queue whenever ``Memory`` is asked for
-    its messages: a block that waits for an overflow remembers nothing of a conversation that ends
-    before. Agents ask once more after the model's last answer, chat engines do not: ``flush`` at
-    the end of a session writes what is left. Without ``eager`` only messages that leave the queue,
-    or that are flushed, are written. Where a user says the very same in two turns in a row, the
-    second is written a turn later, because agents show the block a question twice. Where another
-    process continues a session, a turn in the very words of an earlier one may be taken for it.
-    ``Memory`` does not show a message given as ``aget(input=ChatMessage(…))`` to its blocks: recall
-    then asks with the message before it. Give a ``str``.
+    its messages. Agents ask once more after the model's last answer, chat engines do not: ``flush``
+    at the end of a session writes what is left. Without ``eager`` only messages that leave the
+    queue, or that are flushed, are written. Where a user says the very same in two turns in a row,
+    the second is written a turn later, because agents show the block a question twice. Where
+    another process continues a session, a turn in the very words of an earlier one may be taken for
+    it. ``Memory`` does not show a message given as ``aget(input=ChatMessage(…))`` to its blocks:
+    recall then asks with the message before it. Give a ``str``. ``ReActAgent`` leaves out the first
+    system message: give it a ``system_prompt``, or ``Memory`` ``insert_method=InsertMethod.USER``.
 
-    ``ReActAgent`` leaves out the first system message: give it a ``system_prompt``, or insert the
-    block's text beside the user's message (``insert_method=InsertMethod.USER``).
-
-    Where new messages of more than 20,000 characters are shown before a call of the model, they and
-    the messages after them are written as text before that call (``recallm.adapting.postpone``).
-    They are extracted, and recalled from then on, when ``Memory`` is asked after the model's
-    answer, as agents do, or by ``flush``; otherwise before the next call of a model in the
-    namespace for another question: end long turns of chat engines with ``flush``. Messages that are
-    written when they leave the queue are extracted at once, at any length.
+    New messages of more than 20,000 characters, and those after them, are written as text before
+    the model is called. They are extracted, and recalled from then on, when ``Memory`` is asked
+    after the model's answer, or by ``flush``; otherwise before the next call for another question.
 
     A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
     it; ``raise_errors`` raises it.
@@ -230,23 +221,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     async def atruncate(self, content: str | list[Any], tokens_to_truncate: int) -> str | None:
         """``content`` with its delimiters, without its least relevant statements (the first ones,
         where their scores are no longer known), shorter by at least ``tokens_to_truncate``. None
-        where nothing is left.
-
-        >>> import asyncio
-        >>> from llama_index.core.llms import ChatMessage
-        >>> from recallm import RecallM
-        >>> memory = RecallM()
-        >>> _ = memory.update_many(["Ann keeps bees.", "Ann has loved bees since her childhood."])
-        >>> block = RecallMMemoryBlock(memory=memory)
-        >>> async def cut(question, tokens):
-        ...     content = await block.aget([ChatMessage(role="user", content=question)])
-        ...     return await block.atruncate(content, tokens)
-        >>> "since her childhood" in asyncio.run(cut("Who keeps bees?", 5))
-        False
-        >>> asyncio.run(cut("Who keeps bees?", 500)) is None
-        True
-
-        """
+        where nothing is left."""
         before, after = self._around
         if not (isinstance(content, str) and content.startswith(before)):
             return None
@@ -265,25 +240,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         """Extract postponed messages, and write the new messages of the queue of ``memory``, all
         or nothing. Returns how many were new. They stay in the queue; a second call changes
         nothing.
-
-        >>> import asyncio
-        >>> from llama_index.core.llms import ChatMessage
-        >>> from llama_index.core.memory import Memory
-        >>> from recallm import RecallM
-        >>> from sqlalchemy.ext.asyncio import create_async_engine
-        >>> core = RecallM()
-        >>> block = RecallMMemoryBlock(memory=core)
-        >>> async def talk():
-        ...     engine = create_async_engine("sqlite+aiosqlite://")
-        ...     memory = Memory.from_defaults(memory_blocks=[block], async_engine=engine)
-        ...     await memory.aput(ChatMessage(role="assistant", content="Your train is at ten."))
-        ...     flushed = await block.aflush(memory), await block.aflush(memory)
-        ...     await engine.dispose()
-        ...     return flushed
-        >>> asyncio.run(talk())
-        (1, 0)
-        >>> [passage.text for passage in core.passages()]
-        ['Your train is at ten.']
 
         Raises:
             InvalidInputError: ``memory`` is no ``Memory``, or a message cannot be stored.

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from pathlib import PurePosixPath
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, cast
 
-import fsspec
 from llama_index.core.graph_stores.types import (
-    DEFAULT_PERSIST_DIR,
     DEFAULT_PG_PERSIST_FNAME,
     ChunkNode,
     LabelledNode,
@@ -22,7 +20,6 @@ from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
-from llama_index_recallm._drawing import draw
 from llama_index_recallm._graph_reading import (
     SourceNames,
     entities_meant_by,
@@ -35,9 +32,6 @@ from llama_index_recallm._graph_reading import (
     paths_of,
     schema_of,
     schema_text,
-    structured_queries_allowed,
-    structured_query,
-    values_text,
 )
 from llama_index_recallm._graph_writing import (
     checked_nodes,
@@ -47,14 +41,13 @@ from llama_index_recallm._graph_writing import (
 )
 from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
 from llama_index_recallm._persistence import (
-    load_memory,
     memory_as_dict,
     memory_from_dict,
-    persist_memory,
 )
 from llama_index_recallm._relation_map import rel_map
+from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import checked_memory, checks
+from recallm.adapting import checks
 
 __all__ = ["RecallMPropertyGraphStore"]
 
@@ -75,7 +68,7 @@ def _in_a_thread(async_method: Callable[_P, _R]) -> Callable[_P, _R]:
     return cast("Callable[_P, _R]", call)
 
 
-class RecallMPropertyGraphStore(PropertyGraphStore):
+class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     """The entities, triplets and passages of ``memory`` as a property graph.
 
     Entity nodes are entities, by their exact id. Chunk nodes are passages with their text verbatim,
@@ -118,6 +111,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
     """
 
     supports_vector_queries = True
+    _file_name = DEFAULT_PG_PERSIST_FNAME
 
     def __init__(
         self,
@@ -127,22 +121,11 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         timestamp_key: str | None = None,
         structured_queries: bool = False,
     ) -> None:
-        self._memory = checked_memory(memory)
+        super().__init__(memory, structured_queries=structured_queries)
         self._model = checks.name(embedding_model, "embedding_model")
         self._timestamp_key = checks.optional_name(timestamp_key, "timestamp_key")
-        self.supports_structured_queries = structured_queries_allowed(memory, structured_queries)
         self._schema: dict[str, Any] | None = None
         self._source_names = SourceNames(memory)
-
-    @property
-    def memory(self) -> RecallM:
-        """The memory whose graph this is."""
-        return self._memory
-
-    @property
-    def client(self) -> RecallM:
-        """The memory."""
-        return self._memory
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -246,22 +229,6 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         found = [(nodes[entity.id], cosine) for entity, cosine in near if entity.id in nodes]
         return [node for node, _ in found], [cosine for _, cosine in found]
 
-    def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
-        """The rows of a Cypher query, in a session that can only read.
-
-        Raises:
-            NotImplementedError: ``structured_queries=True`` was not given.
-            InvalidInputError: the query cannot be run, or would write.
-
-        """
-        return structured_query(
-            self._memory,
-            query,
-            param_map,
-            allowed=self.supports_structured_queries,
-            store=type(self).__name__,
-        )
-
     def get_schema(self, refresh: bool = False) -> dict[str, Any]:
         """``node_props`` and ``rel_props`` (label → property → type), ``relationships`` (labels of
         source, relation and target), as of the first call or the last refresh."""
@@ -279,7 +246,7 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         schema = self.get_schema(refresh=refresh)
         if not self.supports_structured_queries:
             return schema_text(schema)
-        return f"{self._memory.graph.cypher_schema}\n{values_text(schema)}"
+        return f"{self._memory.graph.cypher_schema}\n{schema_text(schema, in_neo4j=True)}"
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -389,57 +356,9 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
         """
         return cls(memory_from_dict(memory, data), **settings)
 
-    def persist(self, persist_path: str, fs: fsspec.AbstractFileSystem | None = None) -> None:
-        """Write the memory's namespace to a file, which ``from_persist_path`` reads. A memory in a
-        file or on a server does not need it. ``StorageContext.from_defaults(persist_dir=…)`` opens
-        LlamaIndex's own store for any such file, unless ``property_graph_store=`` is given; that
-        store has the nodes and relations, and does not recall. Where that store is persisted to the
-        same folder, the file keeps the graph alone and everything else is lost.
-
-        Raises:
-            ArchiveError: the file cannot be written, or another program wrote it.
-
-        """
-        persist_memory(self._memory, llama_graph(self._memory), persist_path, fs)
-
-    @classmethod
-    def from_persist_path(
-        cls,
-        persist_path: str,
-        fs: fsspec.AbstractFileSystem | None = None,
-        *,
-        memory: RecallM | None = None,
-        **settings: Any,
-    ) -> RecallMPropertyGraphStore:
-        """A store with what ``persist`` wrote, in ``memory``, whose namespace must be empty (None:
-        in a new memory, embedded and without a file). ``settings`` are the constructor's.
-
-        Raises:
-            ArchiveError: the file cannot be read.
-            InvalidInputError: the namespace is not empty.
-
-        """
-        return cls(load_memory(memory, persist_path, fs), **settings)
-
-    @classmethod
-    def from_persist_dir(
-        cls,
-        persist_dir: str = DEFAULT_PERSIST_DIR,
-        fs: fsspec.AbstractFileSystem | None = None,
-        *,
-        memory: RecallM | None = None,
-        **settings: Any,
-    ) -> RecallMPropertyGraphStore:
-        """``from_persist_path`` for the file that a ``StorageContext`` writes into a directory. A
-        ``StorageContext.from_defaults(persist_dir=…, property_graph_store=store)`` with this store
-        then reads the rest of the directory."""
-        path = str(PurePosixPath(persist_dir) / DEFAULT_PG_PERSIST_FNAME)
-        return cls.from_persist_path(path, fs, memory=memory, **settings)
-
     def save_networkx_graph(self, name: str = "kg.html") -> None:
-        """Draw all nodes and relations into an HTML file, as LlamaIndex's own store does: a node is
-        labelled with its id, an edge with its relation's label. A file of that name is replaced.
-        ``memory.graph.to_networkx()`` is for other programs.
+        """Draw all nodes and relations into an HTML file, as LlamaIndex's own store does. A file of
+        that name is replaced. ``memory.graph.to_networkx()`` is for other programs.
 
         Raises:
             InvalidInputError: the name is no text, or is empty.
@@ -447,4 +366,22 @@ class RecallMPropertyGraphStore(PropertyGraphStore):
 
         """
         path = checks.name(name, "name")
-        draw((node.id for node in self.get()), self._memory.graph.triplets(), path)
+        try:
+            from networkx import MultiDiGraph
+
+            # Imported by name: pyvis is no dependency, not even of the checks.
+            network = import_module("pyvis.network")
+        except ImportError as error:
+            raise ImportError(
+                f"{error.name} is not installed, which draws the graph: pip install networkx pyvis"
+            ) from error
+        graph = MultiDiGraph()
+        graph.add_nodes_from((node.id, {"label": node.id}) for node in self.get())
+        for triplet in self._memory.graph.triplets():
+            graph.add_edge(triplet.subject, triplet.object, label=triplet.predicate)
+        drawing = network.Network(notebook=False, directed=True)
+        drawing.from_nx(graph)
+        drawing.write_html(path)
+
+    def _llama_graph(self) -> Mapping[str, Any]:
+        return llama_graph(self._memory)
