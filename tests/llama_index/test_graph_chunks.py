@@ -230,7 +230,9 @@ def _people_and_chunks(store: PropertyGraphStore) -> None:
     upsert_graph(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
 
 
-def test_nothing_is_named(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_nothing_is_named(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    before = snapshot(store)
     for conditions in [
         {},
         {"ids": []},
@@ -248,14 +250,13 @@ def test_nothing_is_named(subtests: pytest.Subtests, new_store: NewStore) -> Non
         {"entity_names": ["ann", "bos"]},
     ]:
         with subtests.test(conditions=conditions):
-            store = new_store()
-            _people_and_chunks(store)
-            before = snapshot(store)
             store.delete(**conditions)
             assert snapshot(store) == before
 
 
-def test_no_llama_nodes_are_named(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_no_llama_nodes_are_named(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    before = snapshot(store)
     for conditions in [
         {},
         {"node_ids": []},
@@ -265,9 +266,6 @@ def test_no_llama_nodes_are_named(subtests: pytest.Subtests, new_store: NewStore
         {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
     ]:
         with subtests.test(conditions=conditions):
-            store = new_store()
-            _people_and_chunks(store)
-            before = snapshot(store)
             store.delete_llama_nodes(**conditions)
             assert snapshot(store) == before
 

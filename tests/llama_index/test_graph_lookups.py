@@ -94,11 +94,10 @@ def _people(store: PropertyGraphStore) -> None:
     )
 
 
-def test_get(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_get(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    _people(store)
     for conditions, found in GET:
         with subtests.test(conditions=conditions, found=found):
-            store = new_store()
-            _people(store)
             assert ids(store.get(**conditions)) == found
 
 
@@ -133,11 +132,10 @@ def test_get_by_value(subtests: pytest.Subtests, new_store: NewStore) -> None:
             assert ids(store.get(properties={"v": value})) == wanted
 
 
-def test_get_triplets(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_get_triplets(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    _people(store)
     for conditions, found in TRIPLETS:
         with subtests.test(conditions=conditions, found=found):
-            store = new_store()
-            _people(store)
             assert triplet_lines(store.get_triplets(**conditions)) == found
 
 
@@ -165,19 +163,17 @@ def _map(
     )
 
 
-def test_depth(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_depth(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    upsert_graph(store, *CHAIN)
     for depth in [0, 1, 2, 3, 4, 9]:
         with subtests.test(depth=depth):
-            store = new_store()
-            upsert_graph(store, *CHAIN)
             assert triplet_lines(_map(store, "a", depth=depth)) == CHAIN[:depth]
 
 
-def test_against_the_direction(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_against_the_direction(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    upsert_graph(store, *CHAIN)
     for depth in [0, 1, 2, 3, 4, 9]:
         with subtests.test(depth=depth):
-            store = new_store()
-            upsert_graph(store, *CHAIN)
             assert triplet_lines(_map(store, "e", depth=depth)) == sorted(CHAIN[::-1][:depth])
 
 
@@ -225,11 +221,10 @@ def test_unknown_nodes(store: PropertyGraphStore) -> None:
     assert ids(store.get()) == ["a", "b", "c", "d", "e"]
 
 
-def test_the_limit_is_exact(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_the_limit_is_exact(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    upsert_graph(store, *CHAIN)
     for limit in [0, 1, 2, 3, 4, 99]:
         with subtests.test(limit=limit):
-            store = new_store()
-            upsert_graph(store, *CHAIN)
             assert triplet_lines(_map(store, "a", depth=9, limit=limit)) == CHAIN[:limit]
 
 
@@ -265,11 +260,12 @@ def test_ignored_labels_take_no_place(store: PropertyGraphStore) -> None:
     assert triplet_lines(found) == ["hub R x", "y R hub"]
 
 
-def test_paths_lead_over_ignored_labels(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_paths_lead_over_ignored_labels(
+    subtests: pytest.Subtests, store: PropertyGraphStore
+) -> None:
+    upsert_graph(store, "a SOURCE b", "b R c", "c R d")
     for depth in [1, 2, 3]:
         with subtests.test(depth=depth):
-            store = new_store()
-            upsert_graph(store, "a SOURCE b", "b R c", "c R d")
             found = _map(store, "a", depth=depth, limit=1, ignore=["SOURCE"])
             assert triplet_lines(found) == ["b R c"][: depth - 1]
 

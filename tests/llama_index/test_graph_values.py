@@ -20,7 +20,6 @@ from tests.llama_index.property_graphs import (
     make_entity,
     make_relation,
     relation_of,
-    upsert_graph,
     with_types,
 )
 
@@ -124,16 +123,6 @@ def test_other_values_of_nodes(subtests: pytest.Subtests, new_store: NewStore) -
             mine = make_entity("a", "THING", held=value)
             if not is_refused(store, nodes=[make_entity("bystander"), mine]):
                 assert with_types(entity_of(store, "a").properties) == with_types({"held": value})
-
-
-def test_other_values_of_relations(subtests: pytest.Subtests, new_store: NewStore) -> None:
-    for case, value in KEPT_OR_REFUSED.items():
-        with subtests.test(case):
-            store = new_store()
-            upsert_graph(store, "a R b")
-            mine = make_relation("a", "R", "b", held=value)
-            if not is_refused(store, relations=[make_relation("a", "Q", "c"), mine]):
-                assert with_types(relation_of(store, "R").properties) == with_types({"held": value})
 
 
 def test_values_of_subclasses(subtests: pytest.Subtests, new_store: NewStore) -> None:

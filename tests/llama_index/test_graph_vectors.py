@@ -105,11 +105,10 @@ def test_the_nearest_come_first(store: PropertyGraphStore) -> None:
     assert len(set(scores[:3])) == 3
 
 
-def test_similarity_top_k(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_similarity_top_k(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    _places(store)
     for k in [0, 1, 2, 3]:
         with subtests.test(k=k):
-            store = new_store()
-            _places(store)
             assert _near(store, [3.0, 1.0, 0.0], k) == ["east", "northeast", "north"][:k]
 
 
@@ -148,7 +147,7 @@ def test_another_dimension_is_refused(subtests: pytest.Subtests, new_store: NewS
 
 
 def test_a_large_call_with_one_bad_node_writes_nothing(store: PropertyGraphStore) -> None:
-    many = [make_chunk(f"c{n}", f"text {n}") for n in range(1100)]
+    many = [make_chunk(f"c{n}", f"text {n}") for n in range(502)]
     for node in many:
         node.embedding = EAST
     many[-1].embedding = [1.0]
@@ -223,11 +222,10 @@ def test_embeddings_are_persisted(
         again.upsert_nodes([_at("a", [1.0])])
 
 
-def test_filters(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_filters(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
+    _places(store)
     for case, (filters, condition, found) in FILTERS.items():
         with subtests.test(case):
-            store = new_store()
-            _places(store)
             chosen = MetadataFilters(filters=[*filters], condition=FilterCondition(condition))
             assert sorted(_near(store, EAST, 99, filters=chosen)) == found
 

@@ -10,6 +10,7 @@ from neo4j import Driver, GraphDatabase
 
 from llama_index_recallm import RecallMGraphStore
 from recallm import RecallM
+from recallm.facts import FactMemory
 from tests.llama_index import (
     test_facts_of_the_graph,
     test_graph_chunks,
@@ -27,7 +28,6 @@ from tests.neo4j.fixtures import RunningServer
 
 TESTS = [
     test_graph_chunks.test_nodes_come_back,
-    test_graph_chunks.test_texts_are_verbatim,
     test_graph_chunks.test_another_text_replaces_the_first,
     test_graph_chunks.test_chunks_by_document,
     test_graph_chunks.test_a_document_that_was_not_split,
@@ -41,10 +41,8 @@ TESTS = [
     test_graph_lookups.test_paths_lead_over_ignored_labels,
     test_graph_nodes.test_names_are_kept,
     test_graph_nodes.test_node_labels_are_kept,
-    test_graph_nodes.test_relation_labels_are_kept,
     test_graph_nodes.test_names_that_are_alike,
     test_graph_nodes.test_a_node_upserted_again_is_one,
-    test_graph_nodes.test_unusual_names_are_stored_or_refused,
     test_graph_nodes.test_one_bad_node_refuses_the_whole_call,
     test_property_graph_store.test_names_by_exact_id_then_casing_then_stem,
     test_property_graph_store.test_what_another_document_says_too_stays,
@@ -60,8 +58,8 @@ TESTS = [
     test_graph_sources.test_entities_without_a_source_stay,
     test_graph_sources.test_one_bad_chunk_refuses_the_whole_call,
     test_graph_sources.test_links_between_chunks,
-    test_graph_values.test_other_values_of_nodes,
     test_graph_values.test_keys_are_kept,
+    test_graph_values.test_values_of_subclasses,
     test_graph_vectors.test_another_dimension_is_refused,
     test_graph_vectors.test_filters,
 ]
@@ -80,6 +78,11 @@ def memory(driver: Driver) -> Iterator[RecallM]:
     """A namespace of its own on the shared server."""
     with RecallM(driver, namespace=f"test-{uuid.uuid4()}") as memory:
         yield memory
+
+
+@pytest.fixture
+def facts(memory: RecallM) -> FactMemory:
+    return FactMemory(memory)
 
 
 class TestLegacyStore:

@@ -1,4 +1,4 @@
-"""The retriever in query engines and as a tool of agents."""
+"""The retriever in query engines and as a tool of agents; facts as nodes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from llama_index.core import PropertyGraphIndex
 from llama_index.core.agent import ReActAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import RetrieverTool
 
-from llama_index_recallm import RecallMRetriever
-from recallm import RecallM
+from llama_index_recallm import (
+    RecallMExtractor,
+    RecallMPropertyGraphStore,
+    RecallMRetriever,
+    RecallMSubRetriever,
+)
+from recallm import NewEntity, NewTriplet, RecallM
 
 MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
 DRINKS = (
@@ -148,3 +154,43 @@ async def test_an_agent_recalls_with_a_tool(moved: RecallM) -> None:
     agent = ReActAgent(tools=[tool], llm=ScriptedLLM(), streaming=False)
     answer = await agent.run("Where does Ann live?")
     assert str(answer) == "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto."
+
+
+def fact(subject: str, object_: str) -> dict[str, list[object]]:
+    return {
+        "entities": [NewEntity(id=subject), NewEntity(id=object_)],
+        "triplets": [NewTriplet(subject=subject, predicate="employed by", object=object_)],
+    }
+
+
+def test_facts_are_nodes() -> None:
+    memory = RecallM()
+    memory.graph.upsert(**fact("Ada", "Pfizer"))  # type: ignore[arg-type]
+    memory.update("", id="letter", **fact("Ben", "Pfizer"))  # type: ignore[arg-type]
+    nodes = RecallMRetriever(memory).retrieve("Who are employed by Pfizer?")
+    assert [found.text for found in nodes] == [
+        "Ada — employed by → Pfizer",
+        "Ben — employed by → Pfizer",
+    ]
+    ada, ben = (found.node for found in nodes)
+    assert ada.node_id != ben.node_id
+    assert (ada.ref_doc_id, ben.ref_doc_id) == (None, "letter")
+
+
+def test_facts_stand_beside_chunks() -> None:
+    memory = RecallM()
+    store = RecallMPropertyGraphStore(memory=memory)
+    index = PropertyGraphIndex(
+        [TextNode(text="Ann is employed by Pfizer.")],
+        kg_extractors=[RecallMExtractor(memory=memory)],
+        property_graph_store=store,
+        embed_kg_nodes=False,
+    )
+    memory.update("", id="letter", **fact("Ben", "Pfizer"))  # type: ignore[arg-type]
+    for include_text in (False, True):
+        retriever = index.as_retriever(
+            sub_retrievers=[RecallMSubRetriever(store, include_text=include_text)]
+        )
+        texts = [found.text for found in retriever.retrieve("Who are employed by Pfizer?")]
+        assert any("Ann is employed by Pfizer." in text for text in texts)
+        assert any("Ben — employed by → Pfizer" in text for text in texts)
