@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -43,5 +44,14 @@ def told() -> RecallM:
 
 
 @pytest.fixture
-def memory() -> RecallM:
-    return told()
+def memory() -> Iterator[RecallM]:
+    """A memory that a test may change."""
+    with told() as memory:
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[RecallM]:
+    """A memory that the tests of a file only read."""
+    with told() as memory:
+        yield memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -42,8 +43,10 @@ def client(memory: RecallM, *, may_forget: bool = False, host: str = "127.0.0.1"
 
 
 @pytest.fixture
-def web(memory: RecallM) -> TestClient:
-    return client(memory)
+def web(request: pytest.FixtureRequest, shared: RecallM) -> TestClient:
+    """A client of the memory that a test has for itself, or else of the one that all read."""
+    own = "memory" in request.fixturenames
+    return client(request.getfixturevalue("memory") if own else shared)
 
 
 def answer(web: TestClient, name: str, **given: str | int) -> Any:
@@ -56,16 +59,21 @@ def answer(web: TestClient, name: str, **given: str | int) -> Any:
 # ---- who may ask -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", READS)
-@pytest.mark.parametrize(
-    "headers",
-    [{}, {"Authorization": "Bearer wrong"}, {"Authorization": ""}, {"Cookie": f"token={TOKEN}"}],
-)
-def test_the_api_asks_for_the_token(web: TestClient, name: str, headers: dict[str, str]) -> None:
-    done = web.get(f"/api/{name}", params=READS[name], headers=headers)
-    assert done.status_code == 403
-    assert "recallm view" in done.json()["error"]
-    assert "Ingrid" not in done.text
+WITHOUT_TOKEN: list[dict[str, str]] = [
+    {},
+    {"Authorization": "Bearer wrong"},
+    {"Authorization": ""},
+    {"Cookie": f"token={TOKEN}"},
+]
+
+
+def test_the_api_asks_for_the_token(web: TestClient, subtests: pytest.Subtests) -> None:
+    for name, headers in itertools.product(READS, WITHOUT_TOKEN):
+        with subtests.test(name=name, headers=headers):
+            done = web.get(f"/api/{name}", params=READS[name], headers=headers)
+            assert done.status_code == 403
+            assert "recallm view" in done.json()["error"]
+            assert "Ingrid" not in done.text
 
 
 def test_a_token_in_the_address_opens_the_page_alone(web: TestClient) -> None:
@@ -81,32 +89,30 @@ def test_a_token_in_the_address_opens_the_page_alone(web: TestClient) -> None:
     assert web.get("/").status_code == 403
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1"])
-def test_another_host_is_refused(memory: RecallM, host: str) -> None:
+def test_another_host_is_refused(shared: RecallM, subtests: pytest.Subtests) -> None:
     """A page whose name leads to the loopback address (DNS rebinding) gets nothing."""
-    web = client(memory, host=host)
-    for path in ("/", f"/?token={TOKEN}", "/static/main.js", "/api/overview"):
-        done = web.get(path, headers=AUTHORISED)
-        assert done.status_code == 400
-        assert "Ingrid" not in done.text
+    for host in ("evil.example", "127.0.0.1.evil.example", "10.0.0.1"):
+        web = client(shared, host=host)
+        for path in ("/", f"/?token={TOKEN}", "/static/main.js", "/api/overview"):
+            with subtests.test(host=host, path=path):
+                done = web.get(path, headers=AUTHORISED)
+                assert done.status_code == 400
+                assert "Ingrid" not in done.text
+    own = client(shared, host="localhost")
+    assert own.get("/api/overview", headers=AUTHORISED).status_code == 200
 
 
-def test_localhost_is_this_host(memory: RecallM) -> None:
-    web = client(memory, host="localhost")
-    assert web.get("/api/overview", headers=AUTHORISED).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_every_answer_has_the_headers_of_the_policy(
+    web: TestClient, subtests: pytest.Subtests
+) -> None:
+    for path in (
         f"/?token={TOKEN}", "/", "/static/main.js", "/static/missing.js", "/api/overview",
         "/api/missing", "/missing",
-    ],
-)  # fmt: skip
-def test_every_answer_has_the_headers_of_the_policy(web: TestClient, path: str) -> None:
-    for headers in ({}, AUTHORISED):
-        done = web.get(path, headers=headers)
-        assert {name: done.headers.get(name) for name in HEADERS} == HEADERS
+    ):  # fmt: skip
+        for headers in ({}, AUTHORISED):
+            with subtests.test(path=path, headers=headers):
+                done = web.get(path, headers=headers)
+                assert {name: done.headers.get(name) for name in HEADERS} == HEADERS
 
 
 def test_the_policy_allows_nothing_but_the_page_itself() -> None:
@@ -140,15 +146,12 @@ def test_every_file_that_the_page_names_is_served(web: TestClient) -> None:
             assert (STATIC / imported).is_file(), imported
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_no_other_file_is_served(web: TestClient) -> None:
+    for name in (
         "index.html", "../app.py", "..%2fapp.py", "%2e%2e/app.py", "vendor/%2e%2e/main.js",
         "vendor/cytoscape/LICENSE", "", "/etc/passwd", "main.js%00",
-    ],
-)  # fmt: skip
-def test_no_other_file_is_served(web: TestClient, name: str) -> None:
-    assert web.get(f"/static/{name}").status_code == 404
+    ):  # fmt: skip
+        assert web.get(f"/static/{name}").status_code == 404, name
 
 
 def test_the_page_holds_no_inline_script_or_style() -> None:
@@ -194,9 +197,10 @@ def test_concepts_come_in_pages_latest_first(web: TestClient, memory: RecallM) -
     assert not answer(web, "concepts", skip=60)["more"]
 
 
-@pytest.mark.parametrize("text", ["Ingrid", "INGRID", "ngri", "where is Ingrid now"])
-def test_concepts_are_found_by_name_and_by_parts_of_it(web: TestClient, text: str) -> None:
-    assert answer(web, "concepts", text=text)["concepts"][0]["label"] == "Ingrid"
+def test_concepts_are_found_by_name_and_by_parts_of_it(web: TestClient) -> None:
+    for text in ("Ingrid", "INGRID", "ngri", "where is Ingrid now"):
+        assert answer(web, "concepts", text=text)["concepts"][0]["label"] == "Ingrid", text
+    assert answer(web, "concepts", text="zeppelin")["concepts"] == []
 
 
 def test_concepts_of_the_past_are_those_of_the_updates_before(
@@ -229,10 +233,6 @@ def test_the_past_is_also_named_by_a_day(web: TestClient, memory: RecallM) -> No
     ):
         of_day = answer(web, name, **given, as_of=str(last.astimezone().date()))
         assert of_day == answer(web, name, **given, as_of=3), name
-
-
-def test_no_concept_is_an_empty_page(web: TestClient) -> None:
-    assert answer(web, "concepts", text="zeppelin")["concepts"] == []
 
 
 def test_the_graph_shows_strength_and_age_at_each_t(web: TestClient) -> None:
@@ -342,9 +342,8 @@ def test_nothing_crosses_a_namespace(memory: RecallM) -> None:
 # ---- what is refused -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
+def test_what_cannot_be_answered_says_why(web: TestClient, subtests: pytest.Subtests) -> None:
+    for path, status in (
         ("graph", 400),
         ("graph?concept=%20", 400),
         ("timeline?concept=a&skip=-1", 400),
@@ -358,12 +357,11 @@ def test_nothing_crosses_a_namespace(memory: RecallM) -> None:
         ("facts?subject=" + "a" * 5000, 400),
         ("forget", 404),
         ("missing", 404),
-    ],
-)
-def test_what_cannot_be_answered_says_why(web: TestClient, path: str, status: int) -> None:
-    done = web.get(f"/api/{path}", headers=AUTHORISED)
-    assert done.status_code == status
-    assert done.json()["error"]
+    ):
+        with subtests.test(path=path):
+            done = web.get(f"/api/{path}", headers=AUTHORISED)
+            assert done.status_code == status
+            assert done.json()["error"]
 
 
 def test_a_store_that_fails_is_no_crash(
@@ -454,9 +452,11 @@ def test_forgetting_asks_for_the_token_in_the_header(memory: RecallM) -> None:
         assert web.get("/api/forget", headers=AUTHORISED).status_code == 405
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
+def test_an_unusable_request_to_forget_forgets_nothing(
+    shared: RecallM, subtests: pytest.Subtests
+) -> None:
+    web = client(shared, may_forget=True)
+    for body, status in (
         ("", 400),
         ("{", 400),
         ("[" * 10_000, 400),
@@ -471,31 +471,31 @@ def test_forgetting_asks_for_the_token_in_the_header(memory: RecallM) -> None:
         ("1" * 5_000, 400),
         (" " * 20_000, 413),
         ('{"kind": "passage", "id": "none"}', 200),
-    ],
-)
-def test_an_unusable_request_to_forget_forgets_nothing(
-    memory: RecallM, body: str, status: int
-) -> None:
-    with unchanged(memory):
-        done = client(memory, may_forget=True).post("/api/forget", content=body, headers=AUTHORISED)
-        assert done.status_code == status
+    ):
+        with subtests.test(body=body[:100]), unchanged(shared):
+            done = web.post("/api/forget", content=body, headers=AUTHORISED)
+            assert done.status_code == status
 
 
 # ---- hostile texts ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_texts_come_back_as_json_strings(text: str) -> None:
+def test_hostile_texts_come_back_as_json_strings(subtests: pytest.Subtests) -> None:
     memory = RecallM()
-    memory.update(f"Mallory wrote {text} to Ann.", speaker=text[:1000], source=text[:1000], id="m")
-    web = client(memory)
-    shown = [
-        answer(web, "timeline", concept="Mallory"),
-        answer(web, "recall", question=f"What did Mallory write? {text[:1000]}"),
-        answer(web, "graph", concept="Mallory"),
-        answer(web, "concepts", text=text[:1000]),
-        answer(web, "facts", subject=text[:200]),
-        answer(web, "passage", id="m"),
-    ]
-    assert shown[0]["statements"][0]["text"].startswith("Mallory wrote")
-    assert shown[-1]["text"] == f"Mallory wrote {text} to Ann."
+    for number, text in enumerate(HOSTILE):
+        with subtests.test(text=text[:50]):
+            own = memory.in_namespace(f"hostile-{number}")
+            said = f"Mallory wrote {text} to Ann."
+            own.update(said, id="m", speaker=text[:1000], source=text[:1000])
+            web = client(own)
+            shown = [
+                answer(web, "timeline", concept="Mallory"),
+                answer(web, "recall", question=f"What did Mallory write? {text[:1000]}"),
+                answer(web, "graph", concept="Mallory"),
+                answer(web, "concepts", text=text[:1000]),
+                answer(web, "facts", subject=text[:200]),
+                answer(web, "passage", id="m"),
+            ]
+            assert shown[0]["statements"][0]["text"].startswith("Mallory wrote")
+            assert shown[-1]["text"] == said
+    memory.close()

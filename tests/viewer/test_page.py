@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,9 @@ from recallm import RecallM
 from recallm.viewer.server import Viewer
 from tests.tools import skip_for_want_of_a_tool
 
-from .conftest import HOSTILE, told
+from .conftest import HOSTILE
+
+pytestmark = pytest.mark.slow  # a browser
 
 QUESTION = "Where does Ingrid live now?"
 WIDE = {"width": 1280, "height": 900}
@@ -74,18 +77,26 @@ class Shown:
         return found
 
 
-def serving(memory: RecallM, *, may_forget: bool = False) -> Viewer:
+@contextmanager
+def serving(memory: RecallM, *, may_forget: bool = False) -> Iterator[str]:
+    """The address of a viewer that runs in a thread of this process."""
     viewer = Viewer(memory, may_forget=may_forget)
-    threading.Thread(target=viewer.run, daemon=True).start()
-    return viewer
+    thread = threading.Thread(target=viewer.run, daemon=True)
+    thread.start()
+    try:
+        yield viewer.url
+    finally:
+        viewer.stop()
+        thread.join(30)
+        assert not thread.is_alive()
 
 
-def shown_at(browser: Browser, memory: RecallM, **options: Any) -> Iterator[Shown]:
-    may_forget = options.pop("may_forget", False)
-    viewer = serving(memory, may_forget=may_forget)
+@contextmanager
+def shown_at(browser: Browser, address: str, **options: Any) -> Iterator[Shown]:
+    """A page at ``address`` in a browser that knows nothing of others."""
     context = browser.new_context(**{"viewport": WIDE, "locale": "en-GB"} | options)
-    shown = Shown(context.new_page(), viewer.url)
-    host = re.escape(viewer.url.partition("?")[0])
+    shown = Shown(context.new_page(), address)
+    host = re.escape(address.partition("?")[0])
 
     def on_console(message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
@@ -101,16 +112,25 @@ def shown_at(browser: Browser, memory: RecallM, **options: Any) -> Iterator[Show
             else shown.problems.append(f"asked {request.url}")
         ),
     )
-    yield shown
-    assert shown.page.evaluate("window.hacked") is None
-    context.close()
-    viewer.stop()
+    try:
+        yield shown
+        assert shown.page.evaluate("window.hacked") is None
+    finally:
+        context.close()
     assert shown.problems == []
 
 
+@pytest.fixture(scope="module")
+def address(shared: RecallM) -> Iterator[str]:
+    """A viewer of the memory that all tests read."""
+    with serving(shared) as url:
+        yield url
+
+
 @pytest.fixture
-def shown(browser: Browser, memory: RecallM) -> Iterator[Shown]:
-    yield from shown_at(browser, memory)
+def shown(browser: Browser, address: str) -> Iterator[Shown]:
+    with shown_at(browser, address) as shown:
+        yield shown
 
 
 # ---- the views -------------------------------------------------------------------------------
@@ -128,7 +148,7 @@ def test_the_first_load_shows_the_latest_concepts_and_their_graph(shown: Shown) 
 
 
 def test_an_empty_memory_has_an_empty_page(browser: Browser) -> None:
-    for shown in shown_at(browser, RecallM()):
+    with RecallM() as memory, serving(memory) as url, shown_at(browser, url) as shown:
         for view in ("#/", "#/concepts", "#/concept/ann", "#/memory", "#/ask/Who%3F"):
             page = shown.open(view)
             expect(page.get_by_role("slider")).to_be_disabled()
@@ -232,12 +252,14 @@ def test_the_timeline_strikes_through_what_is_superseded(shown: Shown) -> None:
     expect(struck.locator("s")).to_have_text("Ingrid lives in Malaga.")
     expect(struck).to_contain_text("superseded")
     expect(page.locator(".timeline > li").first).to_contain_text("Carter visited Ingrid in Porto.")
+    # Nothing can be forgotten where the viewer was started without the option.
+    expect(page.locator(".timeline > li")).to_have_count(4)
+    expect(page.get_by_role("button", name="Forget…")).to_have_count(0)
 
 
 def test_a_long_timeline_comes_in_pages(browser: Browser) -> None:
-    memory = RecallM()
-    memory.update_many([f"Ada met Person{n}." for n in range(100, 140)])
-    for shown in shown_at(browser, memory):
+    with RecallM() as memory, serving(memory) as url, shown_at(browser, url) as shown:
+        memory.update_many([f"Ada met Person{n}." for n in range(100, 140)])
         page = shown.open("#/concept/ada")
         expect(page.locator(".timeline > li")).to_have_count(30)
         page.get_by_role("button", name="Earlier statements").click()
@@ -269,14 +291,8 @@ def test_the_memory_is_counted(shown: Shown) -> None:
 # ---- forgetting ------------------------------------------------------------------------------
 
 
-def test_nothing_can_be_forgotten_without_the_option(shown: Shown) -> None:
-    page = shown.open("#/concept/ingrid")
-    expect(page.locator(".timeline > li")).to_have_count(4)
-    expect(page.get_by_role("button", name="Forget…")).to_have_count(0)
-
-
 def test_a_statement_is_forgotten_after_a_confirmation(browser: Browser, memory: RecallM) -> None:
-    for shown in shown_at(browser, memory, may_forget=True):
+    with serving(memory, may_forget=True) as url, shown_at(browser, url) as shown:
         page = shown.open("#/concept/ingrid")
         first = page.locator(".timeline > li").first
         first.get_by_role("button", name="Forget…").click()
@@ -296,35 +312,24 @@ def test_a_statement_is_forgotten_after_a_confirmation(browser: Browser, memory:
 # ---- hostile texts ---------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def hostile() -> RecallM:
-    memory = told()
+HOSTILE_VIEWS = ("#/", "#/concepts", "#/concepts/script", "#/concept/mallori", "#/ask/Mallory%3F")
+
+
+def test_hostile_texts_stay_text(browser: Browser, memory: RecallM) -> None:
     for place, text in enumerate(HOSTILE):
         memory.update(f"Mallory wrote {text} to Ann.", speaker=text[:500], source=text[:500])
         memory.update(f"{place} Mallory met Ann.", session=text[:500])
-    return memory
-
-
-@pytest.mark.parametrize(
-    "view",
-    [
-        "#/",
-        "#/concepts",
-        "#/concepts/script",
-        "#/concept/mallori",
-        "#/ask/What did Mallory write%3F",
-    ],
-)
-@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_hostile_texts_stay_text(
-    browser: Browser, hostile: RecallM, view: str, viewport: dict[str, int]
-) -> None:
-    for shown in shown_at(browser, hostile, viewport=viewport):
-        page = shown.open(view)
-        assert page.locator("#results img, #results script, #graph-list img").count() == 0
-        assert page.locator('a[href^="javascript"]').count() == 0
-        assert "\u202e" not in page.locator("body").inner_text()
-        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    with serving(memory) as url:
+        for viewport in (WIDE, NARROW):
+            with shown_at(browser, url, viewport=viewport) as shown:
+                for view in HOSTILE_VIEWS:
+                    page = shown.open(view)
+                    markup = "#results img, #results script, #graph-list img"
+                    assert page.locator(markup).count() == 0, view
+                    assert page.locator('a[href^="javascript"]').count() == 0, view
+                    assert "\u202e" not in page.locator("body").inner_text(), view
+                    width = page.evaluate("document.documentElement.scrollWidth")
+                    assert width <= viewport["width"], view
 
 
 def test_a_hostile_address_stays_text(shown: Shown) -> None:
@@ -335,9 +340,10 @@ def test_a_hostile_address_stays_text(shown: Shown) -> None:
 
 
 def test_a_very_long_statement_is_shown_when_it_is_asked_for(browser: Browser) -> None:
-    memory = RecallM()
-    memory.update("Mallory wrote " + " and ".join(f"letter {n}" for n in range(900)) + " to Ann.")
-    for shown in shown_at(browser, memory):
+    with RecallM() as memory, serving(memory) as url, shown_at(browser, url) as shown:
+        memory.update(
+            "Mallory wrote " + " and ".join(f"letter {n}" for n in range(900)) + " to Ann."
+        )
         page = shown.open("#/concept/ann")
         expect(page.locator(".timeline")).not_to_contain_text("letter 899")
         page.get_by_role("button", name="Show all of it").click()
@@ -347,18 +353,22 @@ def test_a_very_long_statement_is_shown_when_it_is_asked_for(browser: Browser) -
 # ---- everybody -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "view", ["#/", "#/concepts", "#/concept/ingrid", "#/memory", "#/ask/Where is Ingrid now%3F"]
-)
-def test_nothing_is_cut_off_at_360_pixels(browser: Browser, memory: RecallM, view: str) -> None:
-    for shown in shown_at(browser, memory, viewport=NARROW):
-        page = shown.open(view)
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
-        outside = page.locator("main *:visible").evaluate_all(
-            """all => all.filter(each => each.getBoundingClientRect().right > 361)
-                .map(each => each.outerHTML)"""
-        )
-        assert outside == []
+def test_nothing_is_cut_off_at_360_pixels(browser: Browser, address: str) -> None:
+    with shown_at(browser, address, viewport=NARROW) as shown:
+        for view in (
+            "#/",
+            "#/concepts",
+            "#/concept/ingrid",
+            "#/memory",
+            "#/ask/Where is Ingrid%3F",
+        ):
+            page = shown.open(view)
+            assert page.evaluate("document.documentElement.scrollWidth") == 360, view
+            outside = page.locator("main *:visible").evaluate_all(
+                """all => all.filter(each => each.getBoundingClientRect().right > 361)
+                    .map(each => each.outerHTML)"""
+            )
+            assert outside == [], view
 
 
 def contrast(page: Page, selector: str) -> float:
@@ -380,8 +390,8 @@ def contrast(page: Page, selector: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_themes_are_readable(browser: Browser, memory: RecallM, scheme: str) -> None:
-    for shown in shown_at(browser, memory, color_scheme=scheme):
+def test_both_themes_are_readable(browser: Browser, address: str, scheme: str) -> None:
+    with shown_at(browser, address, color_scheme=scheme) as shown:
         page = shown.open("#/concept/ingrid")
         paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
         is_dark = all(int(part) < 64 for part in re.findall(r"\d+", paper))
@@ -415,17 +425,6 @@ def test_a_question_is_asked_and_read_with_the_keyboard_alone(shown: Shown) -> N
     expect(focused).to_have_class("badge")
     page.keyboard.press("Enter")
     expect(focused).to_have_attribute("aria-expanded", "true")
-
-
-def test_a_neighbour_is_reached_with_the_keyboard(shown: Shown) -> None:
-    page = shown.open("#/concept/ingrid")
-    page.locator("#graph-details summary").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    expect(page.locator(":focus")).to_have_text("Carter")
-    page.keyboard.press("Enter")
-    expect(page.locator("#graph-title")).to_have_text("Carter")
-    expect(page.locator("#results")).to_be_focused()
 
 
 def test_everything_has_a_name(shown: Shown) -> None:
