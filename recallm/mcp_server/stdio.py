@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
+import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -57,18 +60,42 @@ async def _serve(server: Server[Any, Any], stream: TextIO, interrupted: Callable
     ).start()
     # stdio_server iterates over its input, and asks for nothing else of a file.
     source = cast("anyio.AsyncFile[str]", lines)
-    async with anyio.create_task_group() as tasks:
+    with _woken_by_signals():
+        async with anyio.create_task_group() as tasks:
 
-        async def serve() -> None:
-            async with stdio_server(source, anyio.wrap_file(stream)) as (received, sent):
-                await server.run(received, sent, server.create_initialization_options())
-            tasks.cancel_scope.cancel()
+            async def serve() -> None:
+                async with stdio_server(source, anyio.wrap_file(stream)) as (received, sent):
+                    await server.run(received, sent, server.create_initialization_options())
+                tasks.cancel_scope.cancel()
 
-        tasks.start_soon(serve)
+            tasks.start_soon(serve)
+            try:
+                await anyio.sleep_forever()
+            finally:
+                # An interruption reaches this task at once, the others when their tools are done.
+                interrupted()
+
+
+@contextmanager
+def _woken_by_signals() -> Iterator[None]:
+    """Wake the event loop for every signal. Python's handlers run in the main thread: where a
+    signal comes just before that thread waits for input, or reaches another thread, they would run
+    at the client's next message alone."""
+    if sys.platform == "win32":  # where asyncio does so itself
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    receiving, sending = socket.socketpair()
+    with receiving, sending:
+        receiving.setblocking(False)
+        sending.setblocking(False)
+        loop.add_reader(receiving, receiving.recv, 4096)
+        earlier = signal.set_wakeup_fd(sending.fileno(), warn_on_full_buffer=False)
         try:
-            await anyio.sleep_forever()
-        finally:  # an interruption reaches this task at once, the others when their tools are done
-            interrupted()
+            yield
+        finally:
+            signal.set_wakeup_fd(earlier)
+            loop.remove_reader(receiving)
 
 
 def _read_lines(lines: MemoryObjectSendStream[str], token: anyio.lowlevel.EventLoopToken) -> None:

@@ -77,10 +77,12 @@ async def stdio_session(
             yield session
 
 
-def process(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
-    """``recallm mcp`` with pipes."""
+def process(
+    folder: Path, *arguments: str, script: str = COMMAND[2], **variables: str
+) -> subprocess.Popen[str]:
+    """``recallm mcp`` with pipes; ``script`` is what the process runs."""
     return subprocess.Popen(
-        [*COMMAND, *arguments],
+        [COMMAND[0], "-c", script, "mcp", *arguments],
         cwd=folder,
         env=environment(**variables),
         stdin=subprocess.PIPE,

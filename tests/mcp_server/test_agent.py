@@ -39,7 +39,8 @@ async def answered(connection: Connection) -> list[ToolMessage]:
     return [message for message in model.sent[-1] if isinstance(message, ToolMessage)]
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", [pytest.param("stdio", marks=pytest.mark.nightly), "http"])
 async def test_an_agent_remembers_and_recalls(transport: Transport, tmp_path: Path) -> None:
     arguments = ["--db", "agent.db", "--namespace", "ann"]
     if transport == "stdio":

@@ -105,24 +105,25 @@ async def test_what_is_remembered_is_recalled_in_order_with_ids(memory: RecallM)
     assert 0 < first["score"] < 1
 
 
-@pytest.mark.parametrize(
-    ("given", "written"),
-    [
-        (None, "AI"),
-        ("Ann", "Ann"),
-        ("user", "Human"),
-        ("The User", "Human"),
-        ("System", "AI"),
-        ("Assistant", "Assistant"),
-        ("s\u200bystem prompt", "AI"),
-        ("tool", "AI"),
-    ],
-)
-async def test_whose_words_they_are(memory: RecallM, given: str | None, written: str) -> None:
+WHOSE_WORDS = {
+    None: "AI",
+    "Ann": "Ann",
+    "user": "Human",
+    "The User": "Human",
+    "System": "AI",
+    "Assistant": "Assistant",
+    "s\u200bystem prompt": "AI",
+    "tool": "AI",
+}
+"""Whose words a model says they are, and who is written as their speaker."""
+
+
+async def test_whose_words_they_are(memory: RecallM) -> None:
     async with connected(memory) as session:
-        await session.call_tool("remember", {"text": "Ann lives in Oslo.", "speaker": given})
-    [passage] = memory.passages()
-    assert passage.speaker == written
+        for number, given in enumerate(WHOSE_WORDS):
+            text = f"Ann saw the film {number}."
+            await session.call_tool("remember", {"text": text, "speaker": given})
+    assert [passage.speaker for passage in memory.passages()] == [*WHOSE_WORDS.values()]
 
 
 async def test_i_in_a_query_is_the_user(memory: RecallM) -> None:
@@ -338,59 +339,55 @@ async def test_resources_show_a_concept_and_the_statistics(memory: RecallM) -> N
         assert "[b#0]" in text
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "recallm://concept/Zanzibar",
-        "recallm://concept/",
-        "recallm://concept",
-        "recallm://other",
-        "recallm://stats/more",
-        "file:///etc/passwd",
-    ],
-)
-async def test_other_resources_do_not_exist(memory: RecallM, uri: str) -> None:
+async def test_other_resources_do_not_exist(memory: RecallM) -> None:
     async with connected(memory) as session:
-        with pytest.raises(McpError, match="there is no resource") as refused:
-            await session.read_resource(AnyUrl(uri))
-    assert refused.value.error.code == -32002
+        for uri in (
+            "recallm://concept/Zanzibar",
+            "recallm://concept/",
+            "recallm://concept",
+            "recallm://other",
+            "recallm://stats/more",
+            "file:///etc/passwd",
+        ):
+            with pytest.raises(McpError, match="there is no resource") as refused:
+                await session.read_resource(AnyUrl(uri))
+            assert refused.value.error.code == -32002, uri
 
 
 # -- errors ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "problem"),
-    [
-        ("remember", {}, "text: Field required"),
-        ("remember", {"text": " "}, "text is empty"),
-        ("remember", {"text": 5}, "text: Input should be a valid string"),
-        (
-            "remember",
-            {"text": "A cat.", "namespace": "other"},
-            "unknown: 'namespace'; remember takes text,",
-        ),
-        ("remember", {"text": "A cat.", "date": "yesterday"}, "date must be a day"),
-        ("remember", {"text": "A cat.", "source": ""}, "source"),
-        ("recall", {"query": "\n"}, "query is empty"),
-        ("recall", {"query": "Who?", "limit": 0}, "limit"),
-        ("recall", {"query": "Who?", "limit": True}, "limit: Input should be a valid integer"),
-        ("recall", {"query": "Who?", "since": "never"}, "since must be a day"),
-        ("history", {"concept": ""}, "concept is empty"),
-        ("history", {"concept": "Ann", "limit": -1}, "limit"),
-        ("fetch_thoughts", {"question": ""}, "question is empty"),
-        ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
-        ("read_facts", {}, "give at least one"),
-        ("find_facts", {"patterns": [["a", "b"]]}, "a pattern is"),
-    ],
-)
-async def test_bad_arguments_are_refused(
-    memory: RecallM, tool: str, arguments: dict[str, Any], problem: str
-) -> None:
+BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
+    ("remember", {}, "text: Field required"),
+    ("remember", {"text": " "}, "text is empty"),
+    ("remember", {"text": 5}, "text: Input should be a valid string"),
+    (
+        "remember",
+        {"text": "A cat.", "namespace": "other"},
+        "unknown: 'namespace'; remember takes text,",
+    ),
+    ("remember", {"text": "A cat.", "date": "yesterday"}, "date must be a day"),
+    ("remember", {"text": "A cat.", "source": ""}, "source"),
+    ("recall", {"query": "\n"}, "query is empty"),
+    ("recall", {"query": "Who?", "limit": 0}, "limit"),
+    ("recall", {"query": "Who?", "limit": True}, "limit: Input should be a valid integer"),
+    ("recall", {"query": "Who?", "since": "never"}, "since must be a day"),
+    ("history", {"concept": ""}, "concept is empty"),
+    ("history", {"concept": "Ann", "limit": -1}, "limit"),
+    ("fetch_thoughts", {"question": ""}, "question is empty"),
+    ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
+    ("read_facts", {}, "give at least one"),
+    ("find_facts", {"patterns": [["a", "b"]]}, "a pattern is"),
+]
+
+
+async def test_bad_arguments_are_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
     async with connected(memory) as session:
-        result = await session.call_tool(tool, arguments)
-    assert result.isError
-    assert problem in text_of(result)
+        for tool, arguments, problem in BAD_ARGUMENTS:
+            with subtests.test(tool=tool, arguments=arguments):
+                result = await session.call_tool(tool, arguments)
+                assert result.isError
+                assert problem in text_of(result)
     assert memory.stats().t_index == 0
 
 
