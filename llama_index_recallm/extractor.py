@@ -42,29 +42,22 @@ class RecallMExtractor(TransformComponent):
     relations of an earlier extractor stay.
 
     Give it the memory of the store that the index writes to, in the same namespace: spellings and
-    labels come from there, and the memory does not read a text again that was read here. An index
-    needs no language model and no embedding model where it is built with ``kg_extractors=`` and
-    ``embed_kg_nodes=False`` (``from_existing`` too) and retrieves with ``sub_retrievers=``; a query
-    engine needs ``llm=`` to answer:
+    labels come from there, and the memory does not read a text again that was read here.
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import Document
     >>> from recallm import RecallM
-    >>> from llama_index_recallm import RecallMPropertyGraphStore, RecallMSubRetriever
+    >>> from llama_index_recallm import RecallMPropertyGraphStore
     >>> memory = RecallM()
     >>> store = RecallMPropertyGraphStore(memory=memory)
     >>> index = PropertyGraphIndex.from_documents(
     ...     [Document(text="Ann met Bo in Porto.")],
     ...     kg_extractors=[RecallMExtractor(memory=memory)],
     ...     property_graph_store=store,
-    ...     embed_kg_nodes=False,
+    ...     embed_kg_nodes=False,  # neither a language model nor an embedding model is asked
     ... )
     >>> [(a.name, relation.label, b.name) for a, relation, b in store.get_triplets(["Ann"])]
     [('Ann', 'meet', 'Bo')]
-    >>> sub_retriever = RecallMSubRetriever(store, include_text=False)
-    >>> retriever = index.as_retriever(sub_retrievers=[sub_retriever])
-    >>> [found.text for found in retriever.retrieve("Whom did Ann meet?")]
-    ['Ann met Bo in Porto.']
 
     Raises:
         ValidationError: ``memory`` is no memory (pydantic's; a ``ValueError``).

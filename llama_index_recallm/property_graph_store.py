@@ -342,13 +342,6 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         """A store with what ``to_dict`` returned, in ``memory``, whose namespace must be empty
         (None: in a new memory, embedded and without a file). ``settings`` are the constructor's.
 
-        >>> from llama_index.core.graph_stores.types import EntityNode
-        >>> from recallm import RecallM
-        >>> store = RecallMPropertyGraphStore(memory=RecallM())
-        >>> store.upsert_nodes([EntityNode(name="Ann")])
-        >>> [node.id for node in RecallMPropertyGraphStore.from_dict(store.to_dict()).get()]
-        ['Ann']
-
         Raises:
             InvalidInputError: ``data`` is something else, or the namespace is not empty.
             ArchiveError: the records in ``data`` cannot be read.

@@ -41,8 +41,7 @@ class RecallMRetriever(BaseRetriever):
     each user costs nothing.
 
     ``limit``: the most statements (with ``ranking="paper"`` contexts of concepts); None: as many
-    as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a sentence, so
-    that is no more text than the two chunks of other retrievers. ``similarity_top_k`` is
+    as ``max_tokens`` allows, or else the memory's own ``limit``. ``similarity_top_k`` is
     LlamaIndex's name for it. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
     ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
     its ``metadata``: values that are compared for equality, no operators. ``filters`` are
@@ -54,22 +53,16 @@ class RecallMRetriever(BaseRetriever):
     ``session`` beside ``filters`` save time.
 
     ``order``: "time", as things became true, or "score", the most helpful first; "score" and
-    ``min_score`` need the default ranking, the only one that gives probabilities. A
-    ``QueryFusionRetriever`` sorts by score in any case, and needs an ``llm`` even where it asks it
-    nothing (``num_queries=1``); ``examples/llama_index/fusion.py`` puts the newest last again.
+    ``min_score`` need the default ranking, the only one that gives probabilities.
 
-    A node's ``id_`` is the statement's, its ``text`` the statement as it was given, its source
-    (``ref_doc_id``) the passage, its score the probability that it helps. ``metadata`` holds
-    ``t_index``, ``timestamp`` (ISO 8601 text), ``speaker``, ``source``, ``session``, ``concepts``
-    (names) and ``passage`` (an id), None where unknown, and the statement's own metadata. Own keys
-    that are also one of these, or ``score``, stand under ``own``. A language model sees the time
-    and the speaker, where they are known; an embedding model sees the speaker. Nodes have no
-    delimiters: whoever writes them into a prompt says that they are data.
-
-    With ``include_properties`` a node's text ends with the statement's own metadata in brackets.
-
-    The question is the query's text; ``custom_embedding_strs`` and embeddings of the query are not
-    used. An empty question recalls nothing.
+    A node's ``id_`` is the statement's, its ``text`` the statement as it was given (with
+    ``include_properties`` its own metadata in brackets behind it), its source (``ref_doc_id``) the
+    passage, its score the probability that it helps. ``metadata`` holds ``t_index``,
+    ``timestamp``, ``speaker``, ``source``, ``session``, ``concepts`` (names) and ``passage`` (an
+    id), None where unknown, and the statement's own metadata; own keys that are also one of these,
+    or ``score``, stand under ``own``. A language model sees the time and the speaker, an embedding
+    model the speaker. Nodes have no delimiters: whoever writes them into a prompt says that they
+    are data. The question is the query's text; an empty one recalls nothing.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()

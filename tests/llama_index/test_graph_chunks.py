@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, ChunkNode, PropertyGraphStore
 from llama_index.core.schema import (
@@ -230,41 +232,47 @@ def _people_and_chunks(store: PropertyGraphStore) -> None:
     upsert_graph(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
 
 
+NO_NODE_NAMED: list[dict[str, Any]] = [
+    {},
+    {"ids": []},
+    {"entity_names": []},
+    {"relation_names": []},
+    {"ids": [], "entity_names": [], "relation_names": []},
+    {"ids": ["nobody"]},
+    {"entity_names": ["nobody"]},
+    {"relation_names": ["HATES"]},
+    {"relation_names": ["knows"]},
+    {"properties": {"age": 31}},
+    {"properties": {"age": "30"}},
+    {"properties": {"age": 30, "city": "Paris"}},
+    {"ids": ["ann", "ANN", "anns", "LIKES"]},
+    {"entity_names": ["ann", "bos"]},
+]
+
+
 def test_nothing_is_named(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
     _people_and_chunks(store)
     before = snapshot(store)
-    for conditions in [
-        {},
-        {"ids": []},
-        {"entity_names": []},
-        {"relation_names": []},
-        {"ids": [], "entity_names": [], "relation_names": []},
-        {"ids": ["nobody"]},
-        {"entity_names": ["nobody"]},
-        {"relation_names": ["HATES"]},
-        {"relation_names": ["knows"]},
-        {"properties": {"age": 31}},
-        {"properties": {"age": "30"}},
-        {"properties": {"age": 30, "city": "Paris"}},
-        {"ids": ["ann", "ANN", "anns", "LIKES"]},
-        {"entity_names": ["ann", "bos"]},
-    ]:
+    for conditions in NO_NODE_NAMED:
         with subtests.test(conditions=conditions):
             store.delete(**conditions)
             assert snapshot(store) == before
 
 
+NO_LLAMA_NODE_NAMED: list[dict[str, Any]] = [
+    {},
+    {"node_ids": []},
+    {"ref_doc_ids": []},
+    {"node_ids": ["nobody"]},
+    {"ref_doc_ids": ["nobody"]},
+    {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
+]
+
+
 def test_no_llama_nodes_are_named(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
     _people_and_chunks(store)
     before = snapshot(store)
-    for conditions in [
-        {},
-        {"node_ids": []},
-        {"ref_doc_ids": []},
-        {"node_ids": ["nobody"]},
-        {"ref_doc_ids": ["nobody"]},
-        {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
-    ]:
+    for conditions in NO_LLAMA_NODE_NAMED:
         with subtests.test(conditions=conditions):
             store.delete_llama_nodes(**conditions)
             assert snapshot(store) == before
