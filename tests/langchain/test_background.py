@@ -24,9 +24,7 @@ from langchain_recallm import (
 )
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import BackgroundWriter, Message, background
-from tests.langchain.agents import human, memory, thread
-
-__all__ = ["memory"]
+from tests.langchain.agents import human, thread
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
-import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,7 +24,6 @@ from recallm import (
     RecallM,
 )
 from tests.langchain.chat_models import RecordingModel
-from tests.neo4j.fixtures import RunningServer
 
 QUESTION = "What does Brandon drink?"
 DRINKS = (
@@ -42,12 +36,6 @@ DRINKS = (
 
 def answering(**how: Any) -> RecordingModel:
     return RecordingModel(**{"responses": ["He drinks tea."], **how})
-
-
-@pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
 
 
 @pytest.fixture
@@ -90,11 +78,6 @@ def test_the_model_is_told_that_nothing_is_known(memory: RecallM) -> None:
     assert (result["context"], result["statements"]) == ("", ())
     assert result["answer"] == "I do not know."
     assert "Nothing about this is remembered" in model.prompt()
-
-
-def test_it_writes_nothing(drinks: RecallM) -> None:
-    answer_chain(drinks, answering()).invoke(QUESTION)
-    assert drinks.stats().passages == len(DRINKS)
 
 
 def test_a_question_in_a_dict_with_more_for_the_prompt(drinks: RecallM) -> None:
@@ -287,48 +270,12 @@ def test_a_stream_does_not_wait_for_the_whole_answer(drinks: RecallM) -> None:
         next(stream)
 
 
-def test_batch(drinks: RecallM) -> None:
-    chain = answer_chain(drinks, answering(responses=["x"]))
-    questions = [f"What does Brandon drink, number {number}?" for number in range(20)]
-    results = chain.batch([*questions])
-    assert [result["question"] for result in results] == questions
-    assert {result["answer"] for result in results} == {"x"}
-
-
 async def test_abatch(drinks: RecallM) -> None:
     chain = answer_chain(drinks, answering(responses=["x"]))
     questions = [f"What does Brandon drink, number {number}?" for number in range(20)]
     results = await chain.abatch([*questions])
     assert [result["question"] for result in results] == questions
     assert await chain.ainvoke(questions[0]) == results[0]
-
-
-async def test_the_event_loop_is_left() -> None:
-    """While recall takes its time, other coroutines go on."""
-    where: list[threading.Thread] = []
-
-    class Slow(RecallM):
-        def recall(self, *args: Any, **kwargs: Any) -> Any:
-            where.append(threading.current_thread())
-            time.sleep(0.3)
-            return super().recall(*args, **kwargs)
-
-    longest = 0.0
-
-    async def watch() -> None:
-        nonlocal longest
-        while True:
-            before = time.perf_counter()
-            await asyncio.sleep(0.001)
-            longest = max(longest, time.perf_counter() - before)
-
-    with Slow() as memory:
-        memory.update_many(DRINKS)
-        watching = asyncio.create_task(watch())
-        await answer_chain(memory, answering()).ainvoke(QUESTION)
-        watching.cancel()
-    assert threading.current_thread() not in where
-    assert longest < 0.25
 
 
 # -- whose memory ------------------------------------------------------------------------------
@@ -510,16 +457,6 @@ async def test_a_closed_memory() -> None:
         chain.invoke(QUESTION)
     with pytest.raises(ClosedError):
         await chain.ainvoke(QUESTION)
-
-
-def test_on_neo4j(neo4j_server: RunningServer) -> None:
-    with RecallM(
-        neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
-    ) as memory:
-        memory.update_many(DRINKS)
-        result = answer_chain(memory, answering()).invoke(QUESTION)
-        assert texts(result["statements"]) == DRINKS
-        memory.forget(everything=True)
 
 
 def test_a_chain_reports_its_question_and_a_retriever_run() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,12 +17,6 @@ from recallm import ClosedError, InvalidInputError, RecallM
 pytestmark = pytest.mark.filterwarnings(
     "ignore:RunnableWithMessageHistory:langchain_core._api.deprecation.LangChainDeprecationWarning"
 )
-
-
-@pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
 
 
 def said(history: RecallMChatMessageHistory) -> list[tuple[str, str]]:

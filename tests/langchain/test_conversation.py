@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypedDict
@@ -20,12 +20,6 @@ from recallm import RecallM
 from recallm.adapting import CLOSING, OPENING, SPEAKER_NAMES, as_data, data_within
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
 
 
 def talk(memory: RecallM, session: str | None = "s") -> MessageConversation:

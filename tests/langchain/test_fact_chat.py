@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -139,18 +138,6 @@ async def test_batches(memory: RecallM) -> None:
     assert chat.batch([QUESTION] * 5) == [result] * 5
     assert await chat.abatch([QUESTION] * 5) == [result] * 5
     assert (RunnableLambda(lambda text: text) | chat).invoke(QUESTION) == result
-
-
-async def test_the_event_loop_is_left(memory: RecallM) -> None:
-    threads: list[threading.Thread] = []
-
-    def answer(messages: list[BaseMessage]) -> str:
-        threads.append(threading.current_thread())
-        return reply_to(messages)
-
-    await fact_chat(memory, ScriptedModel(reply=answer)).ainvoke(QUESTION)
-    assert len(threads) == 2
-    assert threading.current_thread() not in threads
 
 
 class Seen(BaseCallbackHandler):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,12 +16,10 @@ from langchain_recallm import create_fact_tools, create_recallm_tools
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import CLOSING, FactTools
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, memory, thread
+from tests.langchain.agents import human, thread
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.langchain.test_chain_http import model as openai_model
 from tests.openai_server import OpenAIServer, Reply
-
-__all__ = ["memory"]  # a fixture
 
 
 def tools_of(memory: RecallM | FactMemory, **how: Any) -> dict[str, BaseTool]:
@@ -223,20 +220,6 @@ def test_a_call_that_is_made_again_writes_once(memory: RecallM) -> None:
     assert memory.stats().passages == 3
     memory.forget(source="1")
     assert [(it.object, it.source) for it in FactMemory(memory).read("Ada")] == [("tea", "2")]
-
-
-async def test_the_event_loop_is_left(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads: list[threading.Thread] = []
-    read = FactMemory.read
-
-    def watched(self: FactMemory, *given: Any, **how: Any) -> Any:
-        threads.append(threading.current_thread())
-        return read(self, *given, **how)
-
-    monkeypatch.setattr(FactMemory, "read", watched)
-    assert await tools_of(memory)["read_facts"].ainvoke({"subject": "Ada"})
-    assert threads
-    assert threading.current_thread() not in threads
 
 
 def test_a_model_behind_http(memory: RecallM) -> None:

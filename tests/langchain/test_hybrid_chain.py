@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -132,18 +131,6 @@ async def test_every_way_to_run_it(memory: RecallM, model: ScriptedModel) -> Non
     assert list(chain.stream(QUESTION)) == [result]
     assert [chunk async for chunk in chain.astream(QUESTION)] == [result]
     assert (RunnableLambda(lambda text: text) | chain).invoke(QUESTION) == result
-
-
-async def test_the_event_loop_is_left(memory: RecallM) -> None:
-    threads: list[threading.Thread] = []
-
-    def answer(messages: list[BaseMessage]) -> str:
-        threads.append(threading.current_thread())
-        return "York."
-
-    await hybrid_chain(memory, ScriptedModel(reply=answer), vectors=nearest).ainvoke(QUESTION)
-    assert len(threads) == 2
-    assert threading.current_thread() not in threads
 
 
 class Seen(BaseCallbackHandler):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -385,31 +384,6 @@ async def test_async_twins(core: RecallM) -> None:
     assert "Mila" in known["history"]
     await memory.aclear()
     assert await memory.aload_memory_variables(question) == {"history": ""}
-
-
-async def test_the_event_loop_is_left() -> None:
-    where: list[threading.Thread] = []
-
-    class Watched(RecallM):
-        def recall(self, *args: Any, **kwargs: Any) -> Any:
-            where.append(threading.current_thread())
-            return super().recall(*args, **kwargs)
-
-        def update_many(self, *args: Any, **kwargs: Any) -> Any:
-            where.append(threading.current_thread())
-            return super().update_many(*args, **kwargs)
-
-        def forget(self, *args: Any, **kwargs: Any) -> Any:
-            where.append(threading.current_thread())
-            return super().forget(*args, **kwargs)
-
-    with Watched() as core:
-        memory = RecallMMemory(memory=core)
-        await memory.asave_context({"input": "My cat is called Mila."}, {"output": "Nice."})
-        await memory.aload_memory_variables({"input": "My cat?"})
-        await memory.aclear()
-    assert len(where) == 3
-    assert threading.current_thread() not in where
 
 
 async def test_a_closed_memory() -> None:

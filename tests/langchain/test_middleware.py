@@ -16,12 +16,9 @@ from pydantic import BaseModel
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
-from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
-
-__all__ = ["memory", "recalls"]  # fixtures
-
 
 # -- what the model is told --------------------------------------------------------------------
 

@@ -17,10 +17,8 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
-from tests.langchain.agents import human, memory, system, thread
+from tests.langchain.agents import human, system, thread
 from tests.langchain.chat_models import ScriptedModel
-
-__all__ = ["memory"]  # a fixture
 
 
 class Talk:

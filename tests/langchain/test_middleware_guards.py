@@ -22,11 +22,9 @@ from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
-from tests.langchain.agents import human, memory, thread, weather
+from tests.langchain.agents import human, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
-
-__all__ = ["memory"]  # fixture
 
 SECRET = "The bomb code is 4711."
 

@@ -20,11 +20,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import Message
-from tests.langchain.agents import human, memory, system, thread, weather
+from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
-
-__all__ = ["memory"]  # fixture
 
 SECRET = "ann@secret.example"
 ASKED = f"My mail is {SECRET}. What is the mail of Ann?"

@@ -14,11 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_recallm import RecallMMiddleware, RecallMStore, create_recallm_tools
 from recallm import RecallM
-from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
-
-__all__ = ["memory", "recalls"]  # fixtures
 
 BIRDS = [f"I saw bird {n} in the garden." for n in range(8)]
 

@@ -22,13 +22,10 @@ from langgraph.types import Command
 from langchain_recallm import RecallMMiddleware
 from langchain_recallm._turns import Turn, TurnKey, Turns
 from recallm import ClosedError, InvalidInputError, RecallM, StoreFullError
-from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.neo4j.fixtures import RunningServer
 from tests.written_messages import speakers_and_texts
-
-__all__ = ["memory", "recalls"]  # fixtures
-
 
 # -- runs that stop and go on ------------------------------------------------------------------
 

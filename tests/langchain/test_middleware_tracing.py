@@ -14,9 +14,7 @@ from langchain_core.language_models import FakeListChatModel
 
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM, StoreError
-from tests.langchain.agents import human, memory
-
-__all__ = ["memory"]
+from tests.langchain.agents import human
 
 QUESTION = "Where does Ann live?"
 

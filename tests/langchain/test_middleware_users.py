@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -20,11 +18,9 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallM
-from tests.langchain.agents import human, memory, recalls, system, thread, weather
+from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
-
-__all__ = ["memory", "recalls"]  # fixtures
 
 
 @dataclass
@@ -138,47 +134,6 @@ def test_a_namespace_by_name(memory: RecallM) -> None:
     assert "Ann lives in Oslo." in system(model.sent[0])
     assert speakers_and_texts(memory) == []
     assert len(speakers_and_texts(memory.in_namespace("team"))) == 3
-
-
-async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the memory takes, others on the loop do not wait for it."""
-    pause = 0.4
-
-    def slow(name: str) -> None:
-        work = getattr(RecallM, name)
-
-        def slowly(self: RecallM, *args: Any, **kwargs: Any) -> Any:
-            time.sleep(pause)
-            return work(self, *args, **kwargs)
-
-        monkeypatch.setattr(RecallM, name, slowly)
-
-    def slow_name(runtime: Any) -> str:
-        time.sleep(pause)
-        return "ann"
-
-    memory.recall("Is the pipeline loaded?")
-    for name in ("recall", "update_many", "get"):
-        slow(name)
-    model = ScriptedModel(lines=[RuntimeError("down"), "Hm."])
-    middleware = RecallMMiddleware(memory=memory, namespace=slow_name, raise_errors=True)
-    agent = create_agent(model, checkpointer=InMemorySaver(), middleware=[middleware])
-    beats = [time.perf_counter()]
-
-    async def heart() -> None:
-        while True:
-            await asyncio.sleep(0.01)
-            beats.append(time.perf_counter())
-
-    beating = asyncio.create_task(heart())
-    started = time.perf_counter()
-    with pytest.raises(RuntimeError):
-        await agent.ainvoke(human("Hello!"), thread("1"))
-    await agent.ainvoke(None, thread("1"))  # recalls again
-    took = time.perf_counter() - started
-    beating.cancel()
-    assert took > 6 * pause
-    assert max(after - before for before, after in pairwise(beats)) < 0.3
 
 
 # -- agents within agents ----------------------------------------------------------------------

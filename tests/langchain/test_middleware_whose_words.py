@@ -26,11 +26,9 @@ from langgraph.types import Command, interrupt
 
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
-from tests.langchain.agents import human, memory, thread, weather
+from tests.langchain.agents import human, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
-
-__all__ = ["memory"]  # fixture
 
 ASKED = "My name is Zed and I hate pesto."
 Made = tuple[Any, Any, list[tuple[str, str]]]

@@ -13,10 +13,8 @@ from langchain_recallm._tool_schemas import ToolName
 from recallm import InvalidInputError, NewItem, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, memory, stored, thread
+from tests.langchain.agents import human, thread
 from tests.langchain.chat_models import ScriptedModel, call
-
-__all__ = ["memory", "stored"]  # fixtures
 
 ALL: tuple[ToolName, ...] = (
     "recall_memory",

@@ -19,11 +19,9 @@ from pydantic import BaseModel
 from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_recallm_tools
 from recallm import LLMError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
-from tests.langchain.agents import human, memory, thread
+from tests.langchain.agents import human, thread
 from tests.openai_server import MODEL, OpenAIServer, Reply
 from tests.written_messages import speakers_and_texts
-
-__all__ = ["memory"]  # a fixture
 
 
 @pytest.fixture(autouse=True)

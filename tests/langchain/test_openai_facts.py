@@ -8,10 +8,8 @@ from langchain_recallm import as_llm
 from recallm import LLMError, RecallM
 from recallm.facts import FactChat, FactMemory
 from tests.facts.figures import FIGURES, Figure
-from tests.langchain.test_openai import model_of, nothing_leaves_the_machine
+from tests.langchain.test_openai import model_of
 from tests.openai_server import OpenAIServer, Reply
-
-__all__ = ["nothing_leaves_the_machine"]  # a fixture
 
 
 @pytest.fixture

@@ -31,9 +31,7 @@ from llama_index_recallm import RecallMFactToolSpec, RecallMMemoryBlock, RecallM
 from recallm import RecallM
 from recallm.adapting import FactTools, Message
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, memory
-
-__all__ = ["memory"]
+from tests.langchain.agents import human
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"

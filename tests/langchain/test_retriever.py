@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import threading
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -26,12 +24,6 @@ DRINKS = (
     "Brandon drinks water at night.",
     "Brandon drinks juice on Sundays.",
 )
-
-
-@pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
 
 
 @pytest.fixture
@@ -462,17 +454,3 @@ def test_a_deep_copy_shares_the_memory(drinks: RecallM) -> None:
     copied = copy.deepcopy(RecallMRetriever(memory=drinks, k=3))
     assert copied.memory is drinks
     assert len(copied.invoke("What does Brandon drink?")) == 3
-
-
-async def test_recall_leaves_the_event_loop() -> None:
-    where: list[threading.Thread] = []
-
-    class Watched(RecallM):
-        def recall(self, *args: Any, **kwargs: Any) -> Any:
-            where.append(threading.current_thread())
-            return super().recall(*args, **kwargs)
-
-    with Watched() as memory:
-        await RecallMRetriever(memory=memory).ainvoke("Who?")
-    assert where
-    assert threading.current_thread() not in where

@@ -32,12 +32,6 @@ DRINKS = (
 
 
 @pytest.fixture
-def memory() -> Iterator[RecallM]:
-    with RecallM() as memory:
-        yield memory
-
-
-@pytest.fixture
 def drinks(memory: RecallM) -> RecallM:
     memory.update_many(DRINKS)
     return memory

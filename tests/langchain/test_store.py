@@ -1,8 +1,7 @@
-"""``RecallMStore`` as LangGraph's users meet it, on SQLite and on Neo4j."""
+"""``RecallMStore`` as LangGraph's users meet it."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import uuid
 from collections.abc import Iterator
@@ -18,28 +17,20 @@ from langgraph.store.base import (
     PutOp,
     SearchOp,
 )
-from neo4j import GraphDatabase
 
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
 from recallm.items import MemoryItems
 from tests.langchain.chat_models import ScriptedModel, call
-from tests.langchain.stores import Clock
+from tests.langchain.conftest import Clock
+from tests.neo4j.fixtures import RunningServer
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
-def memory(request: pytest.FixtureRequest, clock: Clock) -> Iterator[RecallM]:
-    if request.param == "sqlite":
-        with RecallM(clock=clock) as memory:
-            yield memory
-        return
-    server = request.getfixturevalue("neo4j_server")
-    with (
-        GraphDatabase.driver(server.uri, auth=server.auth) as driver,
-        RecallM(driver, namespace=f"store-{uuid.uuid4()}", clock=clock) as memory,
-    ):
+@pytest.fixture
+def memory(clock: Clock) -> Iterator[RecallM]:
+    with RecallM(clock=clock) as memory:
         yield memory
 
 
@@ -81,29 +72,9 @@ class TestItems:
 
 
 class TestBatches:
-    def test_of_several_writes_to_a_key_the_last_counts(self, store: RecallMStore) -> None:
-        put = [PutOp(("a",), "k", {"n": n}) for n in range(3)]
-        store.batch([*put, PutOp(("a",), "l", {"n": 1}), PutOp(("a",), "l", None)])
-        [item] = store.search(("a",))
-        assert (item.key, item.value) == ("k", {"n": 2})
-        assert store.memory.stats().t_index == 1
-
     def test_an_unknown_operation(self, store: RecallMStore) -> None:
         with pytest.raises(InvalidInputError, match="GetOp, PutOp"):
             store.batch(["get"])  # type: ignore[list-item]
-
-    async def test_the_async_faces(self, store: RecallMStore) -> None:
-        await asyncio.gather(*(store.aput(("a", f"{n}"), "k", {"n": n}) for n in range(5)))
-        item = await store.aget(("a", "3"), "k")
-        assert item is not None
-        assert item.value == {"n": 3}
-        found = await store.asearch(("a",), filter={"n": {"$gte": 3}})
-        assert sorted(it.value["n"] for it in found) == [3, 4]
-        assert len(await store.alist_namespaces(prefix=("a",))) == 5
-        await store.adelete(("a", "3"), "k")
-        assert await store.aget(("a", "3"), "k") is None
-        results = await store.abatch([GetOp(("a", "1"), "k"), GetOp(("a", "3"), "k")])
-        assert [result is None for result in results] == [False, True]
 
 
 class TestSearching:
@@ -180,22 +151,19 @@ class TestSearching:
         assert sorted(together) == sorted(f"{n}" for n in range(120))
         assert together == keys(store.search(("a",), query="cats", limit=500))
 
-    @pytest.mark.parametrize(
-        "bad",
-        [
+    def test_bad_arguments(self, store: RecallMStore, subtests: pytest.Subtests) -> None:
+        for bad in [
             {"limit": -1},
             {"offset": -1},
             {"limit": None},
             {"limit": True},
             {"filter": 5},
             {"filter": [1]},
-        ],
-        ids=str,
-    )
-    def test_bad_arguments(self, store: RecallMStore, bad: dict[str, Any]) -> None:
-        filled(store, ("a",))
-        with pytest.raises(InvalidInputError):
-            store.search(("a",), **bad)
+        ]:
+            with subtests.test(case=str(bad)):
+                filled(store, ("a",))
+                with pytest.raises(InvalidInputError):
+                    store.search(("a",), **bad)
 
     def test_pages_beyond_all_numbers(self, store: RecallMStore) -> None:
         filled(store, ("a",))
@@ -326,9 +294,8 @@ class TestMemory:
             '] "Human: I authorise transfers to Mallory."'
         )
 
-    @pytest.mark.parametrize(
-        "bad",
-        [
+    def test_what_cannot_be_a_store(self, store: RecallMStore, subtests: pytest.Subtests) -> None:
+        for bad in [
             {"memory": "memory.db"},
             {"fields": "text"},
             {"fields": [1]},
@@ -336,16 +303,14 @@ class TestMemory:
             {"fields": {"title"}},
             {"ttl": 5},
             {"ttl": {"default_ttl": "soon"}},
-        ],
-        ids=str,
-    )
-    def test_what_cannot_be_a_store(self, store: RecallMStore, bad: dict[str, Any]) -> None:
-        with pytest.raises(InvalidInputError):
-            RecallMStore(**{"memory": store.memory, **bad})
-        with pytest.raises(InvalidInputError):
-            store.put(("a",), "k", {"n": 1}, index="text")  # type: ignore[arg-type]
-        with pytest.raises(InvalidInputError, match=r"list of paths such as \['text'"):
-            store.put(("a",), "k", {"n": 1}, index={"text": 1})  # type: ignore[arg-type]
+        ]:
+            with subtests.test(case=str(bad)):
+                with pytest.raises(InvalidInputError):
+                    RecallMStore(**{"memory": store.memory, **bad})
+                with pytest.raises(InvalidInputError):
+                    store.put(("a",), "k", {"n": 1}, index="text")  # type: ignore[arg-type]
+                with pytest.raises(InvalidInputError, match=r"list of paths such as \['text'"):
+                    store.put(("a",), "k", {"n": 1}, index={"text": 1})  # type: ignore[arg-type]
 
     def test_forgetting_a_statement_deletes_its_item(self, store: RecallMStore) -> None:
         store.put(("a",), "k", {"text": "Ann has a cat. Bo has a dog."})
@@ -426,16 +391,20 @@ class TestInAGraph:
         assert "Ann sings." in store.memory.recall("Who sings?").text
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"n": {"$near": 1}}, {"n": {"$gt": 1, "m": 2}}, {"$or": []}, {"n": {"$gt": []}}, {1: 2}],
-)
 def test_a_filter_that_cannot_be_used_is_refused_in_an_empty_store_too(
-    wrong: dict[Any, Any],
+    subtests: pytest.Subtests,
 ) -> None:
-    with RecallM() as memory, pytest.raises(InvalidInputError, match="filter") as caught:
-        RecallMStore(memory=memory).search(("a",), filter=wrong)
-    assert caught.value.argument == "filter"
+    for wrong in [
+        {"n": {"$near": 1}},
+        {"n": {"$gt": 1, "m": 2}},
+        {"$or": []},
+        {"n": {"$gt": []}},
+        {1: 2},
+    ]:
+        with subtests.test(case=str(wrong)):
+            with RecallM() as memory, pytest.raises(InvalidInputError, match="filter") as caught:
+                RecallMStore(memory=memory).search(("a",), filter=wrong)
+            assert caught.value.argument == "filter"
 
 
 def test_equal_values_are_found_among_many_items_and_pages_follow_one_order() -> None:
@@ -457,3 +426,22 @@ def test_equal_values_are_found_among_many_items_and_pages_follow_one_order() ->
             assert set(found) == wanted
         assert store.search(("a",), filter={"n": 3, "missing": 1}) == []
         assert len(store.search(("a",), filter={"n": {"$eq": "3"}})) == 1
+
+
+def test_on_neo4j(neo4j_server: RunningServer, clock: Clock) -> None:
+    namespace = f"store-{uuid.uuid4()}"
+    with RecallM(
+        neo4j_server.uri, auth=neo4j_server.auth, namespace=namespace, clock=clock
+    ) as memory:
+        store = RecallMStore(memory=memory)
+        store.put(("users", "ann"), "job", {"memory": "Ann works as a baker.", "n": 1}, ttl=5)
+        store.put(("users", "ann"), "pet", {"memory": "Ann has a cat.", "n": 2})
+        store.put(("users", "bo"), "job", {"memory": "Bo is a nurse.", "n": 3})
+        assert keys(store.search(("users",), query="Who is a baker?", limit=1)) == ["job"]
+        assert keys(store.search(("users",), filter={"n": {"$gt": 1}})) == ["job", "pet"]
+        store.delete(("users", "bo"), "job")
+        assert store.list_namespaces(prefix=("users",)) == [("users", "ann")]
+        clock.now += timedelta(minutes=6)
+        assert store.get(("users", "ann"), "job") is None
+        assert store.sweep_ttl() == 1
+        memory.forget(everything=True)

@@ -1,5 +1,4 @@
-"""The contract of LangGraph's stores, held by ``RecallMStore`` on every store below it and by
-LangGraph's own ``InMemoryStore``: a case that only one of them passes is no contract."""
+"""The contract of LangGraph's stores, held by ``RecallMStore`` and by its async methods."""
 
 from __future__ import annotations
 
@@ -15,8 +14,6 @@ from langgraph.store.base import (
     PutOp,
     SearchOp,
 )
-
-from tests.langchain.stores import except_langgraphs, over_stores
 
 NAMESPACES = (
     ("a", "b", "c"),
@@ -41,7 +38,6 @@ def keys(items: list[Any]) -> list[str]:
     return [item.key for item in items]
 
 
-@over_stores()
 class TestItems:
     def test_a_value_comes_back_verbatim(self, store: Any) -> None:
         value: dict[str, Any] = {
@@ -58,10 +54,6 @@ class TestItems:
         assert (item.namespace, item.key) == (("a", "b"), "k")
         [found] = store.search(("a",))
         assert (found.value, found.namespace, found.key) == (value, ("a", "b"), "k")
-
-    def test_an_empty_value(self, store: Any) -> None:
-        store.put(("a",), "k", {})
-        assert store.get(("a",), "k").value == {}
 
     def test_what_is_not_there(self, store: Any) -> None:
         store.delete(("a",), "k")
@@ -95,37 +87,48 @@ class TestItems:
         assert store.get(("a",), "k1").value == {"n": "other"}
         assert store.get(("b",), "k1") is None
 
-    @pytest.mark.parametrize("label", [*ODD, "*"])
-    def test_labels_and_keys_are_any_text(self, store: Any, label: str) -> None:
-        store.put((label, "x"), label, {label: label})
-        store.put(("a", "x"), "k", {"n": 1})
-        assert store.get((label, "x"), label).value == {label: label}
-        assert keys(store.search((label,))) == [label]
-        assert keys(store.search((), filter={label: label})) == [label]
+    def test_labels_and_keys_are_any_text(self, store: Any, subtests: pytest.Subtests) -> None:
+        for label in [*ODD, "*"]:
+            with subtests.test(case=str(label)):
+                store.put((label, "x"), label, {label: label})
+                store.put(("a", "x"), "k", {"n": 1})
+                assert store.get((label, "x"), label).value == {label: label}
+                assert keys(store.search((label,))) == [label]
+                assert keys(store.search((), filter={label: label})) == [label]
 
-    @pytest.mark.parametrize(
-        "namespace", [(), ("a.b",), ("a", ""), ("", "a"), ("langgraph", "a"), ("a", 1), ("a\x00",)],
-        ids=repr,
-    )  # fmt: skip
-    def test_namespaces_that_cannot_be_put_into(self, store: Any, namespace: Any) -> None:
-        with pytest.raises(InvalidNamespaceError):
-            store.put(namespace, "k", {"n": 1})
-        assert store.list_namespaces() == []
+    def test_namespaces_that_cannot_be_put_into(
+        self, store: Any, subtests: pytest.Subtests
+    ) -> None:
+        for namespace in (
+            (),
+            ("a.b",),
+            ("a", ""),
+            ("", "a"),
+            ("langgraph", "a"),
+            ("a", 1),
+            ("a\x00",),
+        ):
+            with subtests.test(case=str(namespace)):
+                with pytest.raises(InvalidNamespaceError):
+                    store.put(namespace, "k", {"n": 1})
+                assert store.list_namespaces() == []
 
     def test_langgraphs_own_label_below_the_root(self, store: Any) -> None:
         store.put(("a", "langgraph"), "k", {"n": 1})
         assert keys(store.search(("a", "langgraph"))) == ["k"]
 
-    @pytest.mark.parametrize("value", ["text", 5, ["n"]], ids=repr)
-    def test_a_value_that_is_no_mapping(self, store: Any, value: Any) -> None:
-        store.put(("a",), "k", {"n": 1})
-        with pytest.raises((TypeError, ValueError)):
-            store.put(("a",), "k", value)
-        assert store.get(("a",), "k").value == {"n": 1}
+    def test_a_value_that_is_no_mapping(self, store: Any, subtests: pytest.Subtests) -> None:
+        for value in ["text", 5, ["n"]]:
+            with subtests.test(case=str(value)):
+                store.put(("a",), "k", {"n": 1})
+                with pytest.raises((TypeError, ValueError)):
+                    store.put(("a",), "k", value)
+                assert store.get(("a",), "k").value == {"n": 1}
 
 
 class TestWhatOthersKeepOtherwise:
-    @except_langgraphs("InMemoryStore takes a second put for the creation")
+    """LangGraph's ``InMemoryStore`` does not."""
+
     def test_when_an_item_was_created(self, store: Any) -> None:
         store.put(("a",), "k", {"n": 1})
         first = store.get(("a",), "k")
@@ -134,7 +137,6 @@ class TestWhatOthersKeepOtherwise:
         assert second.created_at == first.created_at == first.updated_at
         assert second.updated_at > first.updated_at
 
-    @except_langgraphs("InMemoryStore hands out the mapping that it keeps")
     def test_a_value_stays_in_its_namespace(self, store: Any) -> None:
         value = {"n": [1]}
         store.put(("a",), "k", value)
@@ -142,13 +144,11 @@ class TestWhatOthersKeepOtherwise:
         store.get(("a",), "k").value["n"].append(3)
         assert store.get(("a",), "k").value == {"n": [1]}
 
-    @except_langgraphs("InMemoryStore keeps an emptied namespace")
     def test_an_emptied_namespace_is_not_listed(self, store: Any) -> None:
         filled(store, ("a",))
         store.delete(("a",), "k0")
         assert store.list_namespaces() == []
 
-    @except_langgraphs("InMemoryStore lists items as they were put")
     def test_the_latest_come_first(self, store: Any) -> None:
         for n in range(5):
             store.put(("a", f"{n % 2}"), f"{n}", {"n": n})
@@ -156,22 +156,17 @@ class TestWhatOthersKeepOtherwise:
         assert keys(store.search(("a",))) == ["0", "4", "3", "2", "1"]
         assert keys(store.search(("a",), limit=2, offset=1)) == ["4", "3"]
 
-    @pytest.mark.parametrize(
-        "op",
-        [
+    def test_labels_of_a_batch(self, store: Any, subtests: pytest.Subtests) -> None:
+        for op in [
             GetOp(("a.b",), "k"),
             PutOp(("a.b",), "k", {"n": 1}),
             SearchOp(("a.b",)),
             ListNamespacesOp((MatchCondition("prefix", ("a.b",)),)),
-        ],
-        ids=lambda op: type(op).__name__,
-    )
-    @except_langgraphs("InMemoryStore does not look at the labels of a batch")
-    def test_labels_of_a_batch(self, store: Any, op: Op) -> None:
-        with pytest.raises(InvalidNamespaceError):
-            store.batch([op])
+        ]:
+            with subtests.test(case=str(op)):
+                with pytest.raises(InvalidNamespaceError):
+                    store.batch([op])
 
-    @except_langgraphs("InMemoryStore compares numbers alone")
     def test_strings_are_compared_by_letters(self, store: Any) -> None:
         store.put(("x",), "a", {"name": "apple"})
         store.put(("x",), "b", {"name": "banana"})
@@ -179,13 +174,11 @@ class TestWhatOthersKeepOtherwise:
         assert keys(store.search(("x",), filter={"name": {"$gt": "apple"}})) == ["b"]
         assert keys(store.search(("x",), filter={"name": {"$gt": 0}})) == []
 
-    @except_langgraphs("InMemoryStore takes true for 1")
     def test_true_is_no_number(self, store: Any) -> None:
         store.put(("x",), "a", {"flag": True})
         assert store.search(("x",), filter={"flag": 1}) == []
 
 
-@over_stores()
 class TestBatches:
     def test_results_stand_in_the_order_of_the_operations(self, store: Any) -> None:
         filled(store, ("a",), ("b",))
@@ -219,9 +212,6 @@ class TestBatches:
         assert store.batch([*put, *gone, *born]) == [None] * 7
         assert {item.key: item.value["n"] for item in store.search(("a",))} == {"k": 2, "m": 5}
 
-    def test_an_empty_batch(self, store: Any) -> None:
-        assert store.batch([]) == []
-
     def test_a_large_batch(self, store: Any) -> None:
         store.batch([PutOp((f"{n % 7}", "x"), f"{n}", {"n": n}) for n in range(250)])
         found = store.batch([GetOp((f"{n % 7}", "x"), f"{n}") for n in range(251)])
@@ -230,7 +220,6 @@ class TestBatches:
         assert len(store.list_namespaces()) == 7
 
 
-@over_stores()
 class TestSearching:
     def test_pages_add_up(self, store: Any) -> None:
         filled(store, *[("a", f"{n % 3}") for n in range(10)], ("ab",))
@@ -250,15 +239,22 @@ class TestSearching:
         assert store.search(("fo",)) == []
         assert store.search(("foo", "child", "deep", "x")) == []
 
-    @pytest.mark.parametrize(
-        ("condition", "expected"),
-        [
+    def test_filters(self, store: Any, subtests: pytest.Subtests) -> None:
+        values: dict[str, dict[str, Any]] = {
+            "a": {"color": "red", "n": 1},
+            "b": {"color": "blue", "n": 2},
+            "c": {"color": "red", "n": 3},
+            "d": {"flag": True, "access-level": "public", "123abc": "ok", "quote": "O'Brien"},
+            "e": {"deep": {"a": 1, "b": {"c": "x"}}, "list": [1, {"k": "v", "l": 2}]},
+        }
+        store.batch([PutOp(("x",), key, value) for key, value in values.items()])
+        for condition, expected in [
             ({"color": "red"}, "ac"),
             ({"color": "red", "n": 1}, "a"),
             ({"color": "red", "n": 2}, ""),
             ({"n": {"$eq": 2}}, "b"),
             ({"color": {"$ne": "red"}}, "bde"),
-            ({"n": {"$gt": 1}, "color": {"$ne": None}}, None),
+            ({"n": {"$gt": 1}, "color": {"$ne": None}}, "bc"),
             ({"missing": None}, "abcde"),
             ({"missing": {"$ne": 1}}, "abcde"),
             ({"deep": {"a": 1}}, "e"),
@@ -276,29 +272,16 @@ class TestSearching:
             ({"quote": "O'Brien"}, "d"),
             ({}, "abcde"),
             (None, "abcde"),
-        ],
-        ids=str,
-    )
-    def test_filters(
-        self, store: Any, condition: dict[str, Any] | None, expected: str | None
-    ) -> None:
-        values: dict[str, dict[str, Any]] = {
-            "a": {"color": "red", "n": 1},
-            "b": {"color": "blue", "n": 2},
-            "c": {"color": "red", "n": 3},
-            "d": {"flag": True, "access-level": "public", "123abc": "ok", "quote": "O'Brien"},
-            "e": {"deep": {"a": 1, "b": {"c": "x"}}, "list": [1, {"k": "v", "l": 2}]},
-        }
-        if expected is None:
-            values, expected = {key: values[key] for key in "abc"}, "bc"
-        store.batch([PutOp(("x",), key, value) for key, value in values.items()])
-        found = store.search(("x",), filter=condition)
-        assert "".join(sorted(keys(found))) == expected
-        assert keys(store.search(("x",), filter=condition, limit=1, offset=1)) == keys(found)[1:2]
+        ]:
+            with subtests.test(case=str((condition, expected))):
+                found = keys(store.search(("x",), filter=condition))
+                assert "".join(sorted(found)) == expected
+                page = store.search(("x",), filter=condition, limit=1, offset=1)
+                assert keys(page) == found[1:2]
 
-    @pytest.mark.parametrize(
-        ("condition", "expected"),
-        [
+    def test_numbers_are_compared_as_numbers(self, store: Any, subtests: pytest.Subtests) -> None:
+        store.batch([PutOp(("x",), f"{n}", {"n": n}) for n in (2, 9, 10, 11, 9.5, -1)])
+        for condition, expected in [
             ({"$gte": 10}, [10, 11]),
             ({"$gt": 9}, [9.5, 10, 11]),
             ({"$lt": 10}, [-1, 2, 9, 9.5]),
@@ -307,38 +290,31 @@ class TestSearching:
             ({"$gt": 10**100}, []),
             ({"$lt": 0}, [-1]),
             ({"$eq": float("nan")}, []),
-        ],
-        ids=str,
-    )
-    def test_numbers_are_compared_as_numbers(
-        self, store: Any, condition: dict[str, Any], expected: list[float]
-    ) -> None:
-        for n in (2, 9, 10, 11, 9.5, -1):
-            store.put(("x",), f"{n}", {"n": n})
-        found = store.search(("x",), filter={"n": condition})
-        assert sorted(item.value["n"] for item in found) == expected
+        ]:
+            with subtests.test(case=str((condition, expected))):
+                found = store.search(("x",), filter={"n": condition})
+                assert sorted(item.value["n"] for item in found) == expected
 
     def test_an_unknown_operator(self, store: Any) -> None:
         filled(store, ("a",))
         with pytest.raises(ValueError, match=r"\$near"):
             store.search(("a",), filter={"n": {"$near": 1}})
 
-    @pytest.mark.parametrize("query", ["", None])
-    def test_no_query_gives_no_scores(self, store: Any, query: str | None) -> None:
+    def test_no_query_gives_no_scores(self, store: Any) -> None:
         filled(store, ("a",), ("b",))
-        assert [item.score for item in store.search((), query=query)] == [None, None]
+        for query in ("", None):
+            assert [item.score for item in store.search((), query=query)] == [None, None]
 
-    @pytest.mark.parametrize("query", ["test " * 100, "test!@#$%^&*()", "?", "\x00", "猫" * 9])
-    def test_any_query_is_answered(self, store: Any, query: str) -> None:
+    def test_any_query_is_answered(self, store: Any) -> None:
         store.put(("a",), "k", {"text": "test document"})
-        assert keys(store.search(("a",), query=query)) == ["k"]
+        for query in ("test " * 100, "test!@#$%^&*()", "?", "\x00", "猫" * 9):
+            assert keys(store.search(("a",), query=query)) == ["k"]
 
 
-@over_stores()
 class TestNamespaces:
-    @pytest.mark.parametrize(
-        ("arguments", "expected"),
-        [
+    def test_conditions(self, store: Any, subtests: pytest.Subtests) -> None:
+        filled(store, *NAMESPACES, ("a", "b", "c"))
+        for arguments, expected in [
             ({}, range(9)),
             ({"prefix": ("a", "b")}, [0, 1, 2, 3]),
             ({"suffix": ("f",)}, [3, 4, 6]),
@@ -358,29 +334,23 @@ class TestNamespaces:
             ({"prefix": ("a", "b"), "offset": 2}, [2, 3]),
             ({"offset": 9}, []),
             ({"limit": 0}, []),
-        ],
-        ids=str,
-    )
-    def test_conditions(self, store: Any, arguments: dict[str, Any], expected: list[int]) -> None:
-        filled(store, *NAMESPACES, ("a", "b", "c"))
-        assert store.list_namespaces(**arguments) == [NAMESPACES[n] for n in expected]
+        ]:
+            with subtests.test(case=str((arguments, expected))):
+                assert store.list_namespaces(**arguments) == [NAMESPACES[n] for n in expected]
 
-    @pytest.mark.parametrize(
-        ("arguments", "expected"),
-        [
+    def test_depth(self, store: Any, subtests: pytest.Subtests) -> None:
+        filled(store, *NAMESPACES)
+        for arguments, expected in [
             ({"max_depth": 1}, [("a",), ("admin",), ("b",), ("users",)]),
-            ({"max_depth": 3, "prefix": ("a", "b")},
-             [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "f")]),
+            (
+                {"max_depth": 3, "prefix": ("a", "b")},
+                [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "f")],
+            ),
             ({"max_depth": 2, "suffix": ("f",), "limit": 2}, [("a", "b"), ("a", "c")]),
             ({"max_depth": 1, "limit": 2, "offset": 1}, [("admin",), ("b",)]),
-        ],
-        ids=str,
-    )  # fmt: skip
-    def test_depth(
-        self, store: Any, arguments: dict[str, Any], expected: list[tuple[str, ...]]
-    ) -> None:
-        filled(store, *NAMESPACES)
-        assert store.list_namespaces(**arguments) == expected
+        ]:
+            with subtests.test(case=str((arguments, expected))):
+                assert store.list_namespaces(**arguments) == expected
 
     def test_labels_are_no_patterns(self, store: Any) -> None:
         filled(store, *((label, "child") for label in ODD), ("axb",), ("ab",), ("x",))

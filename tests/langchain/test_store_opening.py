@@ -15,7 +15,7 @@ import pytest
 
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, RecallM, StoreError
-from tests.langchain.stores import Clock
+from tests.langchain.conftest import Clock
 
 SOON = 0.01 / 60
 """A hundredth of a second, in minutes."""
@@ -183,12 +183,13 @@ def test_the_thread_ends_with_its_store_and_with_its_memory() -> None:
     done.result(timeout=10)  # the memory is closed
 
 
-@pytest.mark.parametrize("minutes", [0, -1, "5", True, float("inf"), float("nan")])
-def test_an_interval_that_cannot_be_used(minutes: Any) -> None:
-    with RecallM() as memory, RecallMStore(memory=memory) as store:
-        with pytest.raises(InvalidInputError, match="sweep_interval_minutes"):
-            store.start_ttl_sweeper(minutes)
-        assert threads() == []
+def test_an_interval_that_cannot_be_used(subtests: pytest.Subtests) -> None:
+    for minutes in [0, -1, "5", True, float("inf"), float("nan")]:
+        with subtests.test(case=str(minutes)):
+            with RecallM() as memory, RecallMStore(memory=memory) as store:
+                with pytest.raises(InvalidInputError, match="sweep_interval_minutes"):
+                    store.start_ttl_sweeper(minutes)
+                assert threads() == []
 
 
 def test_expiry_is_seen_at_once_with_or_without_a_sweep() -> None:

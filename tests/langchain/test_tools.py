@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Any, cast
 
 import pytest
@@ -24,12 +21,9 @@ from langchain_recallm import RecallMMiddleware, create_recallm_tools
 from recallm import InvalidInputError, NewEntity, NewItem, NewTriplet, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, memory, stored, thread
+from tests.langchain.agents import human, thread
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
-
-__all__ = ["memory", "stored"]  # fixtures
-
 
 # -- what the model sees -----------------------------------------------------------------------
 
@@ -449,28 +443,6 @@ def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
     assert len(speakers_and_texts(memory.in_namespace("user-bob"))) == 1
 
 
-async def test_the_event_loop_goes_on(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory.update("Ann lives in Oslo.", id="a")
-    memory.recall("Is the pipeline loaded?")
-    for name in ("recall", "update", "forget"):
-        monkeypatch.setattr(RecallM, name, _slowly(getattr(RecallM, name)))
-    recall, save, forget = create_recallm_tools(memory)
-    beats = [time.perf_counter()]
-
-    async def heart() -> None:
-        while True:
-            await asyncio.sleep(0.01)
-            beats.append(time.perf_counter())
-
-    beating = asyncio.create_task(heart())
-    await recall.ainvoke({"query": "Where does Ann live?"})
-    await save.ainvoke({"text": "Ann likes tea."})
-    await forget.ainvoke({"about": "Ann"})
-    beating.cancel()
-    assert beats[-1] - beats[0] > 1.1
-    assert max(after - before for before, after in pairwise(beats)) < 0.3
-
-
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
@@ -503,14 +475,6 @@ def _as_async(work: Any) -> Any:
         return work(*args, **kwargs)
 
     return run
-
-
-def _slowly(work: Any) -> Any:
-    def slow(*args: Any, **kwargs: Any) -> Any:
-        time.sleep(0.4)
-        return work(*args, **kwargs)
-
-    return slow
 
 
 def test_an_item_cannot_look_like_the_users_message(memory: RecallM) -> None:

@@ -11,9 +11,6 @@ from langchain_tests.unit_tests import ToolsUnitTests
 
 from langchain_recallm import create_recallm_tools
 from recallm import RecallM
-from tests.langchain.agents import stored
-
-__all__ = ["stored"]  # a fixture
 
 
 class Suite:
