@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_recallm.chain import answer_chain, hybrid_chain
-    from langchain_recallm.chat_history import RecallMChatMessageHistory
+    from langchain_recallm.chat_history import RecallMChatMessageHistory, exchange_messages
     from langchain_recallm.fact_tools import create_fact_tools
     from langchain_recallm.facts import fact_chat
     from langchain_recallm.llm import as_llm
     from langchain_recallm.memory import RecallMMemory
     from langchain_recallm.middleware import RecallMMiddleware
-    from langchain_recallm.migration import exchange_messages
     from langchain_recallm.retriever import RecallMRetriever
     from langchain_recallm.store import RecallMStore
     from langchain_recallm.tools import create_recallm_tools
@@ -57,7 +56,7 @@ _MODULES = {
     "as_llm": "llm",
     "create_fact_tools": "fact_tools",
     "create_recallm_tools": "tools",
-    "exchange_messages": "migration",
+    "exchange_messages": "chat_history",
     "fact_chat": "facts",
     "hybrid_chain": "chain",
 }

@@ -27,7 +27,6 @@ from langchain_recallm._branches import follow_branch
 from langchain_recallm._conversation import MessageConversation, role_of, texts_of
 from langchain_recallm._documents import traced
 from langchain_recallm._hearing import Hearing, hearing_of_run
-from langchain_recallm._model_request import SEPARATOR
 from langchain_recallm._runs import Namespace, memory_of_run, thread_of_run
 from langchain_recallm._threads import thread_state
 from langchain_recallm._turns import (
@@ -39,7 +38,7 @@ from langchain_recallm._turns import (
     latest_replies,
     with_structured_response,
 )
-from recallm import RecalledContext, RecallM
+from recallm import RecallM
 from recallm.adapting import (
     BackgroundWriter,
     FailureGuard,
@@ -47,7 +46,6 @@ from recallm.adapting import (
     Role,
     Scope,
     Writing,
-    data_within,
     extract_some_postponed,
     is_long,
     is_postponed,
@@ -55,9 +53,12 @@ from recallm.adapting import (
     shortened_question,
 )
 
-__all__ = ["AgentMemory"]
+__all__ = ["SEPARATOR", "AgentMemory"]
 
 _log = logging.getLogger("langchain_recallm")
+
+SEPARATOR = "\n\n"
+"""What stands between a message's own text and the recalled text."""
 
 _NOT_REACHED = (
     "%d message(s) of the user were not remembered: the run ended before it reached the model "
@@ -210,12 +211,7 @@ class AgentMemory:
         self, runtime: Any, hearing: Hearing, messages: Sequence[BaseMessage], *, logs: bool = False
     ) -> MessageConversation | None:
         """The conversation of a run whose state holds ``messages``; None where its namespace is
-        missing, and that is skipped; one hook of a run ``logs`` that.
-
-        Raises:
-            Exception: the namespace is missing.
-
-        """
+        missing, and that is skipped; one hook of a run ``logs`` that."""
         try:
             memory = memory_of_run(self.memory, self.namespace, runtime)
         except Exception as error:
@@ -249,41 +245,30 @@ class AgentMemory:
         ``new``, as data; '' where nothing is recalled, or the memory failed."""
         if not question:
             return ""
-        memory = conversation.memory
-
-        BackgroundWriter.wait_for(memory)
-        asked, text = "", ""
-
-        def recall() -> RecalledContext:
-            nonlocal text
-            context = nothing = RecalledContext(question=asked)
-            known = conversation.passages_in_request(
-                asked, request_messages, asking=[*asking, *new], limit=self.limit
-            )
-
-            def recall_within(room: int | None) -> RecalledContext:
-                nonlocal context
-                context = conversation.recall(
-                    asked,
-                    asking=conversation.core_messages(turn.without_refused(asking)),
-                    limit=self.limit,
-                    max_tokens=room,
-                    min_score=self.min_score,
-                    known=known,
-                )
-                return context
-
-            max_tokens = self.max_tokens
-            if max_tokens is not None:
-                max_tokens -= memory.count_tokens(SEPARATOR)
-            text = data_within(max_tokens, memory, recall_within)
-            return context if text else nothing
+        max_tokens = self.max_tokens
+        if max_tokens is not None:
+            max_tokens -= conversation.memory.count_tokens(SEPARATOR)
 
         def recalled() -> str:
-            nonlocal asked
+            BackgroundWriter.wait_for(conversation.memory)
             asked = shortened_question(self.filter.redacted(question))
-            traced(recall, asked, conversation)
-            return text
+            recall = partial(
+                conversation.recall,
+                asked,
+                asking=conversation.core_messages(turn.without_refused(asking)),
+                limit=self.limit,
+                min_score=self.min_score,
+            )
+            beside = partial(
+                conversation.data_beside,
+                asked,
+                request_messages,
+                recall,
+                asking=[*asking, *new],
+                limit=self.limit,
+                max_tokens=max_tokens,
+            )
+            return traced(beside, asked, conversation)[0]
 
         return self.guard.run(recalled, "nothing was recalled") or ""
 

@@ -29,12 +29,7 @@ _MOST_OF_OTHERS = 20
 
 def follow_branch(conversation: MessageConversation) -> None:
     """Withdraw the passages of this session that the state of its thread abandons, and undo this
-    for those that the state holds.
-
-    Raises:
-        Exception: what the store or the checkpointer raised.
-
-    """
+    for those that the state holds."""
     state, memory = conversation.thread, conversation.memory
     if state is None or conversation.session is None:
         return

@@ -5,13 +5,13 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
 from langchain_recallm._threads import ThreadState
-from recallm import adapting
+from recallm import RecalledContext, adapting
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
@@ -19,6 +19,7 @@ from recallm.adapting import (
     Message,
     MessageFilter,
     Role,
+    data_within,
     joined_text,
     speaker_name,
 )
@@ -95,21 +96,11 @@ class MessageConversation(Conversation):
     thread: ThreadState | None = None
 
     def core_messages(self, messages: Iterable[BaseMessage]) -> list[Message]:
-        """What is remembered of these messages.
-
-        Raises:
-            Exception: what ``redact`` or ``accept`` raised.
-
-        """
+        """What is remembered of these messages."""
         return self.filter.accepted(self._texts(messages))
 
     def messages_to_write(self, messages: Iterable[BaseMessage]) -> list[Message]:
-        """``core_messages``, for messages that are written now: how many are refused is logged.
-
-        Raises:
-            Exception: what ``redact`` or ``accept`` raised.
-
-        """
+        """``core_messages``, for messages that are written now: how many are refused is logged."""
         written = self.filter.written(self._texts(messages))
         if self.thread is None:
             return written
@@ -121,12 +112,7 @@ class MessageConversation(Conversation):
         ]
 
     def written_id(self, message: BaseMessage) -> str | None:
-        """The id under which a message is written: redacted.
-
-        Raises:
-            Exception: what ``redact`` raised.
-
-        """
+        """The id under which a message is written: redacted."""
         return message.id and self.filter.redacted(message.id)
 
     def _is_remembered(self, message: BaseMessage) -> bool:
@@ -167,6 +153,30 @@ class MessageConversation(Conversation):
             for own in self.core_messages([message])
             if not self.passage_id(own) and (own.speaker, own.text) not in held
         ]
+
+    def data_beside(
+        self,
+        question: str,
+        messages: Sequence[BaseMessage],
+        recall: Callable[..., RecalledContext],
+        *,
+        asking: Sequence[BaseMessage],
+        limit: int | None,
+        max_tokens: int | None,
+    ) -> tuple[str, RecalledContext]:
+        """What ``recall`` gives for a question beside the ``messages`` of a request, as data of at
+        most ``max_tokens`` tokens, and the context that it shows: both are empty where nothing
+        fits. ``recall`` is given what is ``known`` and a ``max_tokens`` for its own text."""
+        context = nothing = RecalledContext(question=question)
+        known = self.passages_in_request(question, messages, asking=asking, limit=limit)
+
+        def recall_within(room: int | None) -> RecalledContext:
+            nonlocal context
+            context = recall(known=known, max_tokens=room)
+            return context
+
+        text = data_within(max_tokens, self.memory, recall_within)
+        return text, context if text else nothing
 
     def passages_in_request(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -35,11 +36,11 @@ def context_document(context: RecalledContext) -> Document:
 
 
 def traced(
-    recall: Callable[[], RecalledContext], question: str, conversation: Conversation
-) -> None:
-    """Call ``recall`` as a retriever run: callbacks and tracers of the run around it see the
-    question, a document for each statement, and the namespace as a tag. What ``recall`` raises
-    comes through."""
+    recall: Callable[[], tuple[str, RecalledContext]], question: str, conversation: Conversation
+) -> tuple[str, RecalledContext]:
+    """What ``recall`` returns: a text, and the context that it shows. Callbacks and tracers of the
+    run around it see a retriever run: the question, a document for each statement, and the
+    namespace as a tag."""
     namespace = conversation.memory.namespace
     run = _RecallRun(
         recall=recall,
@@ -47,12 +48,15 @@ def traced(
         metadata={"namespace": namespace, "session": conversation.session},
     )
     run.invoke(question, {"run_name": "recall_memory"})
+    recalled: tuple[str, RecalledContext] = run.recalled
+    return recalled
 
 
 class _RecallRun(BaseRetriever):
     """One recall. BaseRetriever calls the callbacks of the run that it is invoked in."""
 
-    recall: Callable[[], RecalledContext]
+    recall: Callable[[], tuple[str, RecalledContext]]
+    recalled: Any = None
 
     def _get_relevant_documents(
         self,
@@ -60,4 +64,5 @@ class _RecallRun(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
     ) -> list[Document]:
-        return [statement_document(statement) for statement in self.recall().statements]
+        self.recalled = self.recall()
+        return [statement_document(statement) for statement in self.recalled[1].statements]

@@ -23,14 +23,7 @@ _OPERATORS = ("$eq", "$ne", *_COMPARISONS)
 
 
 def check_filter(filter: object) -> None:
-    """Refuse a filter that cannot be used, whatever it is compared with.
-
-    Raises:
-        InvalidInputError: it is no mapping by names, an operator is unknown or stands beside no
-            field, a comparison has an operand that is neither a number nor a text, or the filter is
-            nested too deeply.
-
-    """
+    """Refuse a filter that cannot be used, whatever it is compared with."""
     fields = checks.optional(checks.mapping, filter, "filter") or {}
     for name in fields:
         if not isinstance(name, str):
@@ -73,12 +66,7 @@ def passes_filter(value: Mapping[str, Any], filter: Mapping[str, Any] | None) ->
     """Whether a value passes a filter: each field that the filter names equals the filter's value
     (objects: in the fields that are named), or passes its operators. A missing field is like null.
 
-    ``check_filter`` has let the filter pass.
-
-    Raises:
-        InvalidInputError: filter and value are nested too deeply.
-
-    """
+    ``check_filter`` has let the filter pass."""
     with _no_deep_nesting():
         return _fields_match(value, filter or {})
 

@@ -107,48 +107,40 @@ class _Listener(BaseCallbackHandler):
             node.was_answered = True
 
     def _ended(self, result: Any, *, run_id: UUID, **_: Any) -> None:
-        place = self._leave(run_id, result)
-        if place is not None and place.parent is None:
-            place.run.end(result)
+        run, result = self._leave(run_id, result)
+        if run is not None:
+            run.end(result)
 
     async def _aended(self, result: Any, *, run_id: UUID, **_: Any) -> None:
-        place = self._leave(run_id, result)
-        if place is not None and place.parent is None and place.run.is_awaited:
-            await asyncio.to_thread(place.run.end, result)
+        run, result = self._leave(run_id, result)
+        if run is not None and run.is_awaited:
+            await asyncio.to_thread(run.end, result)
 
-    def _failed(self, _: BaseException, *, run_id: UUID, **more: Any) -> None:
-        place = self.places.get(run_id)
-        self._ended({"messages": place.run.latest} if place else None, run_id=run_id, **more)
-
-    async def _afailed(self, _: BaseException, *, run_id: UUID, **more: Any) -> None:
-        place = self.places.get(run_id)
-        await self._aended({"messages": place.run.latest} if place else None, run_id=run_id, **more)
-
-    def _leave(self, run_id: UUID, result: object) -> _Place | None:
+    def _leave(self, run_id: UUID, result: object) -> tuple[OutermostRun | None, object]:
+        """Note the end of a run; returns the outermost run, where it is that one, and its result:
+        the latest messages of a run that failed."""
         place = self.places.pop(run_id, None)
-        if place is not None and place.was_answered:
+        if place is None:
+            return None, result
+        if isinstance(result, BaseException):
+            result = {"messages": place.run.latest}
+        if place.was_answered:
             place.run.rewrite(result)
-        if place is not None and place.parent is None:
-            for id in place.ids:  # of runs whose end nobody reported
-                self.places.pop(id, None)
-        return place
-
-    # A property: LangChain awaits a coroutine function and calls any other function on the event
-    # loop, and what a run answered is written off it.
+        if place.parent is not None:
+            return None, result
+        for id in place.ids:  # of runs whose end nobody reported
+            self.places.pop(id, None)
+        return place.run, result
 
     @property
     def on_chain_end(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A run has ended."""
+        """A run has ended, or failed. LangChain awaits a coroutine function and calls any other
+        function on the event loop, and what a run answered is written off it."""
         return self._aended if _is_in_event_loop() else self._ended
 
     on_tool_end = on_chain_end  # pyright: ignore[reportAssignmentType]
-
-    @property
-    def on_chain_error(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A run has failed."""
-        return self._afailed if _is_in_event_loop() else self._failed
-
-    on_tool_error = on_chain_error  # pyright: ignore[reportAssignmentType]
+    on_chain_error = on_chain_end  # pyright: ignore[reportAssignmentType]
+    on_tool_error = on_chain_end  # pyright: ignore[reportAssignmentType]
 
 
 _listener = _Listener()

@@ -23,13 +23,7 @@ class _ItemMessage(Message):
 
 def redacted_names(op: Op, filter: MessageFilter) -> Op:
     """An operation with its key and the parts of its paths redacted: what is read is named as what
-    is written.
-
-    Raises:
-        InvalidInputError: ``redact`` returned no text, or left nothing of a name.
-        Exception: what ``redact`` raised.
-
-    """
+    is written."""
 
     def redacted(path: Sequence[str]) -> tuple[str, ...]:
         return tuple(
@@ -52,13 +46,7 @@ def redacted_names(op: Op, filter: MessageFilter) -> Op:
 
 
 def redacted_value(value: Any, filter: MessageFilter) -> Any:
-    """A value with all its texts redacted, the names of its fields too.
-
-    Raises:
-        InvalidInputError: ``redact`` returned no text, or one name for two fields.
-        Exception: what ``redact`` raised.
-
-    """
+    """A value with all its texts redacted, the names of its fields too."""
     if isinstance(value, str):
         return filter.redacted(value)
     if isinstance(value, dict):
@@ -77,13 +65,7 @@ def redacted_value(value: Any, filter: MessageFilter) -> Any:
 
 
 def accepted_items(items: Sequence[NewItem], filter: MessageFilter) -> list[NewItem]:
-    """The items, redacted already, that ``accept`` does not refuse.
-
-    Raises:
-        InvalidInputError: ``accept`` returned no bool.
-        Exception: what ``accept`` raised.
-
-    """
+    """The items, redacted already, that ``accept`` does not refuse."""
     messages = [
         _ItemMessage(text=item.text, speaker="", role="item", id=item.key, path=tuple(item.path))
         for item in items

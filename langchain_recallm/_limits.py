@@ -48,12 +48,7 @@ def takes_k(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def with_one_limit(arguments: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The arguments, with ``k`` or ``limit`` under ``name`` ("k" or "limit") alone.
-
-    Raises:
-        InvalidInputError: both are given with different values.
-
-    """
+    """The arguments, with ``k`` or ``limit`` under ``name`` ("k" or "limit") alone."""
     given = {it: arguments[it] for it in ("k", "limit") if it in arguments}
     if not given:
         return dict(arguments)
@@ -69,12 +64,7 @@ def with_one_limit(arguments: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def check_names(given: Mapping[str, Any], known: list[str], owner: str) -> None:
-    """Refuse arguments that ``owner`` does not know.
-
-    Raises:
-        InvalidInputError: there is one; the message says what it may be meant for.
-
-    """
+    """Refuse arguments that ``owner`` does not know."""
     for name in given:
         if name not in known:
             close = get_close_matches(name, known, n=1)

@@ -1,4 +1,4 @@
-"""Whose memory and which conversation a run in LangChain or LangGraph uses, and recall in it."""
+"""Whose memory and which conversation a run in LangChain or LangGraph uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
 from langchain_recallm._templates import NamespaceTemplate
-from recallm import InvalidInputError, RecalledContext, RecallM
+from recallm import InvalidInputError, RecallM
 from recallm.adapting import BackgroundWriter, Conversation, Scope
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "checked_namespace",
     "conversation_of_run",
     "memory_of_run",
-    "recall_in_run",
     "thread_of_run",
 ]
 
@@ -28,12 +27,7 @@ its config) to a name, or None, the memory's own."""
 
 
 def checked_namespace(namespace: Namespace) -> Namespace:
-    """The argument ``namespace``; of a template a callable that fills it.
-
-    Raises:
-        InvalidInputError: it is empty, an unusable template, an async function, or of another type.
-
-    """
+    """The argument ``namespace``; of a template a callable that fills it."""
     given: object = namespace
     if iscoroutinefunction(given):
         raise InvalidInputError(
@@ -57,13 +51,7 @@ def memory_of_run(
     memory: RecallM, namespace: Namespace, run: Any, config: RunnableConfig | None = None
 ) -> RecallM:
     """The memory in the namespace of whoever ``run`` runs for. Where there is no run, ``config``
-    fills a template.
-
-    Raises:
-        InvalidInputError: ``namespace`` is a callable and there is no run, or it returns no name; a
-            template finds no value in the run.
-
-    """
+    fills a template."""
     if namespace is None:
         return memory
     if callable(namespace):
@@ -90,33 +78,6 @@ def thread_of_run(run: Any) -> str | None:
     return Conversation.session_name(config.get("configurable", {}).get("thread_id"))
 
 
-def recall_in_run(
-    memory: RecallM,
-    question: str,
-    config: RunnableConfig,
-    *,
-    namespace: Namespace,
-    scope: Scope,
-    session: str | None = None,
-    **arguments: Any,
-) -> RecalledContext:
-    """What helps to answer ``question``, for whoever the run of ``config`` is; ``arguments`` are
-    further arguments of ``RecallM.recall``.
-
-    Recall searches ``session`` alone; where none is given, with ``scope="session"``, the run's
-    thread.
-
-    Raises:
-        InvalidInputError: an argument cannot be used, or the scope is the session and there is
-            none.
-
-    """
-    conversation = conversation_of_run(
-        memory, config, namespace=namespace, scope=scope, session=session
-    )
-    return conversation.recall(question, session=session, **arguments)
-
-
 def conversation_of_run(
     memory: RecallM,
     config: RunnableConfig,
@@ -126,12 +87,7 @@ def conversation_of_run(
     session: str | None = None,
 ) -> Conversation:
     """The memory of whoever the run of ``config`` runs for, with the session that recall searches:
-    ``session``, or with ``scope="session"`` the run's thread.
-
-    Raises:
-        InvalidInputError: ``namespace`` cannot be used.
-
-    """
+    ``session``, or with ``scope="session"`` the run's thread."""
     owned_memory = memory_of_run(memory, namespace, _Run(config))
     BackgroundWriter.wait_for(owned_memory)
     if session is None and scope == "session":

@@ -30,12 +30,7 @@ _MAX_SOURCE = 1024
 
 
 def expiry(now: datetime, minutes: float | None) -> datetime | None:
-    """The moment that is ``minutes`` after ``now``; None: never.
-
-    Raises:
-        InvalidInputError: ``minutes`` is no number, or too large.
-
-    """
+    """The moment that is ``minutes`` after ``now``; None: never."""
     if minutes is None:
         return None
     if is_number(minutes):

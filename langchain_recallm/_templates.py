@@ -23,13 +23,7 @@ __all__ = ["NamespaceTemplate"]
 @dataclass(frozen=True, slots=True)
 class NamespaceTemplate:
     """A callable from a run to a name: the template with the values of the run's context and of
-    ``configurable`` in place of its fields.
-
-    Raises:
-        InvalidInputError: it is no such template; in a call, a value is missing, or could merge two
-            users.
-
-    """
+    ``configurable`` in place of its fields."""
 
     text: str
 

@@ -5,34 +5,31 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
-from langchain_core.tools.base import ArgsSchema
+from langchain_core.tools.base import create_schema_from_function
 from langgraph.prebuilt import ToolRuntime
 
 from recallm import InvalidInputError
+from recallm.adapting import FactReply
 
-__all__ = ["InjectedRuntime", "check_prefix", "errors_for_the_model", "new_tool"]
+__all__ = ["check_prefix", "new_tools"]
 
 _log = logging.getLogger("langchain_recallm")
 
 _PREFIX = re.compile("[A-Za-z0-9_-]{0,40}")
 
-InjectedRuntime = Annotated[ToolRuntime[Any, Any] | None, InjectedToolArg]
+_InjectedRuntime = Annotated[ToolRuntime[Any, Any] | None, InjectedToolArg]
 """Injected in an agent, None outside; not in the schema that the model sees."""
 
 
 def check_prefix(prefix: object) -> None:
-    """Refuse a prefix that models cannot take in the name of a tool.
-
-    Raises:
-        InvalidInputError: it is no such prefix.
-
-    """
+    """Refuse a prefix that models cannot take in the name of a tool."""
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise InvalidInputError(
             "prefix must be up to 40 letters, digits, '_' and '-', as models take them in names, "
@@ -41,28 +38,47 @@ def check_prefix(prefix: object) -> None:
         )
 
 
-def new_tool(
-    work: Callable[..., Any], name: str, description: str, schema: ArgsSchema, **more: Any
-) -> BaseTool:
-    """A tool that runs ``work``, in async runs off the event loop."""
+def new_tools(
+    kind: type,
+    names: Iterable[str],
+    prefix: str,
+    bind: Callable[[ToolRuntime[Any, Any] | None, RunnableConfig], Any],
+) -> list[BaseTool]:
+    """A tool for each of the named methods of ``kind``, whose docstrings and annotations are what a
+    model reads. ``bind`` gives the object of a call, whose method does the work: off the event loop
+    in async runs. The ``rows`` of its reply are the artifact."""
 
-    @wraps(work)
-    async def off_the_loop(*args: Any, **kwargs: Any) -> Any:
-        return await asyncio.to_thread(work, *args, **kwargs)
+    def new_tool(name: str) -> BaseTool:
+        method = getattr(kind, name)
+        has_rows = get_type_hints(method)["return"] is FactReply
 
-    return StructuredTool.from_function(
-        func=work,
-        coroutine=off_the_loop,
-        name=name,
-        description=description,
-        args_schema=schema,
-        handle_tool_error=True,
-        **more,
-    )
+        def call(config: RunnableConfig, runtime: _InjectedRuntime = None, **arguments: Any) -> Any:
+            with _errors_for_the_model():
+                # Without an agent, a model can write an argument named ``runtime`` itself.
+                run = runtime if isinstance(runtime, ToolRuntime) else None
+                reply = getattr(bind(run, config), name)(**arguments)
+                return (str(reply), reply.rows) if has_rows else reply
+
+        @wraps(call)
+        async def off_the_loop(*args: Any, **kwargs: Any) -> Any:
+            return await asyncio.to_thread(call, *args, **kwargs)
+
+        paragraphs = (method.__doc__ or "").split("\n\n")
+        return StructuredTool.from_function(
+            func=call,
+            coroutine=off_the_loop,
+            name=f"{prefix}{name}",
+            description="\n\n".join(" ".join(it.split()) for it in paragraphs),
+            args_schema=create_schema_from_function(name, method, filter_args=["self"]),
+            handle_tool_error=True,
+            response_format="content_and_artifact" if has_rows else "content",
+        )
+
+    return [new_tool(name) for name in names]
 
 
 @contextmanager
-def errors_for_the_model() -> Iterator[None]:
+def _errors_for_the_model() -> Iterator[None]:
     """Turn errors into those that LangChain shows the model."""
     try:
         yield

@@ -7,7 +7,6 @@ contains them.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -18,7 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic_core import to_json
 
 from langchain_recallm._conversation import LookedUp, role_of, text_of
-from recallm.adapting import new_lock
+from recallm.adapting import digest, new_lock
 
 __all__ = [
     "Turn",
@@ -47,14 +46,8 @@ class TurnKey:
         """The key of the turn that the messages ``asking`` began; where there is none, that of the
         thread's latest turn. Messages are identified by their ids, since other middleware may
         change their texts."""
-        digest = hashlib.sha256()
-        for message in asking:
-            for part in (message.id or "", "" if message.id else text_of(message)):
-                data = part.encode("utf-8", "replace")
-                digest.update(len(data).to_bytes(8, "big") + data)
-        return cls(
-            namespace=namespace, thread=thread, asking=digest.hexdigest() if asking else None
-        )
+        parts = [part for it in asking for part in (it.id or "", "" if it.id else text_of(it))]
+        return cls(namespace=namespace, thread=thread, asking=digest(*parts) if asking else None)
 
 
 @dataclass(slots=True, kw_only=True)

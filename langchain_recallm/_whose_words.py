@@ -16,19 +16,27 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from langchain_recallm._conversation import latest_question, role_of, text_of
-from langchain_recallm._run_values import answers_in, is_same, messages_in, texts_in, with_ids
 from recallm.adapting import digest
 
 __all__ = ["OutermostRun"]
 
+
+_NO_WORDS = frozenset({"type", "action", "name", "id", "edited_action"})
+"""Keys of an answer to an interrupt that hold a choice or a tool call, and no text of a person."""
+
+_MOST_VALUES = 10_000
+"""How many values of what a run is given are looked through for texts."""
 
 _MAX_IDS = 10_000
 _models_ids: OrderedDict[str | None, None] = OrderedDict()
@@ -66,7 +74,7 @@ class OutermostRun:
     @cached_property
     def sent(self) -> list[BaseMessage]:
         """The messages that the run was given."""
-        return messages_in(self._given)
+        return _messages_in(self._given)
 
     @property
     def goes_on(self) -> bool:
@@ -76,7 +84,7 @@ class OutermostRun:
     @cached_property
     def _texts(self) -> frozenset[str]:
         """The texts that the run was given where it was given no message."""
-        return frozenset() if self.sent else frozenset(texts_in(self._given)) - {""}
+        return frozenset() if self.sent else frozenset(_texts_in(self._given)) - {""}
 
     @cached_property
     def _asked(self) -> tuple[list[BaseMessage], bool]:
@@ -89,7 +97,7 @@ class OutermostRun:
         if message.id:
             return message
         for other in reversed(self.at_start or ()):
-            if is_same(message, other) and other.id:
+            if _is_same(message, other) and other.id:
                 return other
         return message.model_copy(update={"id": f"{self.id}-{place}"})
 
@@ -99,7 +107,7 @@ class OutermostRun:
         asking, answered = self._asked
         if not asking:
             return None
-        found = with_ids(messages, [it.id for it in asking])
+        found = _with_ids(messages, [it.id for it in asking])
         if not found:  # summarised away, or replaced by messages with other ids
             latest, _ = latest_question(messages)
             found = [it for it in latest if not self.stood_at_start(it)]
@@ -121,10 +129,10 @@ class OutermostRun:
         for message in asking:
             here = next(
                 (it for it in reversed(messages) if it.id == message.id),
-                next((it for it in messages if is_same(it, message)), None),
+                next((it for it in messages if _is_same(it, message)), None),
             )
             is_heard = is_heard or here is not None
-            now = here or next(iter(with_ids(self.latest, [message.id])), message)
+            now = here or next(iter(_with_ids(self.latest, [message.id])), message)
             found.append(now if now.id == message.id else message)
         return found, is_heard
 
@@ -134,7 +142,7 @@ class OutermostRun:
         resume = self._given.resume if isinstance(self._given, Command) else None
         return [
             HumanMessage(text, id=f"{self.id}-resume-{place}")
-            for place, text in enumerate(answers_in(resume))
+            for place, text in enumerate(_resume_texts(resume))
         ]
 
     # -- what it answered ----------------------------------------------------------------------
@@ -150,11 +158,9 @@ class OutermostRun:
     def is_a_models(self, message: BaseMessage) -> bool:
         """Whether a chat model wrote the message, as far as this run knows: in it, or before it
         where the message calls tools, which nobody else does."""
-        if (
-            message.id in self._spoken
-            or message.id in _models_ids
-            or any(message.id == it.id if it.id else is_same(message, it) for it in self._rewritten)
-        ):
+        if message.id in self._spoken or message.id in _models_ids:
+            return True
+        if any(message.id == it.id if it.id else _is_same(message, it) for it in self._rewritten):
             return True
         calls = isinstance(message, AIMessage) and bool(message.tool_calls)
         return calls and self.stood_at_start(message)
@@ -163,14 +169,14 @@ class OutermostRun:
         """The messages of models and tools that the run's ``result`` adds to its state."""
         answers: list[BaseMessage] = []
         said = {text_of(it) for it in self._spoken.values()}
-        for message in messages_in(result):
+        for message in _messages_in(result):
             role = role_of(message)
             if not self.stood_at_start(message) and (
                 role == "tool"
                 or (role == "ai" and (self.is_a_models(message) or text_of(message) in said))
             ):
                 answers.append(message)
-        texts = frozenset(texts_in(result))
+        texts = frozenset(_texts_in(result))
         return answers or [it for it in self._spoken.values() if text_of(it).strip() in texts]
 
     # -- what callbacks report -----------------------------------------------------------------
@@ -193,7 +199,7 @@ class OutermostRun:
 
     def rewrite(self, written: object) -> None:
         """Note the answers that a node wrote in which a chat model answered."""
-        for message in messages_in(written):
+        for message in _messages_in(written):
             if role_of(message) == "ai" and message.id not in self._spoken:
                 self._rewritten.append(message)
 
@@ -209,3 +215,90 @@ class OutermostRun:
             recorders = [self.fallback]
         for record in recorders:
             record(result)
+
+
+# -- messages and texts in what a graph or a chain is given, and in what it gives ---------------
+
+
+def _fields_of(value: object) -> Mapping[str, object]:
+    """The state in what a graph or a chain is given, or gives."""
+    if isinstance(value, Command):
+        value = value.update
+    if isinstance(value, BaseMessage) or (isinstance(value, Mapping) and "content" in value):
+        return {"messages": [value]}
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
+        return vars(value)
+    if isinstance(value, list | tuple) and any(isinstance(it, Command) for it in value):
+        found = [message for it in value for message in _messages_in(it)]
+        return {"messages": found}
+    return {"messages" if isinstance(value, list) else "": value}
+
+
+def _messages_in(value: object) -> list[BaseMessage]:
+    """The messages in a graph's state, in what is made one, or in the result of a chain."""
+    found: list[BaseMessage] = []
+    for name, given in _fields_of(value).items():
+        items: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+        if name == "messages" and given is not None:
+            try:
+                found += convert_to_messages(items)
+            except (ValueError, NotImplementedError, TypeError, KeyError, AttributeError):
+                continue
+        else:
+            found += [it for it in items if isinstance(it, BaseMessage)]
+    return found
+
+
+def _texts_in(value: object) -> list[str]:
+    """The texts in what a graph or a chain is given, or gives, however deep they stand in it."""
+    found: list[str] = []
+    waiting: list[object] = [value]
+    for _ in range(_MOST_VALUES):
+        if not waiting:
+            break
+        it = waiting.pop()
+        if isinstance(it, str):
+            found.append(it.strip())
+        elif isinstance(it, BaseMessage):
+            found.append(text_of(it).strip())
+        elif isinstance(it, Command):
+            waiting.append(it.update)
+        elif isinstance(it, list | tuple):
+            waiting += it
+        elif isinstance(it, Mapping):
+            waiting += it.values()
+        elif isinstance(it, BaseModel) or (is_dataclass(it) and not isinstance(it, type)):
+            waiting += vars(it).values()
+    return found
+
+
+def _resume_texts(value: object) -> list[str]:
+    """The texts in an answer to an interrupt: a text, or texts in lists and mappings, without
+    choices and tool calls."""
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    if isinstance(value, Mapping):
+        if isinstance(value.get("args"), Mapping):
+            return []
+        value = [it for key, it in value.items() if key not in _NO_WORDS]
+    if isinstance(value, list | tuple):
+        return [text for it in value for text in _resume_texts(it)]
+    return []
+
+
+def _is_same(message: BaseMessage, other: BaseMessage) -> bool:
+    return role_of(message) == role_of(other) and message.content == other.content
+
+
+def _with_ids(messages: Sequence[BaseMessage], ids: Iterable[str | None]) -> list[BaseMessage]:
+    """The messages with these ids, looked for from the end."""
+    wanted = {id for id in ids if id}
+    found: list[BaseMessage] = []
+    for message in reversed(messages):
+        if len(found) == len(wanted):
+            break
+        if message.id in wanted:
+            found.append(message)
+    return found[::-1]

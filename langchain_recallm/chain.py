@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any, Unpack
 
 from langchain_core.documents import Document
@@ -24,7 +25,6 @@ from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import (
     checked_namespace,
     conversation_of_run,
-    recall_in_run,
     thread_of_run,
 )
 from langchain_recallm.llm import as_llm, checked_model, text_of_reply
@@ -36,7 +36,6 @@ from recallm.adapting import (
     check_budget,
     checked_memory,
     checked_scope,
-    data_within,
 )
 from recallm.hybrid import Discriminator
 
@@ -122,40 +121,26 @@ def answer_chain(
 
     def recall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
-        context = RecalledContext(question=inputs["question"])
-        conversation = conversation_of_run(memory, config, namespace=namespace, scope=scope)
-        known = MessageConversation(
-            memory=conversation.memory, session=conversation.session or thread_of_run(config)
-        ).passages_in_request(
-            inputs["question"],
-            _history(template, inputs),
-            asking=(),
-            limit=options.arguments().get("limit"),
+        question, how = inputs["question"], options.arguments()
+        conversation = conversation_of_run(
+            memory, config, namespace=namespace, scope=scope, session=how.get("session")
         )
 
-        def recall_within(room: int | None) -> RecalledContext:
-            nonlocal context
-            bounded: dict[str, Any] = {**options.arguments(), "max_tokens": room}
-            context = recall_in_run(
-                memory,
-                inputs["question"],
-                config,
-                namespace=namespace,
-                scope=scope,
-                known=known,
-                **bounded,
-            )
-            return context
+        def recall_within(**bounds: Any) -> RecalledContext:
+            return conversation.recall(question, **{**how, **bounds})
 
-        text = ""
-
-        def recalled() -> RecalledContext:
-            nonlocal text
-            text = data_within(max_tokens, memory, recall_within)
-            return context
-
-        traced(recalled, inputs["question"], conversation)
-        return {**inputs, "context": text, "statements": context.statements if text else ()}
+        talk = MessageConversation(memory=conversation.memory, session=thread_of_run(config))
+        beside = partial(
+            talk.data_beside,
+            question,
+            _history(template, inputs),
+            recall_within,
+            asking=(),
+            limit=how.get("limit"),
+            max_tokens=max_tokens,
+        )
+        text, context = traced(beside, question, conversation)
+        return {**inputs, "context": text, "statements": context.statements}
 
     async def arecall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         return await asyncio.to_thread(recall, given, config)
@@ -246,6 +231,10 @@ def hybrid_chain(
         )
         recall["session"] = conversation.only_session() or conversation.session
         chosen = hybrid_of(conversation.memory).ask(inputs["question"], **recall)
+        for branch_answer in chosen.answers.values():
+            if branch_answer.context.statements:  # a retriever as a branch reports its own run
+                found = ("", branch_answer.context)
+                traced(partial(lambda it: it, found), inputs["question"], conversation)
         return {
             **inputs,
             "answer": str(chosen),

@@ -1,8 +1,11 @@
-"""``RecallMChatMessageHistory``: a session, as ``RunnableWithMessageHistory`` wants it."""
+"""The messages of one session, as ``RunnableWithMessageHistory`` wants them, and out of the texts
+of a ``VectorStoreRetrieverMemory``."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -22,7 +25,7 @@ from recallm.adapting import (
     checks,
 )
 
-__all__ = ["RecallMChatMessageHistory"]
+__all__ = ["RecallMChatMessageHistory", "exchange_messages"]
 
 
 class RecallMChatMessageHistory(BaseChatMessageHistory):
@@ -127,3 +130,37 @@ def _message(passage: Passage) -> BaseMessage:
     name = None if passage.speaker == default_name else passage.speaker
     kind = AIMessage if is_ai else HumanMessage
     return kind(passage.text, id=passage.id, name=name)
+
+
+def exchange_messages(
+    text: str, *, id: str, input_key: str = "input", output_key: str = "output", **update: Any
+) -> list[dict[str, Any]]:
+    r"""The two messages of a text "input: … output: …" of a ``VectorStoreRetrieverMemory``, for
+    ``RecallM.update_many``: what the person said, and what the model answered, each with its role.
+
+    ``id`` is that of the document; the messages get ids from it, so that a second run writes
+    nothing. ``input_key`` and ``output_key`` are the names that the chain gave its input and its
+    output. ``update`` are arguments of ``RecallM.update``, such as ``timestamp`` and ``session``.
+    A text of another form is one update without a speaker: nothing says whose words it holds.
+    Where a line of what was said begins with the name of the output, too, the answer begins at the
+    first such line.
+
+    >>> from recallm import RecallM
+    >>> from langchain_recallm import exchange_messages
+    >>> memory = RecallM()
+    >>> text = "input: I play the cello.\noutput: Since when?"
+    >>> _ = memory.update_many(exchange_messages(text, id="7", session="music"))
+    >>> [(it.id, it.speaker, it.text) for it in memory.passages()]
+    [('7-input', 'Human', 'I play the cello.'), ('7-output', 'AI', 'Since when?')]
+    """
+    pattern = (
+        rf"(?:.*?\n)??{re.escape(input_key)}: (?P<asked>.*?)\n"
+        rf"{re.escape(output_key)}: (?P<answered>.*)"
+    )
+    found = re.fullmatch(pattern, text, re.DOTALL)
+    if found is None:
+        return [{"text": text, "id": id, **update}]
+    return [
+        {"role": "user", "content": found["asked"], "id": f"{id}-input", **update},
+        {"role": "assistant", "content": found["answered"], "id": f"{id}-output", **update},
+    ]

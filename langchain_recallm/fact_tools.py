@@ -10,17 +10,10 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
-from langchain_core.tools.base import create_schema_from_function
-from langgraph.prebuilt import ToolRuntime
 
 from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
-from langchain_recallm._tool_building import (
-    InjectedRuntime,
-    check_prefix,
-    errors_for_the_model,
-    new_tool,
-)
+from langchain_recallm._tool_building import check_prefix, new_tools
 from recallm import RecallM
 from recallm.adapting import BackgroundWriter, FactTools, Redact, checked_facts
 from recallm.facts import FactMemory
@@ -80,34 +73,17 @@ def create_fact_tools(
     check_prefix(prefix)
     FactTools(facts, limit=limit, max_tokens=max_tokens, redact=redact)  # checks the arguments
 
-    def new_fact_tool(name: str) -> BaseTool:
-        def call(
-            config: RunnableConfig, runtime: InjectedRuntime = None, **arguments: Any
-        ) -> tuple[str, list[dict[str, Any]]]:
-            with errors_for_the_model():
-                # Without an agent, a model can write an argument named ``runtime`` itself.
-                run = runtime if isinstance(runtime, ToolRuntime) else None
-                tools = FactTools(
-                    facts_of_run(facts, namespace, run, config),
-                    limit=limit,
-                    max_tokens=max_tokens,
-                    source=thread_of_run(run or config),
-                    call=None if run is None else run.tool_call_id,
-                    redact=redact,
-                )
-                reply = getattr(tools, name)(**arguments)
-                return str(reply), reply.rows
-
-        method = getattr(FactTools, name)
-        return new_tool(
-            call,
-            f"{prefix}{name}",
-            method.__doc__,
-            create_schema_from_function(name, method, filter_args=["self"]),
-            response_format="content_and_artifact",
+    def bind(run: Any, config: RunnableConfig) -> FactTools:
+        return FactTools(
+            facts_of_run(facts, namespace, run, config),
+            limit=limit,
+            max_tokens=max_tokens,
+            source=thread_of_run(run or config),
+            call=None if run is None else run.tool_call_id,
+            redact=redact,
         )
 
-    return [new_fact_tool(name) for name in FactTools.NAMES]
+    return new_tools(FactTools, FactTools.NAMES, prefix, bind)
 
 
 def facts_of_run(

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Annotated, Any, Self
 
 from langchain_classic.base_memory import BaseMemory
@@ -36,7 +37,6 @@ from recallm.adapting import (
     checked_namespace,
     checked_roles,
     checked_session,
-    data_within,
     shortened_question,
     speaker_names,
 )
@@ -148,19 +148,19 @@ class RecallMMemory(BaseMemory):
         conversation = self._conversation()
         BackgroundWriter.wait_for(conversation.memory)
         question = shortened_question(conversation.filter.redacted(texts_of(asking)))
-        known = conversation.passages_in_request(
-            question, messages, asking=asking, limit=self.limit
+        recall = partial(
+            conversation.recall,
+            question,
+            asking=conversation.core_messages(asking),
+            limit=self.limit,
         )
-        text = data_within(
-            self.max_tokens,
-            conversation.memory,
-            lambda room: conversation.recall(
-                question,
-                asking=conversation.core_messages(asking),
-                limit=self.limit,
-                max_tokens=room,
-                known=known,
-            ),
+        text, _ = conversation.data_beside(
+            question,
+            messages,
+            recall,
+            asking=asking,
+            limit=self.limit,
+            max_tokens=self.max_tokens,
         )
         if self.return_messages:
             return {self.memory_key: [HumanMessage(content=text)] if text else []}

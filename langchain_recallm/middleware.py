@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -20,14 +20,14 @@ from langchain.agents.middleware.types import (
     ModelResponse,
     ToolCallRequest,
 )
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from langchain_recallm._agent_memory import AgentMemory
+from langchain_recallm._agent_memory import SEPARATOR, AgentMemory
+from langchain_recallm._conversation import role_of
 from langchain_recallm._hearing import listen
 from langchain_recallm._limits import takes_k
-from langchain_recallm._model_request import Position, with_recalled_text
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -52,103 +52,49 @@ __all__ = ["Position", "RecallMMiddleware"]
 
 _log = logging.getLogger("langchain_recallm")
 
+Position = Literal["system", "user"]
+"""Where the recalled text stands: at the end of the system message, or of the user's message."""
+
 OnMissing = Literal["raise", "skip"]
 """What becomes of a run whose namespace cannot be determined: an error, or a run without memory."""
 
+_M = TypeVar("_M", bound=BaseMessage)
 _ToolResult = ToolMessage | Command[Any]
 
 
 class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """The memory of an agent: it recalls what helps with the user's question, and remembers the
-    conversation.
+    conversation. What it writes of other runs, beside other middleware and after a failure:
+    docs/langchain.md.
 
-    ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
-    for many users a template that the run's context or ``configurable`` fills, "user-{user_id}", or
-    a callable over the runtime, as in ``lambda runtime: runtime.context.user_id``.
-    The thread is the session: what was said in one is recalled in the next, unless
-    ``scope="session"`` keeps recall inside it. ``position``: where the recalled text joins the
-    request: in the "system" message, or beside the "user" message; it is delimited as data.
-    ``roles``: whose messages are remembered, "human" and "ai" by default, "tool" on request; only
-    their texts. ``limit`` (or ``k``) counts statements, ``max_tokens`` all that is added to the
-    request, by the memory's counter. ``min_score`` is the least probability that a statement helps;
-    it needs the default ranking. Messages of this thread that are in the request already are not
-    recalled. ``human_prefix`` ("Human") and ``ai_prefix`` name speakers whose message has no name.
-    ``name`` distinguishes several in one agent (a user's memory and a team's): the class's name by
-    default.
-
-    ``redact``, a function from text to text, changes everything that is written, the names of
-    speakers too, and what recall asks with; the same text must always give the same result.
-    ``accept``, a function from a message (its redacted ``text`` and ``speaker``, its ``role``:
-    "human", "ai" or "tool", and ``id``) to a bool, says whether to write it. Where one of them
-    fails, nothing is written. They apply wherever the middleware stands, and do not change what the
-    model gets.
-
-    Where to put it: after middleware that sets or replaces the system prompt, which would remove
-    the recalled text (or use ``position="user"``), and after middleware that trims the request.
-    With ``position="system"`` the system message changes from turn to turn, so that a provider's
-    prompt cache ends there.
-
-    Beside middleware that redacts messages, such as LangChain's ``PIIMiddleware``, the order does
-    not matter: the user's messages, tool results, words beside a tool call and a final reply are
-    written as the other middleware left them. Words beside a tool call are written before the first
-    tool runs; where a person is asked first (``HumanInTheLoopMiddleware``), once that person has
-    answered, or the user goes on.
-
-    Where another middleware stops a run before the model is reached, in ``before_agent`` or
-    ``before_model``, neither the user's message nor a reply is written, whether it raises an
-    exception (``strategy="block"``) or ends the run (``jump_to="end"``: a moderation, a limit of
-    calls). Any other failure there has the same effect. A warning says how many messages were not
-    remembered: at once where the run ended, in the thread's next run where it failed. The same
-    message (by its id) handed in again without a new one is tried again. A reply that makes another
-    middleware raise an exception is not written either.
-
-    This has limits. The refused message stays in the thread's checkpoint, which is LangGraph's, and
-    LangChain gives it to the model in the next turn. Only this middleware object knows that it was
-    refused: an agent that is built for each request, or in a new process, writes it with the next
-    turn. A stopped reply that calls tools looks like one that waits for a person, and is written
-    when the user goes on. A reply that a moderation flags and leaves in place, with another message
-    after it, is written. A guard in ``wrap_model_call`` that stands after this middleware comes too
-    late for the user's message; so does, for the next turn, one that stands before this middleware
-    and raises an exception in ``before_agent``. Use ``redact`` and ``accept`` for what must never
-    be written: they apply in all of these cases.
+    Arguments:
+        memory: the core.
+        namespace: whose memory, by default the memory's own: a name, a template that the run's
+            context or ``configurable`` fills ("user-{user_id}"), or a callable over the runtime.
+        scope: "session" keeps recall inside the thread, which is the session.
+        position: where the recalled text joins the request: "system", at the end of the system
+            message, or "user", beside the user's message, which spares a provider's prompt cache.
+        roles: whose texts are remembered: "human", "ai", on request "tool".
+        limit: the most statements; ``k`` is another name of it.
+        max_tokens: the most that is added to the request, by the memory's counter.
+        min_score: the least probability that a statement helps.
+        human_prefix, ai_prefix: names of speakers whose message has none.
+        redact: text → text, for all that is written and what recall asks with; the same text must
+            always give the same result.
+        accept: message → bool, whether to write it (``text`` and ``speaker`` redacted, ``role``,
+            ``id``). Where one of the two fails, nothing is written.
+        write: "durable" writes before the agent goes on; "background" leaves that to a thread,
+            which ``flush()``, ``memory.close()`` and the end of the interpreter wait for.
+        raise_errors: a failure of the memory is raised, not logged (``langchain_recallm``).
+        on_missing: "skip" runs without memory where a run has no namespace; "raise" fails.
+        remember_interrupts: what a person answers to ``interrupt()`` is that person's message.
+        name: distinguishes several middleware in one agent.
 
     Every message that a person sent in the outermost run is stored once as that person's, every
-    answer that the outermost run gave as the assistant's, and nothing else is anybody's words. The
-    outermost run is what the program invokes: the agent, or a graph or chain that the agent is a
-    part of. Instructions to a sub-agent, its answers to its caller and texts of mere code ("Model
-    call limits exceeded", a greeting) are not stored. Where the agent is a part of another run, its
-    answers are stored when that run ends, if its result holds them. A tool that calls an agent in a
-    thread without the caller's context (``threading.Thread``, ``ThreadPoolExecutor``) hides its
-    caller: pass the tool's ``config``, or use LangChain's ``ContextThreadPoolExecutor``.
-    ``remember_interrupts``: what a person answers to ``interrupt()`` (``Command(resume=…)``) is
-    stored as that person's, too: texts, without decisions and edited tool calls.
-
-    A conversation is remembered as it goes on. An app without a checkpointer that hands in an older
-    history has only its last turn remembered. Messages of more than 20,000 characters are written
-    as text before the model is called (at a path of their own in ``memory.items``, which
-    ``RecallMStore`` does not show). They are extracted when the agent ends, and recalled from then
-    on. Those that a failed run left are extracted at the end of later runs in the namespace, about
-    a second's work each. Until then ``memory.forget(concept=…)`` does not find what they mention
-    (the tool ``forget_memory`` extracts them first); ``memory.forget(session=…)`` and
-    ``forget(everything=True)`` do. Of a long question recall reads the first and the last 2,000
-    characters.
-
-    Callbacks and tracers, such as LangSmith, see recall as the retriever run ``recall_memory``: the
-    question, a document for each recalled statement, the tags "recallm" and "namespace:NAME".
-
-    ``write``: with "durable" a message is on disk before the agent goes on. With "background" a
-    thread of the memory writes, in order, and the agent does not wait: a recall through this
-    package of the same namespace waits for what was said before it, so that an agent reads its own
-    writes; calls of the memory itself do not. 1,000 messages or groups of messages may wait, then
-    the agent waits for room. ``flush()``, ``memory.close()`` and the end of the interpreter wait
-    for all; what kills the process (``kill -9``, ``os._exit``) loses what waits. A failure is
-    logged, and raised by ``flush()``, with ``raise_errors`` also by the next turn in the namespace;
-    its messages are not tried again. Long messages are not postponed.
-
-    A failure of the memory is logged (logger ``langchain_recallm``) and the agent answers without
-    it; ``raise_errors`` raises it. Where the namespace of a run cannot be determined, as a template
-    misses a value, the run fails; with ``on_missing="skip"`` nothing is recalled or written then,
-    and one line of the log says so.
+    answer that the outermost run gave as the assistant's, and nothing else is anybody's words.
+    Put it after middleware that sets the system prompt or trims the request. Of a thread it follows
+    forks, removed last messages and an edited last question; an earlier message that is edited in
+    place, with its later answers left as they are, keeps its first text in the memory.
 
     >>> from langchain.agents import create_agent
     >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -163,15 +109,10 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     ...     config = {"configurable": {"thread_id": thread}}
     ...     answer = agent.invoke({"messages": [("human", text)]}, config)
     ...     return answer["messages"][-1].content
-    >>> say("I am vegetarian.", thread="monday")
-    'Noted.'
-    >>> say("What can I eat?", thread="tuesday")
-    'You are vegetarian.'
-    >>> for statement in memory.recall("Who is vegetarian?").statements:
-    ...     print(f"{statement.session}, {statement.speaker}: {statement.text}")
-    monday, Human: I am vegetarian.
-    tuesday, Human: What can I eat?
-    tuesday, AI: You are vegetarian.
+    >>> say("I am vegetarian.", thread="monday"), say("What can I eat?", thread="tuesday")
+    ('Noted.', 'You are vegetarian.')
+    >>> [statement.session for statement in memory.recall("Who is vegetarian?").statements]
+    ['monday', 'tuesday', 'tuesday']
 
     Raises:
         InvalidInputError: an argument cannot be used.
@@ -319,3 +260,37 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """``after_agent``, off the event loop."""
         await asyncio.to_thread(self.after_agent, state, runtime)
+
+
+def with_recalled_text(
+    request: ModelRequest[Any], recalled_text: str, position: Position
+) -> ModelRequest[Any]:
+    """The request with the recalled text at the end of its system message or of the user's last
+    message; the request itself where the text is empty."""
+    if not recalled_text:
+        return request
+    if position == "user":
+        messages = list(request.messages)
+        for place in range(len(messages) - 1, -1, -1):
+            if role_of(messages[place]) == "human":
+                messages[place] = _with_text(messages[place], recalled_text)
+                return request.override(messages=messages)
+    # Also where the user's messages were trimmed away.
+    system = request.system_message
+    return request.override(
+        system_message=(
+            SystemMessage(recalled_text) if system is None else _with_text(system, recalled_text)
+        )
+    )
+
+
+def _with_text(message: _M, text: str) -> _M:
+    """The message with one more text at its end."""
+    content = message.content
+    if isinstance(content, str):
+        new_content: str | list[str | dict[Any, Any]] = (
+            f"{content}{SEPARATOR}{text}" if content else text
+        )
+    else:
+        new_content = [*content, {"type": "text", "text": text}]
+    return message.model_copy(update={"content": new_content})

@@ -20,7 +20,7 @@ from pydantic.json_schema import SkipJsonSchema
 from langchain_recallm._documents import context_document, statement_document
 from langchain_recallm._filter import check_filter, equal_texts, passes_filter
 from langchain_recallm._limits import check_names, with_one_limit
-from langchain_recallm._runs import checked_namespace, recall_in_run
+from langchain_recallm._runs import checked_namespace, conversation_of_run
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 from recallm.adapting import (
     Order,
@@ -181,15 +181,16 @@ class RecallMRetriever(BaseRetriever):
         options = retriever._options()
         arguments = options.arguments()
 
+        conversation = conversation_of_run(
+            retriever.memory,
+            ensure_config(config),
+            namespace=retriever.namespace,
+            scope=retriever.scope,
+            session=retriever.session,
+        )
+
         def recall(**more: Any) -> RecalledContext:
-            return recall_in_run(
-                retriever.memory,
-                query,
-                ensure_config(config),
-                namespace=retriever.namespace,
-                scope=retriever.scope,
-                **{**arguments, **more},
-            )
+            return conversation.recall(query, **{**arguments, **more})
 
         if retriever.filter:
             arguments = _filtered(arguments, retriever.filter)

@@ -30,7 +30,6 @@ from langgraph.store.base import (
 from langchain_recallm._filter import check_filter, likely_values, passes_filter
 from langchain_recallm._item_privacy import accepted_items, redacted_names, redacted_value
 from langchain_recallm._item_text import is_number, recalled_text
-from langchain_recallm._opening import Opening
 from langchain_recallm._store_items import (
     BLOCK,
     NO_TEXT,
@@ -41,7 +40,7 @@ from langchain_recallm._store_items import (
     unread_last,
     value_of,
 )
-from langchain_recallm._sweeping import Sweeper
+from langchain_recallm._store_lifetime import Opening, Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import (
     POSTPONED_PATH,

@@ -62,38 +62,37 @@ class TestMessageFilter:
         admission = MessageFilter(redact=lambda text: text + "\ud800")
         assert admission.redacted("Hello") == "Hello?"
 
-    @pytest.mark.parametrize(
-        "functions",
-        [
+    def test_what_cannot_be_used_admits_nothing(self, subtests: pytest.Subtests) -> None:
+        for functions in [
             {"redact": lambda _: None},
             {"redact": lambda text: text.encode()},
             {"accept": lambda _: None},
             {"accept": lambda _: "yes"},
-        ],
-    )
-    def test_what_cannot_be_used_admits_nothing(self, functions: dict[str, Any]) -> None:
-        with pytest.raises(InvalidInputError, match="must return"):
-            MessageFilter(**functions).accepted([_said("My PIN is 4711.")])
+        ]:
+            with subtests.test(case=str(functions)):
+                with pytest.raises(InvalidInputError, match="must return"):
+                    MessageFilter(**functions).accepted([_said("My PIN is 4711.")])
 
-    @pytest.mark.parametrize("argument", ["redact", "accept"])
-    def test_what_is_no_plain_function_is_refused(self, argument: str) -> None:
-        async def later(_: object) -> str:
-            return ""
+    def test_what_is_no_plain_function_is_refused(self, subtests: pytest.Subtests) -> None:
+        for argument in ["redact", "accept"]:
+            with subtests.test(case=str(argument)):
 
-        for given in ("[PIN]", later):
-            with pytest.raises(InvalidInputError, match="plain function") as caught:
-                MessageFilter(**{argument: given})  # type: ignore[arg-type]
-            assert caught.value.argument == argument
+                async def later(_: object) -> str:
+                    return ""
+
+                for given in ("[PIN]", later):
+                    with pytest.raises(InvalidInputError, match="plain function") as caught:
+                        MessageFilter(**{argument: given})  # type: ignore[arg-type]
+                    assert caught.value.argument == argument
 
 
 class TestNamespaces:
-    @pytest.mark.parametrize(
-        "template", ["user-{user_id}", "{}", "{0}", "{context.user!r}", "user-{user_id", "a}"]
-    )
-    def test_a_template_is_refused(self, template: str) -> None:
-        with pytest.raises(InvalidInputError, match="template") as caught:
-            checked_namespace(template)
-        assert caught.value.argument == "namespace"
+    def test_a_template_is_refused(self, subtests: pytest.Subtests) -> None:
+        for template in ["user-{user_id}", "{}", "{0}", "{context.user!r}", "user-{user_id", "a}"]:
+            with subtests.test(case=str(template)):
+                with pytest.raises(InvalidInputError, match="template") as caught:
+                    checked_namespace(template)
+                assert caught.value.argument == "namespace"
 
     def test_a_template_as_the_memorys_own_namespace_is_refused(self) -> None:
         with RecallM(namespace="user-{user_id}") as memory:
@@ -108,29 +107,30 @@ class TestNamespaces:
         assert caught.value.argument == "session"
         assert checked_session("thread-42") == "thread-42"
 
-    @pytest.mark.parametrize("name", ["user-42", "a/b", "%(user)s", "$user", "用户"])
-    def test_other_names_are_taken(self, name: str) -> None:
-        assert checked_namespace(name) == name
+    def test_other_names_are_taken(self, subtests: pytest.Subtests) -> None:
+        for name in ["user-42", "a/b", "%(user)s", "$user", "用户"]:
+            with subtests.test(case=str(name)):
+                assert checked_namespace(name) == name
 
 
 class TestRecallOptions:
-    @pytest.mark.parametrize("asked", [{"min_score": 0.5}, {"min_score": 0.0}, {"order": "score"}])
-    def test_scores_need_a_ranking_with_probabilities(self, asked: dict[str, Any]) -> None:
-        paper = RecallM(config=RecallConfig(ranking="paper"))
-        options = RecallOptions(**asked)
-        with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
-            options.check(paper)
-        assert [caught.value.argument] == list(asked)
-        options.check(paper.with_ranking("statements"))
-        with pytest.raises(InvalidInputError, match="ranking='statements'"):
-            options.check(RecallM().with_ranking("paper"))
+    def test_scores_need_a_ranking_with_probabilities(self, subtests: pytest.Subtests) -> None:
+        for asked in [{"min_score": 0.5}, {"min_score": 0.0}, {"order": "score"}]:
+            with subtests.test(case=str(asked)):
+                paper = RecallM(config=RecallConfig(ranking="paper"))
+                options = RecallOptions(**asked)
+                with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
+                    options.check(paper)
+                assert [caught.value.argument] == list(asked)
+                options.check(paper.with_ranking("statements"))
+                with pytest.raises(InvalidInputError, match="ranking='statements'"):
+                    options.check(RecallM().with_ranking("paper"))
 
     def test_the_order_of_time_needs_none(self) -> None:
         RecallOptions(order="time").check(RecallM(config=RecallConfig(ranking="paper")))
 
-    @pytest.mark.parametrize(
-        "wrong",
-        [
+    def test_a_wrong_argument_is_named(self, subtests: pytest.Subtests) -> None:
+        for wrong in [
             {"limit": 0},
             {"limit": True},
             {"max_tokens": 1.5},
@@ -145,14 +145,12 @@ class TestRecallOptions:
             {"path": "docs"},
             {"min_score": 2},
             {"order": "best"},
-        ],
-        ids=str,
-    )
-    def test_a_wrong_argument_is_named(self, wrong: dict[str, Any]) -> None:
-        [argument] = wrong
-        with pytest.raises(InvalidInputError, match=argument) as caught:
-            RecallOptions(**wrong).check(RecallM())
-        assert caught.value.argument == argument
+        ]:
+            with subtests.test(case=str(wrong)):
+                [argument] = wrong
+                with pytest.raises(InvalidInputError, match=argument) as caught:
+                    RecallOptions(**wrong).check(RecallM())
+                assert caught.value.argument == argument
 
     def test_the_order_of_scores_puts_the_best_first(self) -> None:
         with RecallM() as memory:
@@ -166,21 +164,19 @@ class TestRecallOptions:
 
 
 class TestLatestQuestion:
-    @pytest.mark.parametrize(
-        ("roles", "expected"),
-        [
+    def test_it_is_what_the_user_said_since_the_model_spoke(
+        self, subtests: pytest.Subtests
+    ) -> None:
+        for roles, expected in [
             ([], ([], False)),
             (["human"], ([0], False)),
             (["human", "ai"], ([0], True)),
             (["human", "ai", "human", "human"], ([2, 3], False)),
             (["human", "ai", "human", None, "human", "tool", "ai"], ([2, 4], True)),
             (["ai", "tool"], ([], True)),
-        ],
-    )
-    def test_it_is_what_the_user_said_since_the_model_spoke(
-        self, roles: list[str | None], expected: tuple[list[int], bool]
-    ) -> None:
-        assert latest_question(roles) == expected
+        ]:
+            with subtests.test(case=str((roles, expected))):
+                assert latest_question(roles) == expected
 
 
 def fail() -> None:

@@ -1,7 +1,8 @@
 """What adapters of frameworks share: conversations as sessions of a memory, recalled text as data
 in a prompt, tools over memories and facts, and checks of arguments.
 
-The module knows neither LangChain nor LlamaIndex; both adapters build on it.
+The package knows neither LangChain nor LlamaIndex; both adapters build on it. What cannot be used
+raises ``InvalidInputError``; a store that fails raises ``StoreError``, and nothing is written then.
 """
 
 from recallm import checks

@@ -74,13 +74,7 @@ class RecallOptions:
         self._arguments = arguments
 
     def check(self, memory: RecallM) -> None:
-        """Refuse what ``memory`` cannot recall by.
-
-        Raises:
-            InvalidInputError: an argument cannot be used; or the memory's ranking gives statements
-                no probabilities, which ``min_score`` and ``order="score"`` need.
-
-        """
+        """Refuse what ``memory`` cannot recall by."""
         checks.choice(self._order, get_args(Order), "order")
         where = self._arguments.get("where")
         if where is not None:
@@ -120,12 +114,7 @@ def gives_probabilities(memory: RecallM) -> bool:
 
 
 def checked_memory(memory: object) -> RecallM:
-    """``memory``, refused where it is none, or where its namespace is a template.
-
-    Raises:
-        InvalidInputError: it is not a ``RecallM``, or its namespace contains a brace.
-
-    """
+    """``memory``, refused where it is none, or where its namespace is a template."""
     if isinstance(memory, RecallM):
         checked_namespace(memory.namespace)
         return memory
@@ -138,12 +127,7 @@ def checked_memory(memory: object) -> RecallM:
 def checked_namespace(namespace: str) -> str:
     """The name of a namespace, refused where it is a template: nothing would fill it, and all
     users would share one memory. Names that a callable returns in a run are not checked here: they
-    may contain any character.
-
-    Raises:
-        InvalidInputError: it contains a brace.
-
-    """
+    may contain any character."""
     return _not_a_template(
         namespace,
         "namespace",
@@ -155,12 +139,7 @@ def checked_namespace(namespace: str) -> str:
 
 def checked_session(session: str) -> str:
     """The name of a conversation, refused where it is a template: nothing would fill it, and all
-    conversations would be one.
-
-    Raises:
-        InvalidInputError: it contains a brace.
-
-    """
+    conversations would be one."""
     return _not_a_template(
         session,
         "session",
@@ -169,23 +148,13 @@ def checked_session(session: str) -> str:
 
 
 def checked_scope(scope: object) -> Scope:
-    """The scope.
-
-    Raises:
-        InvalidInputError: it is neither "namespace" nor "session".
-
-    """
+    """The scope."""
     checked: Scope = checks.choice(scope, get_args(Scope), "scope")
     return checked
 
 
 def checked_roles(roles: Collection[str]) -> frozenset[Role]:
-    """The roles whose messages are remembered.
-
-    Raises:
-        InvalidInputError: there is none, or one is not "human", "ai" or "tool".
-
-    """
+    """The roles whose messages are remembered."""
     given: object = roles
     names = {roles} if isinstance(roles, str) else set(roles if given else ())
     if not names or not _are_roles(names):
@@ -199,12 +168,7 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
 
 def named_moment(given: object, argument: str) -> datetime:
     """The moment that a model names in an argument of a tool: as ``checks.iso_moment`` reads it,
-    also of a day in words ("1 May 2024").
-
-    Raises:
-        InvalidInputError: ``given`` is neither a day nor a moment.
-
-    """
+    also of a day in words ("1 May 2024")."""
     text = storable(str(given).strip())
     value = value_of(text)
     return checks.iso_moment(value.isoformat() if isinstance(value, date) else text, argument)
@@ -212,12 +176,7 @@ def named_moment(given: object, argument: str) -> datetime:
 
 def time_of_writing(memory: RecallM, day: str | None) -> datetime:
     """When what a tool writes was said: at the beginning of the ``day`` that a model names; now,
-    where that is today or nothing, so that it is later than what was written before.
-
-    Raises:
-        InvalidInputError: ``day`` is neither a day nor a moment.
-
-    """
+    where that is today or nothing, so that it is later than what was written before."""
     now = memory.now()
     if day is None or not day.strip():
         return now
@@ -226,12 +185,7 @@ def time_of_writing(memory: RecallM, day: str | None) -> datetime:
 
 
 def check_budget(memory: RecallM, max_tokens: int | None) -> None:
-    """Refuse a budget that the delimiters alone use up: nothing would ever be recalled.
-
-    Raises:
-        InvalidInputError: ``max_tokens`` is no more than the delimiters take.
-
-    """
+    """Refuse a budget that the delimiters alone use up: nothing would ever be recalled."""
     least = delimiter_tokens(memory)
     if max_tokens is not None and max_tokens <= least:
         raise InvalidInputError(

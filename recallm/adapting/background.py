@@ -64,12 +64,7 @@ class BackgroundWriter:
 
     @staticmethod
     def of(memory: RecallM) -> BackgroundWriter:
-        """The writer of a memory, the same for all namespaces of its store.
-
-        Raises:
-            ClosedError: the memory is closed.
-
-        """
+        """The writer of a memory, the same for all namespaces of its store."""
         root = memory.root
         with _lock:
             writer = _writers.get(root)
@@ -123,12 +118,7 @@ class BackgroundWriter:
     @staticmethod
     def flush(memory: RecallM, timeout: float | None = None) -> bool:
         """Wait until all jobs of the memory's store are done, then raise the error of one that has
-        failed; whether they are done within ``timeout`` seconds.
-
-        Raises:
-            Exception: what a job raised that no earlier call raised.
-
-        """
+        failed; whether they are done within ``timeout`` seconds."""
         writer = _writers.get(memory.root)
         if writer is None:
             return True
@@ -138,12 +128,7 @@ class BackgroundWriter:
 
     def raise_failure(self, namespace: str | None = None) -> None:
         """Raise the first error of the jobs (of a namespace) since the last call, and forget the
-        others: all of them are in the log.
-
-        Raises:
-            Exception: what a job raised.
-
-        """
+        others: all of them are in the log."""
         with self._changed:
             failed = [it for it in self._failures if namespace in (None, it)]
             errors = [self._failures.pop(it) for it in failed]

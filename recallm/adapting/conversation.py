@@ -50,12 +50,7 @@ class Conversation:
         return (name if len(name) <= _MAX_SESSION else digest(name)) or None
 
     def only_session(self) -> str | None:
-        """The one session that recall searches; None where it searches the namespace.
-
-        Raises:
-            InvalidInputError: the scope is the session and there is none.
-
-        """
+        """The one session that recall searches; None where it searches the namespace."""
         if self.scope == "namespace":
             return None
         if self.session is None:
@@ -74,13 +69,7 @@ class Conversation:
         ``asking`` are the messages that ask; "I" in the question stands for their speaker. Where
         the session holds all of them already (a run is resumed or tried again), only what came
         before them is recalled, as in the first try. Where one is new, everything is recalled: more
-        may have been said since a question that nobody answered.
-
-        Raises:
-            InvalidInputError: an argument cannot be used, or the scope is the session and there
-                is none.
-
-        """
+        may have been said since a question that nobody answered."""
         session = self.only_session()
         if session is not None:
             arguments["session"] = session
@@ -132,12 +121,7 @@ class Conversation:
     ) -> list[KnowledgeUpdate]:
         """Write messages that were said ``at`` a moment (None: now), all or nothing. Messages
         without text are left out, and so are those of which a part was forgotten: that part stays
-        forgotten.
-
-        Raises:
-            InvalidInputError: a message cannot be stored.
-
-        """
+        forgotten."""
         timestamp = self.memory.now() if at is None else at
         items = [
             {**self._update_item(message), "timestamp": timestamp}

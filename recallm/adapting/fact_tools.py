@@ -44,13 +44,7 @@ class FactReply(str):
 
 
 def checked_facts(memory: object) -> FactMemory:
-    """``memory``, or the facts of it.
-
-    Raises:
-        InvalidInputError: it is neither a ``FactMemory`` nor a ``RecallM``, or its namespace
-            contains a brace.
-
-    """
+    """``memory``, or the facts of it."""
     if isinstance(memory, FactMemory):
         checked_memory(memory.memory)
         return memory

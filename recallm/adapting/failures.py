@@ -24,12 +24,7 @@ class FailureGuard:
 
     def run(self, work: Callable[[], _T], loss: str) -> _T | None:
         """The result of ``work``; None where it fails: the failure is logged with the ``loss``,
-        bad input in one line, anything else with its traceback.
-
-        Raises:
-            Exception: what ``work`` raised, with ``raise_errors``.
-
-        """
+        bad input in one line, anything else with its traceback."""
         try:
             return work()
         except Exception as error:

@@ -40,12 +40,7 @@ __all__ = [
 
 
 def checked_text(text: str, argument: str) -> str:
-    """A model's text as it can be stored: lone surrogates become question marks.
-
-    Raises:
-        InvalidInputError: the text is blank.
-
-    """
+    """A model's text as it can be stored: lone surrogates become question marks."""
     if not text.strip():
         raise InvalidInputError(f"{argument} is empty; nothing was done.", argument=argument)
     return storable(text)
@@ -126,12 +121,7 @@ def forgotten_by_model(
     memory: RecallM, *, id: str | None, about: str | None, session: str | None = None
 ) -> str:
     """Forget one statement, fact or passage by the ``id`` that tools show, or all that mention a
-    concept, of ``session`` alone where one is given; say what was forgotten.
-
-    Raises:
-        InvalidInputError: not exactly one of ``id`` and ``about`` is given, or nothing has the id.
-
-    """
+    concept, of ``session`` alone where one is given; say what was forgotten."""
     id, about = plain_id(id or ""), storable((about or "").strip())
     if bool(id) == bool(about):
         raise InvalidInputError(

@@ -64,7 +64,7 @@ Accept = Callable[[Message], bool]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFilter:
     """Which messages may be written, and in which words: the arguments ``redact`` and ``accept`` of
-    an adapter. None: every text as it is, every message.
+    an adapter. None: every text as it is, every message. What one of them raises comes through.
 
     ``redact`` sees every text, its id and the name of its speaker first; ``accept`` then decides
     about the redacted message. Where one of them fails, nothing is written.
@@ -79,10 +79,6 @@ class MessageFilter:
     ... ]
     >>> [message.text for message in filter.accepted(messages)]
     ['My PIN is [PIN].']
-
-    Raises:
-        InvalidInputError: one of them is not callable, or an async function.
-
     """
 
     redact: Redact | None = None
@@ -99,13 +95,7 @@ class MessageFilter:
             )
 
     def redacted(self, text: str) -> str:
-        """The text that may be written in place of ``text``.
-
-        Raises:
-            InvalidInputError: ``redact`` returned something else than a str.
-            Exception: what ``redact`` raised.
-
-        """
+        """The text that may be written in place of ``text``."""
         if self.redact is None or not text:
             return text
         result: object = self.redact(text)
@@ -123,13 +113,7 @@ class MessageFilter:
 
     def redacted_name(self, name: str | None, argument: str) -> str | None:
         """The redacted name of a session, source or item; None where there is none. The same name
-        is written and looked up.
-
-        Raises:
-            InvalidInputError: ``redact`` left nothing of the name, or returned no str.
-            Exception: what ``redact`` raised.
-
-        """
+        is written and looked up."""
         if self.redact is None or name is None:
             return name
         redacted = self.redacted(name)
@@ -141,13 +125,7 @@ class MessageFilter:
         return redacted
 
     def accepted(self, messages: Iterable[Message]) -> list[Message]:
-        """The messages that may be written, with redacted texts, ids and names.
-
-        Raises:
-            InvalidInputError: ``redact`` or ``accept`` returned a value of the wrong type.
-            Exception: what ``redact`` or ``accept`` raised.
-
-        """
+        """The messages that may be written, with redacted texts, ids and names."""
         if self.redact is not None:
             messages = [
                 replace(
@@ -162,13 +140,7 @@ class MessageFilter:
 
     def written(self, messages: Iterable[Message]) -> list[Message]:
         """``accepted``, for messages that are written now: how many ``accept`` refuses is logged,
-        without their texts.
-
-        Raises:
-            InvalidInputError: ``redact`` or ``accept`` returned a value of the wrong type.
-            Exception: what ``redact`` or ``accept`` raised.
-
-        """
+        without their texts."""
         given = list(messages)
         accepted = self.accepted(given)
         if len(accepted) < len(given):
@@ -214,12 +186,7 @@ def latest_question(roles: Sequence[str | None]) -> tuple[list[int], bool]:
 
 
 def speaker_names(human_prefix: object, ai_prefix: object) -> Mapping[Role, str]:
-    """The speakers of messages without a name, by role; ``human_prefix`` None: "Human".
-
-    Raises:
-        InvalidInputError: a name is not a str, or blank.
-
-    """
+    """The speakers of messages without a name, by role; ``human_prefix`` None: "Human"."""
     human = SPEAKER_NAMES["human"] if human_prefix is None else human_prefix
     names = dict(SPEAKER_NAMES)
     given: tuple[tuple[Role, str, object], ...] = (

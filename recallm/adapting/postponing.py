@@ -50,12 +50,7 @@ def is_postponed(conversation: Conversation, message: Message, place: int = 0) -
 
 def postpone(conversation: Conversation, messages: Sequence[Message]) -> None:
     """Write the texts of messages in one transaction, without extraction; without those that the
-    session holds already, or that are postponed already.
-
-    Raises:
-        InvalidInputError: a message cannot be stored.
-
-    """
+    session holds already, or that are postponed already."""
     memory = conversation.memory
     now = memory.now()
     memory.items.put(

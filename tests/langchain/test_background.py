@@ -295,9 +295,10 @@ def test_a_job_that_reads_does_not_wait_for_itself(memory: RecallM) -> None:
     assert seen
 
 
-@pytest.mark.parametrize("wrong", ["later", None, True])
-def test_another_way_of_writing_is_refused(memory: RecallM, wrong: Any) -> None:
-    with pytest.raises(InvalidInputError, match="write"):
-        RecallMMiddleware(memory=memory, write=wrong)
-    with pytest.raises(ValueError, match="write"):
-        RecallMMemory(memory=memory, write=wrong)
+def test_another_way_of_writing_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
+    for wrong in ["later", None, True]:
+        with subtests.test(case=str(wrong)):
+            with pytest.raises(InvalidInputError, match="write"):
+                RecallMMiddleware(memory=memory, write=wrong)
+            with pytest.raises(ValueError, match="write"):
+                RecallMMemory(memory=memory, write=wrong)

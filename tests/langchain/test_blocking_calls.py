@@ -112,6 +112,22 @@ async def middleware(memory: RecallM) -> None:
         await ours.aflush()
 
 
+def slow_name(run: Any) -> str:
+    time.sleep(0.001)
+    return str(run["configurable"]["user"])
+
+
+async def tools(memory: RecallM) -> None:
+    names: Any = ("save_memory", "forget_memory", "list_memories", "update_memory", "forget_me")
+    made = await asyncio.to_thread(create_recallm_tools, memory, tools=names)
+    save, forget, listing, update, everything = made
+    await save.ainvoke({"text": "Bo has a dog."})
+    await forget.ainvoke({"about": "Bo"})
+    assert "Oslo" in await listing.ainvoke({})
+    assert "Replaced" in await update.ainvoke({"id": "a", "text": "Ann is well."})
+    assert "everything" in await everything.ainvoke({"confirm": True})
+
+
 async def facts(memory: RecallM) -> None:
     tools = {it.name: it for it in await asyncio.to_thread(create_fact_tools, memory)}
     await tools["write_fact"].ainvoke({"subject": "Ann", "relation": "is a", "object": "nurse"})
@@ -126,8 +142,11 @@ async def chains(memory: RecallM) -> None:
     await answer_chain(memory, model).ainvoke("Where does Ann live?")
     hybrid = await asyncio.to_thread(hybrid_chain, memory, model, vectors=lambda _: "")
     await hybrid.ainvoke("Where does Ann live?")
-    retriever = RecallMRetriever(memory=memory)
-    await retriever.ainvoke("Where does Ann live?", filter={"t_index": {"$gt": 5}})
+    async for _ in answer_chain(memory, model).astream("Where does Ann live?"):
+        pass
+    retriever = RecallMRetriever(memory=memory, namespace=slow_name)
+    config: Any = {"configurable": {"user": "ann"}}
+    await retriever.ainvoke("Where does Ann live?", config, filter={"t_index": {"$gt": 5}})
 
 
 async def conversations(memory: RecallM) -> None:
@@ -167,7 +186,7 @@ async def own_store(memory: RecallM) -> None:
 
 @pytest.mark.parametrize(
     "work",
-    [middleware, facts, chains, conversations, graph_with_a_store, own_store],
+    [middleware, tools, facts, chains, conversations, graph_with_a_store, own_store],
     ids=lambda it: it.__name__,
 )
 async def test_nothing_blocks_the_loop(

@@ -14,8 +14,6 @@ from langchain_recallm import fact_chat
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.facts import FactMemory
 from tests.langchain.chat_models import RecordingModel, ScriptedModel
-from tests.langchain.test_chain_http import model as openai_model
-from tests.openai_server import OpenAIServer
 
 QUESTION = "Who works for BMW?"
 ASKS = "[MEM_READ{>>works for>>BMW}:"
@@ -192,17 +190,3 @@ async def test_a_model_that_fails(memory: RecallM) -> None:
             run()
     with pytest.raises(LLMError, match="no model"):
         await chat.ainvoke(QUESTION)
-
-
-def test_a_model_behind_http(memory: RecallM) -> None:
-    """Its stream is cut at the call, and it is asked again with the results."""
-    with OpenAIServer(f"{ASKS} and what it dreams up", ANSWERS) as server:
-        pieces = [
-            chunk["answer"]
-            for chunk in fact_chat(memory, openai_model(server)).stream(QUESTION)
-            if chunk.get("answer")
-        ]
-    assert "".join(pieces) == ANSWERS
-    assert len(pieces) > 2
-    assert "{Ada>>works for>>BMW}" in str(server.requests[1].messages)
-    assert "dreams" not in str(server.requests[1].messages)

@@ -18,8 +18,6 @@ from recallm.adapting import CLOSING, FactTools
 from recallm.facts import FactMemory
 from tests.langchain.agents import human, thread
 from tests.langchain.chat_models import ScriptedModel, call
-from tests.langchain.test_chain_http import model as openai_model
-from tests.openai_server import OpenAIServer, Reply
 
 
 def tools_of(memory: RecallM | FactMemory, **how: Any) -> dict[str, BaseTool]:
@@ -108,24 +106,22 @@ def test_beside_the_tools_of_the_memory(memory: RecallM) -> None:
 # -- errors ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "told"),
-    [
+async def test_the_model_gets_errors_of_its_calls(
+    memory: RecallM, subtests: pytest.Subtests
+) -> None:
+    for name, arguments, told in [
         ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
         ("read_facts", {}, "at least one of subject, relation and object"),
         ("read_facts", {"subject": "Ada", "as_of": "soon"}, "as_of must be a day"),
         ("find_facts", {"patterns": [["Ada"]]}, "a pattern is [subject, relation, object]"),
-    ],
-)
-async def test_the_model_gets_errors_of_its_calls(
-    memory: RecallM, name: str, arguments: dict[str, Any], told: str
-) -> None:
-    tool = tools_of(memory)[name]
-    request = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
-    for message in (invoked(tool, **arguments), await tool.ainvoke(request)):
-        assert message.status == "error"
-        assert told in str(message.content)
-    assert memory.stats().passages == 0
+    ]:
+        with subtests.test(case=str((name, arguments, told))):
+            tool = tools_of(memory)[name]
+            request = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+            for message in (invoked(tool, **arguments), await tool.ainvoke(request)):
+                assert message.status == "error"
+                assert told in str(message.content)
+            assert memory.stats().passages == 0
 
 
 def test_the_model_gets_the_error_of_a_failing_memory(caplog: pytest.LogCaptureFixture) -> None:
@@ -140,21 +136,19 @@ def test_the_model_gets_the_error_of_a_failing_memory(caplog: pytest.LogCaptureF
     assert [it.name for it in caplog.records] == ["langchain_recallm"]
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
+def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
+    for argument, value in [
         ("memory", None),
         ("namespace", b"ann"),
         ("namespace", "user-{user.id}"),
         ("limit", 0),
         ("max_tokens", 20),
         ("prefix", "our team's "),
-    ],
-)
-def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, argument: str, value: Any) -> None:
-    with pytest.raises(InvalidInputError) as refused:
-        create_fact_tools(**{"memory": memory, argument: value})
-    assert refused.value.argument == argument
+    ]:
+        with subtests.test(case=str((argument, value))):
+            with pytest.raises(InvalidInputError) as refused:
+                create_fact_tools(**{"memory": memory, argument: value})
+            assert refused.value.argument == argument
 
 
 # -- in an agent -------------------------------------------------------------------------------
@@ -220,30 +214,3 @@ def test_a_call_that_is_made_again_writes_once(memory: RecallM) -> None:
     assert memory.stats().passages == 3
     memory.forget(source="1")
     assert [(it.object, it.source) for it in FactMemory(memory).read("Ada")] == [("tea", "2")]
-
-
-def test_a_model_behind_http(memory: RecallM) -> None:
-    """What ``ChatOpenAI`` sends of the tools, and the facts that it gets back."""
-    facts = FactMemory(memory)
-    facts.write_many([("Ada", "works for", "Opera"), ("Bo", "works for", "Opera")])
-    replies: list[Reply | str] = [
-        Reply(tool_calls=[("1", "read_facts", {"relation": "employed by", "object": "Opera"})]),
-        Reply(
-            tool_calls=[
-                ("2", "write_fact", {"subject": "Cy", "relation": "works for", "object": "Opera"}),
-                ("3", "count_facts", {"relation": "works for", "object": "Opera"}),
-            ]
-        ),
-        "Ada and Bo do, and now Cy.",
-    ]
-    with OpenAIServer(*replies) as server:
-        agent = create_agent(openai_model(server), create_fact_tools(memory))
-        output = agent.invoke(human("Who works for Opera? Cy starts today."), thread("monday"))
-    assert output["messages"][-1].content == "Ada and Bo do, and now Cy."
-    sent = [tool["function"]["name"] for tool in server.requests[0].body["tools"]]
-    assert sent == list(FactTools.NAMES)
-    shown = server.requests[1].messages[-1]
-    assert shown["role"] == "tool"
-    assert "Ada — works for → Opera" in shown["content"]
-    assert "Bo — works for → Opera" in shown["content"]
-    assert [fact.source for fact in facts.read("Cy", "works for")] == ["monday"]

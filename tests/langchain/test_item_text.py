@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from langchain_recallm import RecallMStore
@@ -14,9 +12,8 @@ WRITTEN = "2026-05-01T12:00:00.123456+00:00"
 ID = "9f1c2f0e-8a7b-4c57-9d7c-3f4f0a9f7a11"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
+def test_of_a_value(subtests: pytest.Subtests) -> None:
+    for value, expected in [
         # deepagents' StoreBackend: a file, as it is now and as it was.
         (
             {
@@ -95,28 +92,38 @@ ID = "9f1c2f0e-8a7b-4c57-9d7c-3f4f0a9f7a11"
         ({"source": "Bo told me so", "text": "x"}, "Bo told me so\nx"),
         ({"format": "vinyl", "data": "Kind of Blue"}, "format: vinyl\nKind of Blue"),
         ({"type": "text", "role": "USER", "format": "text/html", "text": "Hi."}, "Hi."),
-        ({"name": "Ann", "student_id": "S-1", "passport_id": 99},
-         "name: Ann\nstudent_id: S-1\npassport_id: 99"),
+        (
+            {"name": "Ann", "student_id": "S-1", "passport_id": 99},
+            "name: Ann\nstudent_id: S-1\npassport_id: 99",
+        ),
         ({"name": "Ann", "student_id": ID, "ids": [ID, 7]}, "name: Ann"),
         ({"name": "Ann", "id": "LH 400 departs at nine"}, "name: Ann\nLH 400 departs at nine"),
         ({"name": "Ann", "timestamp": "Ann was born in May"}, "name: Ann\nAnn was born in May"),
-        ({"name": "Ann", "timestamp": 1777636800.5, "created_at": "Fri, 01 May 2026 12:00:00 GMT"},
-         "name: Ann"),
-        ({"name": "Ann", "hash": "brown", "encoding": "by heart", "content_type": "recipe"},
-         "name: Ann\nhash: brown\nencoding: by heart\ncontent_type: recipe"),
+        (
+            {
+                "name": "Ann",
+                "timestamp": 1777636800.5,
+                "created_at": "Fri, 01 May 2026 12:00:00 GMT",
+            },
+            "name: Ann",
+        ),
+        (
+            {"name": "Ann", "hash": "brown", "encoding": "by heart", "content_type": "recipe"},
+            "name: Ann\nhash: brown\nencoding: by heart\ncontent_type: recipe",
+        ),
         ({"name": "Ann", "hash": "sha256:abc", "charset": "ISO-8859-1"}, "name: Ann"),
-        ({"text": "Hi.", "vector": "the north wind", "additional_kwargs": "none of them"},
-         "Hi.\nthe north wind\nnone of them"),
+        (
+            {"text": "Hi.", "vector": "the north wind", "additional_kwargs": "none of them"},
+            "Hi.\nthe north wind\nnone of them",
+        ),
         ({"url": f"https://example.org/{'a' * 100}"}, f"url: https://example.org/{'a' * 100}"),
         ({"likes": "tea,cake," * 20}, f"likes: {'tea,cake,' * 20}"),
         ({"image": f"data:image/png;base64,{'aGVs' * 40}", "name": "Ann"}, "name: Ann"),
         ({"note": "x" * 101, "vector": [0.1, 0.2]}, ""),
         ({}, ""),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_of_a_value(value: dict[str, Any], expected: str) -> None:
-    assert recalled_text(value, None) == expected
+    ]:
+        with subtests.test(case=str((value, expected))):
+            assert recalled_text(value, None) == expected
 
 
 def test_fields_that_are_named_are_read_whatever_they_are() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -82,48 +82,38 @@ def by_hybrid_chain(memory: RecallM, **limit: Any) -> int:
     return len(chain.invoke(QUESTION)["statements"])
 
 
-EVERYWHERE = pytest.mark.parametrize(
-    "count",
-    [
-        retrieved,
-        retrieved_in_a_call,
-        by_tool,
-        by_fact_tool,
-        by_middleware,
-        by_memory,
-        by_history,
-        by_chain,
-        by_hybrid_chain,
-    ],
-    ids=lambda it: it.__name__,
+EVERYWHERE = (
+    retrieved,
+    retrieved_in_a_call,
+    by_tool,
+    by_fact_tool,
+    by_middleware,
+    by_memory,
+    by_history,
+    by_chain,
+    by_hybrid_chain,
 )
 
 
-@EVERYWHERE
-def test_both_names_are_understood(memory: RecallM, count: Callable[..., int]) -> None:
-    assert count(memory, k=2) == 2
-    assert count(memory, limit=2) == 2
-    assert count(memory, k=2, limit=2) == 2
-    assert count(memory, k=None, limit=2) == 2
+def test_both_names_are_understood(memory: RecallM, subtests: pytest.Subtests) -> None:
+    for count in EVERYWHERE:
+        with subtests.test(count.__name__):
+            assert count(memory, k=2) == 2
+            assert count(memory, limit=2) == 2
+            assert count(memory, k=2, limit=2) == 2
+            assert count(memory, k=None, limit=2) == 2
 
 
-@EVERYWHERE
-def test_two_values_are_refused(memory: RecallM, count: Callable[..., int]) -> None:
-    with pytest.raises(ValueError, match="k=2 and limit=3 are two names of one argument"):
-        count(memory, k=2, limit=3)
-
-
-@EVERYWHERE
-def test_no_count_is_refused(memory: RecallM, count: Callable[..., int]) -> None:
-    with pytest.raises(ValueError, match=r"limit|k\n"):
-        count(memory, k=0)
-
-
-@EVERYWHERE
-def test_an_unknown_name_is_refused_plainly(memory: RecallM, count: Callable[..., int]) -> None:
-    with pytest.raises((TypeError, ValueError), match="top_k") as caught:
-        count(memory, top_k=2)
-    assert "limit" in str(caught.value)
+def test_what_cannot_be_a_limit_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
+    for count in EVERYWHERE:
+        with subtests.test(count.__name__):
+            with pytest.raises(ValueError, match="k=2 and limit=3 are two names of one argument"):
+                count(memory, k=2, limit=3)
+            with pytest.raises(ValueError, match=r"limit|k\n"):
+                count(memory, k=0)
+            with pytest.raises((TypeError, ValueError), match="top_k") as caught:
+                count(memory, top_k=2)
+            assert "limit" in str(caught.value)
 
 
 def test_a_chat_with_facts_takes_both(memory: RecallM) -> None:

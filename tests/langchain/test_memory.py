@@ -10,7 +10,6 @@ from langchain_core.load import dumps
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
-    ChatMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
@@ -66,22 +65,12 @@ def test_earlier_messages_of_the_list_are_not_recalled(core: RecallM, with_ids: 
     assert "Human: I moved to Porto." in history(memory, [asked])
 
 
-def test_recall_asks_with_both_ends_of_a_long_question(
-    core: RecallM, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recall_asks_with_both_ends_of_a_long_question(core: RecallM, recalls: list[str]) -> None:
     core.update("The shed of Ann is blue.")
-    asked: list[str] = []
-    recall = RecallM.recall
-
-    def recorded(self: RecallM, question: str, **how: Any) -> Any:
-        asked.append(question)
-        return recall(self, question, **how)
-
-    monkeypatch.setattr(RecallM, "recall", recorded)
     question = "Which colour has the shed of Ann?"
     text = history(RecallMMemory(memory=core), "A bird sat on a fence. " * 1000 + question)
     assert "The shed of Ann is blue." in text
-    assert [(len(it), it.endswith(question)) for it in asked] == [(4001, True)]
+    assert [(len(it), it.endswith(question)) for it in recalls] == [(4001, True)]
 
 
 def test_as_messages(core: RecallM) -> None:
@@ -229,23 +218,6 @@ def test_of_a_conversation_the_latest_turn(core: RecallM) -> None:
     ]
 
 
-def test_other_forms_of_messages(core: RecallM) -> None:
-    memory = RecallMMemory(memory=core)
-    memory.save_context(
-        {"input": [("human", "One."), {"role": "user", "content": "Two."}]},
-        {"output": ChatMessage(role="assistant", content="Three.")},
-    )
-    assert written(core) == [("Human", "One."), ("Human", "Two."), ("AI", "Three.")]
-
-
-def test_a_message_written_again_changes_nothing(core: RecallM) -> None:
-    memory = RecallMMemory(memory=core)
-    turn = {"input": HumanMessage("One.", id="a")}, {"output": AIMessage("Two.", id="b")}
-    memory.save_context(*turn)
-    memory.save_context(*turn)
-    assert len(written(core)) == 2
-
-
 def test_half_a_character(core: RecallM) -> None:
     memory = RecallMMemory(memory=core)
     memory.save_context({"input": "The emoji was cut: \ud83d"}, {"output": "Oh."})
@@ -307,19 +279,19 @@ def test_missing_keys(core: RecallM) -> None:
     assert written(core) == []
 
 
-@pytest.mark.parametrize("wrong", [None, 3, {"text": "a"}, b"bytes", [3], [object()], [("who",)]])
-def test_what_is_no_text_or_message(core: RecallM, wrong: Any) -> None:
-    memory = RecallMMemory(memory=core)
-    with pytest.raises(InvalidInputError, match="message"):
-        memory.load_memory_variables({"input": wrong})
-    with pytest.raises(InvalidInputError, match="message"):
-        memory.save_context({"input": "One."}, {"output": wrong})
-    assert written(core) == []  # both or neither
+def test_what_is_no_text_or_message(core: RecallM, subtests: pytest.Subtests) -> None:
+    for wrong in [None, 3, {"text": "a"}, b"bytes", [3], [object()], [("who",)]]:
+        with subtests.test(case=str(wrong)):
+            memory = RecallMMemory(memory=core)
+            with pytest.raises(InvalidInputError, match="message"):
+                memory.load_memory_variables({"input": wrong})
+            with pytest.raises(InvalidInputError, match="message"):
+                memory.save_context({"input": "One."}, {"output": wrong})
+            assert written(core) == []  # both or neither
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_wrong_fields(core: RecallM, subtests: pytest.Subtests) -> None:
+    for wrong in [
         {"scope": "world"},
         {"scope": "session"},
         {"roles": ["robot"]},
@@ -332,11 +304,10 @@ def test_what_is_no_text_or_message(core: RecallM, wrong: Any) -> None:
         {"namespace": "user-{user_id}"},
         {"sesion": "a"},
         {"memory": "memory.db"},
-    ],
-)
-def test_wrong_fields(core: RecallM, wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        RecallMMemory(**{"memory": core, **wrong})
+    ]:
+        with subtests.test(case=str(wrong)):
+            with pytest.raises(ValueError, match=next(iter(wrong))):
+                RecallMMemory(**{"memory": core, **wrong})
 
 
 # -- whose, and until when ---------------------------------------------------------------------

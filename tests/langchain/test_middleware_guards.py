@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import product
 from typing import Any
 
 import pytest
@@ -59,38 +60,29 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [it.getMessage() for it in caplog.records if it.levelno == logging.WARNING]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("answers", [False, True])
-@pytest.mark.parametrize("guard", [BeforeAgent, BeforeModel])
-@pytest.mark.parametrize("order", ["before", "after"])
 async def test_a_message_with_which_a_guard_ends_the_run_is_not_written(
-    memory: RecallM,
-    order: str,
-    guard: Any,
-    answers: bool,
-    asynchronous: bool,
-    caplog: pytest.LogCaptureFixture,
+    memory: RecallM, subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Nor the reply, nor either of them in the thread's next turn."""
-    middleware: list[Any] = [RecallMMiddleware(memory=memory, raise_errors=True), guard(answers)]
-    agent: Any = create_agent(
-        ScriptedModel(lines=["Hello."]),
-        middleware=middleware if order == "before" else middleware[::-1],
-        checkpointer=InMemorySaver(),
-    )
-    for text in (SECRET, "Hi!"):
-        given = human(text)
-        if asynchronous:
-            await agent.ainvoke(given, thread("1"))
-        else:
-            agent.invoke(given, thread("1"))
-        assert speakers_and_texts(memory) == (
-            [] if text == SECRET else [("Human", "Hi!"), ("AI", "Hello.")]
-        )
-    if not (answers and order == "after" and guard is BeforeAgent):  # this middleware saw nothing
-        assert warnings(caplog)
-        assert all("not remembered" in it for it in warnings(caplog))
-    assert SECRET not in caplog.text
+    guards: tuple[Any, ...] = (BeforeAgent, BeforeModel)
+    for n, (guard, answers, stands_first) in enumerate(product(guards, (0, 1), (0, 1))):
+        with subtests.test(guard=guard.__name__, answers=answers, stands_first=stands_first):
+            own = memory.in_namespace(f"{n}")
+            caplog.clear()
+            both: list[Any] = [RecallMMiddleware(memory=own, raise_errors=True), guard(answers)]
+            agent: Any = create_agent(
+                ScriptedModel(lines=["Hello."]),
+                middleware=both[::-1] if stands_first else both,
+                checkpointer=InMemorySaver(),
+            )
+            await agent.ainvoke(human(SECRET), thread("1"))
+            assert speakers_and_texts(own) == []
+            agent.invoke(human("Hi!"), thread("1"))
+            assert speakers_and_texts(own) == [("Human", "Hi!"), ("AI", "Hello.")]
+            if not (answers and stands_first and guard is BeforeAgent):  # this one saw nothing
+                assert warnings(caplog)
+                assert all("not remembered" in it for it in warnings(caplog))
+            assert SECRET not in caplog.text
 
 
 def test_a_failure_before_the_model_says_what_was_not_remembered(
@@ -139,36 +131,31 @@ def test_a_message_that_was_refused_without_a_thread_is_not_written(memory: Reca
     ]
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-@pytest.mark.parametrize("order", ["before", "after"])
-def test_words_beside_a_tool_call_that_a_person_refuses_are_written(
-    memory: RecallM, order: str, elsewhere: bool
-) -> None:
+def test_words_beside_a_tool_call_that_a_person_refuses_are_written(memory: RecallM) -> None:
     """No tool runs; elsewhere is another process, which knows nothing but the thread."""
-    saver = InMemorySaver()
-    model = ScriptedModel(lines=[call("weather", says="Let me look.", city="Oslo"), "As you like."])
+    for elsewhere, order in product((False, True), (1, -1)):
+        own = memory.in_namespace(f"{elsewhere} {order}")
+        saver = InMemorySaver()
+        lines = [call("weather", says="Let me look.", city="Oslo"), "As you like."]
+        model = ScriptedModel(lines=lines)
 
-    def agent_of() -> Any:
-        middleware: list[Any] = [
-            RecallMMiddleware(memory=memory, raise_errors=True),
-            HumanInTheLoopMiddleware(interrupt_on={"weather": True}),
-        ]
-        return create_agent(
-            model,
-            [weather],
-            checkpointer=saver,
-            middleware=middleware if order == "before" else middleware[::-1],
-        )
+        def agent_of(own: RecallM, order: int, saver: Any, model: Any) -> Any:
+            both: list[Any] = [
+                RecallMMiddleware(memory=own, raise_errors=True),
+                HumanInTheLoopMiddleware(interrupt_on={"weather": True}),
+            ]
+            return create_agent(model, [weather], checkpointer=saver, middleware=both[::order])
 
-    agent = agent_of()
-    agent.invoke(human("How is Oslo?"), thread("1"))
-    refused: Any = Command(resume={"decisions": [{"type": "reject", "message": "No."}]})
-    (agent_of() if elsewhere else agent).invoke(refused, thread("1"))
-    assert speakers_and_texts(memory) == [
-        ("Human", "How is Oslo?"),
-        ("AI", "Let me look."),
-        ("AI", "As you like."),
-    ]
+        agent = agent_of(own, order, saver, model)
+        agent.invoke(human("How is Oslo?"), thread("1"))
+        agent = agent_of(own, order, saver, model) if elsewhere else agent
+        refused = Command(resume={"decisions": [{"type": "reject", "message": "No."}]})
+        agent.invoke(refused, thread("1"))
+        assert speakers_and_texts(own) == [
+            ("Human", "How is Oslo?"),
+            ("AI", "Let me look."),
+            ("AI", "As you like."),
+        ], own.namespace
 
 
 class Answer(BaseModel):

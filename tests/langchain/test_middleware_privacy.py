@@ -18,7 +18,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_recallm import RecallMMiddleware
-from recallm import InvalidInputError, RecallM
+from recallm import RecallM
 from recallm.adapting import Message
 from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
@@ -63,55 +63,51 @@ def agent_of(
     return create_agent(model, middleware=middleware, **more)
 
 
-both_orders = pytest.mark.parametrize("order", ["before", "after"])
+# The order of the two, and whether the agent runs on an event loop.
+both_orders = pytest.mark.parametrize(
+    ("order", "asynchronous"), [("before", False), ("after", True)]
+)
 
 
-@pytest.mark.parametrize(("checkpoints", "asynchronous"), [(False, True), (True, False)])
-@pytest.mark.parametrize("position", ["system", "user"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @both_orders
 async def test_what_the_user_says_is_redacted(
-    kept: RecallM,
-    tmp_path: Path,
-    order: str,
-    strategy: Strategy,
-    position: Any,
-    checkpoints: bool,
-    asynchronous: bool,
+    kept: RecallM, tmp_path: Path, order: str, asynchronous: bool
 ) -> None:
     """In two turns, wherever the middleware stands."""
-    model = ScriptedModel(lines=[call("weather", city="Oslo"), "Noted.", "I do not know."])
-    agent = agent_of(
-        model,
-        PIIMiddleware("email", strategy=strategy),
-        RecallMMiddleware(memory=kept, position=position, raise_errors=True),
-        order,
-        tools=[weather],
-        checkpointer=InMemorySaver() if checkpoints else None,
-    )
-    await run(agent, asynchronous, human(ASKED), thread("1"))
-    await run(agent, asynchronous, human("What is my mail?"), thread("2"))
-    written = speakers_and_texts(kept)
-    assert [who for who, _ in written] == ["Human", "AI", "Human", "AI"]
-    assert written[0][1].startswith("My mail is ")
-    assert SECRET not in repr(model.sent)
-    assert "My mail is" in repr(model.sent[2])  # recalled, as it was redacted
-    assert "recalled_memory" not in repr(model.sent[:2])  # not what this turn wrote
+    for n, strategy in enumerate(STRATEGIES):
+        model = ScriptedModel(lines=[call("weather", city="Oslo"), "Noted.", "I do not know."])
+        own = kept.in_namespace(strategy)
+        agent = agent_of(
+            model,
+            PIIMiddleware("email", strategy=strategy),
+            RecallMMiddleware(
+                memory=own, position=("system", "user", "user")[n], raise_errors=True
+            ),
+            order,
+            tools=[weather],
+            checkpointer=InMemorySaver() if n else None,
+        )
+        await run(agent, asynchronous, human(ASKED), thread("1"))
+        await run(agent, asynchronous, human("What is my mail?"), thread("2"))
+        written = speakers_and_texts(own)
+        assert [who for who, _ in written] == ["Human", "AI", "Human", "AI"]
+        assert written[0][1].startswith("My mail is ")
+        assert SECRET not in repr(model.sent)
+        assert "My mail is" in repr(model.sent[2])  # recalled, as it was redacted
+        assert "recalled_memory" not in repr(model.sent[:2])  # not what this turn wrote
     assert not is_kept(kept, tmp_path)
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @both_orders
 async def test_what_the_model_and_tools_say_is_redacted(
-    kept: RecallM, tmp_path: Path, order: str, strategy: Strategy, asynchronous: bool
+    kept: RecallM, tmp_path: Path, order: str, asynchronous: bool
 ) -> None:
     model = ScriptedModel(
         lines=[call("look_up", name="Ann"), f"It is {SECRET}.", "As I said.", "Hm."]
     )
     agent = agent_of(
         model,
-        PIIMiddleware("email", strategy=strategy, apply_to_output=True, apply_to_tool_results=True),
+        PIIMiddleware("email", apply_to_output=True, apply_to_tool_results=True),
         RecallMMiddleware(memory=kept, roles={"human", "ai", "tool"}, raise_errors=True),
         order,
         tools=[look_up],
@@ -127,7 +123,6 @@ async def test_what_the_model_and_tools_say_is_redacted(
     assert not is_kept(kept, tmp_path)
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
 @both_orders
 async def test_words_beside_tool_calls_are_redacted(
     kept: RecallM, tmp_path: Path, order: str, asynchronous: bool
@@ -159,10 +154,9 @@ async def test_words_beside_tool_calls_are_redacted(
     assert not is_kept(kept, tmp_path)
 
 
-@pytest.mark.parametrize(("checkpoints", "asynchronous"), [(False, False), (True, True)])
 @both_orders
 async def test_a_blocked_message_is_written_nowhere(
-    kept: RecallM, tmp_path: Path, order: str, checkpoints: bool, asynchronous: bool
+    kept: RecallM, tmp_path: Path, order: str, asynchronous: bool
 ) -> None:
     """Nor in the turns of the thread that follow, in which its checkpoint still holds it."""
     model = ScriptedModel(lines=["Hello!", "I do not know."])
@@ -171,7 +165,7 @@ async def test_a_blocked_message_is_written_nowhere(
         PIIMiddleware("email", strategy="block"),
         RecallMMiddleware(memory=kept, raise_errors=True),
         order,
-        checkpointer=InMemorySaver() if checkpoints else None,
+        checkpointer=InMemorySaver() if asynchronous else None,
     )
     for _ in range(2):
         with pytest.raises(PIIDetectionError):
@@ -188,30 +182,32 @@ async def test_a_blocked_message_is_written_nowhere(
     assert not is_kept(kept, tmp_path)
 
 
-@pytest.mark.parametrize("what", ["reply", "tool result"])
 @both_orders
-def test_a_blocked_reply_is_written_nowhere(
-    kept: RecallM, tmp_path: Path, order: str, what: str
+async def test_a_blocked_reply_is_written_nowhere(
+    kept: RecallM, tmp_path: Path, order: str, asynchronous: bool
 ) -> None:
-    model = ScriptedModel(
-        lines=[f"It is {SECRET}." if what == "reply" else call("look_up", name="Ann"), "Hm.", "Hm."]
-    )
-    agent = agent_of(
-        model,
-        PIIMiddleware("email", strategy="block", apply_to_output=True, apply_to_tool_results=True),
-        RecallMMiddleware(memory=kept, roles={"human", "ai", "tool"}, raise_errors=True),
-        order,
-        tools=[look_up],
-        checkpointer=InMemorySaver(),
-    )
-    with pytest.raises(PIIDetectionError):
-        agent.invoke(human("What is the mail of Ann?"), thread("1"))
-    agent.invoke(human("Ann's mail?"), thread("2"))
-    assert ("Human", "What is the mail of Ann?") in speakers_and_texts(kept)  # it was let through
-    assert not is_kept(kept, tmp_path)
-    assert SECRET not in repr(model.sent)
-    if what == "reply":
-        agent.invoke(human("Never mind."), thread("1"))
+    for what in ("reply", "tool result"):
+        own = kept.in_namespace(what)
+        first = f"It is {SECRET}." if what == "reply" else call("look_up", name="Ann")
+        model = ScriptedModel(lines=[first, "Hm.", "Hm."])
+        agent = agent_of(
+            model,
+            PIIMiddleware(
+                "email", strategy="block", apply_to_output=True, apply_to_tool_results=True
+            ),
+            RecallMMiddleware(memory=own, roles={"human", "ai", "tool"}, raise_errors=True),
+            order,
+            tools=[look_up],
+            checkpointer=InMemorySaver(),
+        )
+        with pytest.raises(PIIDetectionError):
+            await run(agent, asynchronous, human("What is the mail of Ann?"), thread("1"))
+        await run(agent, asynchronous, human("Ann's mail?"), thread("2"))
+        # The question was let through.
+        assert ("Human", "What is the mail of Ann?") in speakers_and_texts(own)
+        assert SECRET not in repr(model.sent)
+        if what == "reply":
+            await run(agent, asynchronous, human("Never mind."), thread("1"))
         assert not is_kept(kept, tmp_path)
 
 
@@ -270,10 +266,7 @@ def without_secret(text: str) -> str:
     return text.replace(SECRET, "[MAIL]")
 
 
-@pytest.mark.parametrize("checkpoints", [False, True])
-def test_redact_comes_before_all_that_is_written(
-    kept: RecallM, tmp_path: Path, checkpoints: bool
-) -> None:
+def test_redact_comes_before_all_that_is_written(kept: RecallM, tmp_path: Path) -> None:
     """Of the user, the model, tools, a long message; the thread's messages stay as they are."""
     padding = "I saw a bird. " * 2000
     model = ScriptedModel(
@@ -286,9 +279,7 @@ def test_redact_comes_before_all_that_is_written(
     ours = RecallMMiddleware(
         memory=kept, roles={"human", "ai", "tool"}, redact=without_secret, raise_errors=True
     )
-    agent = create_agent(
-        model, [look_up], middleware=[ours], checkpointer=InMemorySaver() if checkpoints else None
-    )
+    agent = create_agent(model, [look_up], middleware=[ours], checkpointer=InMemorySaver())
     output = agent.invoke(human(f"{ASKED} {padding}"), thread("1"))
     assert SECRET in output["messages"][0].text
     agent.invoke(human(f"Is it {SECRET}?"), thread("2"))
@@ -302,21 +293,6 @@ def test_redact_comes_before_all_that_is_written(
     ]
     assert "[MAIL]" in system(model.sent[2])
     assert not is_kept(kept, tmp_path)
-
-
-def test_recall_asks_in_redacted_words(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An embedding model elsewhere is given the question."""
-    asked: list[str] = []
-    recall = RecallM.recall
-
-    def recorded(self: RecallM, question: str, **how: Any) -> Any:
-        asked.append(question)
-        return recall(self, question, **how)
-
-    monkeypatch.setattr(RecallM, "recall", recorded)
-    ours = RecallMMiddleware(memory=memory, redact=without_secret, raise_errors=True)
-    create_agent(ScriptedModel(lines=["Hm."]), middleware=[ours]).invoke(human(ASKED))
-    assert asked == [without_secret(ASKED)]
 
 
 def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
@@ -344,28 +320,17 @@ def fail(_: object) -> Any:
     raise ValueError("the detector is down")
 
 
-@pytest.mark.parametrize(
-    "functions",
-    [{"redact": fail}, {"accept": fail}, {"redact": lambda _: None}, {"accept": lambda _: None}],
-)
-def test_where_they_fail_nothing_is_written(
-    kept: RecallM, tmp_path: Path, functions: dict[str, Any], caplog: pytest.LogCaptureFixture
+def test_where_they_fail_the_agent_answers(
+    kept: RecallM, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    model = ScriptedModel(lines=["Noted."] * 2)
-    agent = create_agent(model, middleware=[RecallMMiddleware(memory=kept, **functions)])
-    with caplog.at_level(logging.WARNING, "langchain_recallm"):
-        assert agent.invoke(human(ASKED))["messages"][-1].text == "Noted."
-    assert speakers_and_texts(kept) == []
-    assert not is_kept(kept, tmp_path)
-    assert any("not remembered" in it.message for it in caplog.records)
-    assert SECRET not in caplog.text
-    strict = RecallMMiddleware(memory=kept, raise_errors=True, **functions)
-    with pytest.raises((ValueError, InvalidInputError)):
-        create_agent(model, middleware=[strict]).invoke(human(ASKED))
-
-
-@pytest.mark.parametrize("argument", ["redact", "accept"])
-def test_what_is_no_function_is_refused_at_once(memory: RecallM, argument: str) -> None:
-    with pytest.raises(InvalidInputError) as refused:
-        RecallMMiddleware(**{"memory": memory, argument: "email"})  # type: ignore[arg-type]
-    assert refused.value.argument == argument
+    """Nothing is written, and no log shows the text."""
+    hooks: list[dict[str, Any]] = [{"redact": fail}, {"accept": fail}, {"accept": lambda _: None}]
+    for hook in hooks:
+        model = ScriptedModel(lines=["Noted."])
+        agent = create_agent(model, middleware=[RecallMMiddleware(memory=kept, **hook)])
+        with caplog.at_level(logging.WARNING, "langchain_recallm"):
+            assert agent.invoke(human(ASKED))["messages"][-1].text == "Noted."
+        assert speakers_and_texts(kept) == []
+        assert not is_kept(kept, tmp_path)
+        assert any("not remembered" in it.message for it in caplog.records)
+        assert SECRET not in caplog.text

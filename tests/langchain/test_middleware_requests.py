@@ -16,7 +16,7 @@ from langchain_recallm import RecallMMiddleware, RecallMStore, create_recallm_to
 from recallm import RecallM
 from tests.langchain.agents import human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
-from tests.written_messages import archived_passages, speakers_and_texts
+from tests.written_messages import speakers_and_texts
 
 BIRDS = [f"I saw bird {n} in the garden." for n in range(8)]
 
@@ -134,14 +134,6 @@ def test_a_turn_reads_no_more_in_a_long_thread(
 
 
 # -- who wrote it ------------------------------------------------------------------------------
-
-
-def test_the_same_agent_called_by_a_person_hears_a_person(memory: RecallM) -> None:
-    ours = RecallMMiddleware(memory=memory, human_prefix="Ann", raise_errors=True)
-    agent = create_agent(ScriptedModel(lines=["It snows."]), middleware=[ours])
-    agent.invoke(human("How is Oslo?"), thread("1"))
-    assert speakers_and_texts(memory) == [("Ann", "How is Oslo?"), ("AI", "It snows.")]
-    assert [it["metadata"]["role"] for it in archived_passages(memory)] == ["human", "ai"]
 
 
 # -- what is long ------------------------------------------------------------------------------

@@ -411,9 +411,8 @@ def test_a_full_disk_does_not_cost_the_answer(
     ] * 3  # what was asked, and the answer, which is tried again at the end
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
+def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
+    for argument, value in [
         ("memory", "memory.db"),
         ("namespace", 42),
         ("namespace", ""),
@@ -435,12 +434,11 @@ def test_a_full_disk_does_not_cost_the_answer(
         ("name", ""),
         ("name", 42),
         ("max_tokens", 20),
-    ],
-)
-def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, argument: str, value: Any) -> None:
-    with pytest.raises(InvalidInputError) as refused:
-        RecallMMiddleware(**{"memory": memory, argument: value})
-    assert refused.value.argument == argument
+    ]:
+        with subtests.test(case=str((argument, value))):
+            with pytest.raises(InvalidInputError) as refused:
+                RecallMMiddleware(**{"memory": memory, argument: value})
+            assert refused.value.argument == argument
 
 
 def test_on_neo4j(neo4j_server: RunningServer) -> None:

@@ -49,7 +49,7 @@ def users_agent(memory: RecallM, model: ScriptedModel, **how: Any) -> Any:
 
 USERS = ("ann", "bob")
 TALKS = [(user, number) for user in USERS for number in range(5)]
-TURNS = 50  # in each: 500 on threads, 500 on the event loop
+TURNS = 4  # in each
 
 
 def seen(user: str, number: int) -> list[str]:

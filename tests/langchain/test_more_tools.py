@@ -9,7 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
 
 from langchain_recallm import RecallMMiddleware, create_recallm_tools
-from langchain_recallm._tool_schemas import ToolName
+from langchain_recallm._memory_tools import ToolName
 from recallm import InvalidInputError, NewItem, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactMemory
@@ -52,10 +52,11 @@ def test_the_tools_are_those_that_are_asked_for(memory: RecallM) -> None:
         assert not {"runtime", "config"} & set(schema["properties"])
 
 
-@pytest.mark.parametrize("wrong", ["recall_memory", ["drop_memory"], [3], None])
-def test_a_tool_that_is_none_is_refused(memory: RecallM, wrong: Any) -> None:
-    with pytest.raises(InvalidInputError, match="tools"):
-        create_recallm_tools(memory, tools=wrong)
+def test_a_tool_that_is_none_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
+    for wrong in ["recall_memory", ["drop_memory"], [3], None]:
+        with subtests.test(case=str(wrong)):
+            with pytest.raises(InvalidInputError, match="tools"):
+                create_recallm_tools(memory, tools=wrong)
 
 
 # -- listing ---------------------------------------------------------------------------------------
@@ -171,11 +172,3 @@ def test_in_the_scope_of_a_session_the_thread_alone_is_forgotten(memory: RecallM
     assert answer(forget, thread("monday"), confirm=True).status == "success"
     assert texts(memory) == ["Said on Tuesday."]
     assert answer(forget, confirm=True).status == "error"  # no thread
-
-
-async def test_they_work_on_the_event_loop(memory: RecallM) -> None:
-    tools = tools_of(memory)
-    memory.update("Ann lives in Oslo.", id="a")
-    assert "Oslo" in await tools["list_memories"].ainvoke({})
-    assert "Replaced" in await tools["update_memory"].ainvoke({"id": "a", "text": "Ann is well."})
-    assert "everything" in await tools["forget_me"].ainvoke({"confirm": True})

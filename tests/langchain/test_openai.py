@@ -10,8 +10,7 @@ from typing import Any
 import openai
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelRetryMiddleware
-from langchain_core.messages import AIMessageChunk, HumanMessage
+from langchain_core.messages import AIMessageChunk
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
@@ -19,6 +18,8 @@ from pydantic import BaseModel
 from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_recallm_tools
 from recallm import LLMError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
+from recallm.facts import FactChat, FactMemory
+from tests.facts.figures import FIGURES
 from tests.langchain.agents import human, thread
 from tests.openai_server import MODEL, OpenAIServer, Reply
 from tests.written_messages import speakers_and_texts
@@ -139,7 +140,7 @@ def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
 FAILURES = [
     (Reply(status=429, retry_after=0.05), openai.RateLimitError),
     (Reply(status=500), openai.InternalServerError),
-    (Reply(text="Too late.", delay=3.0), openai.APITimeoutError),
+    (Reply(text="Too late.", delay=1.0), openai.APITimeoutError),
 ]
 
 
@@ -150,34 +151,33 @@ TOLD: dict[type[Exception], str] = {
 }
 
 
-@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
-@pytest.mark.parametrize("again", ["resume", "ask again"])
 async def test_a_failure_does_not_lose_the_users_message(
-    memory: RecallM, failure: Reply, error: type[Exception], again: str
+    memory: RecallM, subtests: pytest.Subtests
 ) -> None:
-    with OpenAIServer(failure, "Noted.") as server:
-        agent = agent_of(server, memory, timeout=0.8)
-        with pytest.raises(error):
-            await agent.ainvoke(human("I moved to Oslo.", id="message-1"), thread("1"))
-        assert speakers_and_texts(memory) == [("Human", "I moved to Oslo.")]
-        retry = None if again == "resume" else human("I moved to Oslo.", id="message-1")
-        output = await agent.ainvoke(retry, thread("1"))
-    assert output["messages"][-1].text == "Noted."
-    assert speakers_and_texts(memory) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
-    assert [it.messages[-1]["content"] for it in server.requests] == ["I moved to Oslo."] * 2
-    assert all(OPENING not in it.messages[0]["content"] for it in server.requests)
+    for again, (failure, error) in zip(("resume", "ask again", "resume"), FAILURES, strict=True):
+        with subtests.test(error=error.__name__), OpenAIServer(failure, "Noted.") as server:
+            own = memory.in_namespace(error.__name__)
+            agent = agent_of(server, own, timeout=0.4)
+            with pytest.raises(error):
+                await agent.ainvoke(human("I moved to Oslo.", id="message-1"), thread("1"))
+            assert speakers_and_texts(own) == [("Human", "I moved to Oslo.")]
+            retry = None if again == "resume" else human("I moved to Oslo.", id="message-1")
+            output = await agent.ainvoke(retry, thread("1"))
+            assert output["messages"][-1].text == "Noted."
+            assert speakers_and_texts(own) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
+            asked = [it.messages[-1]["content"] for it in server.requests]
+            assert asked == ["I moved to Oslo."] * 2
+            assert all(OPENING not in it.messages[0]["content"] for it in server.requests)
 
 
-@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
-def test_the_clients_own_retries(memory: RecallM, failure: Reply, error: type[Exception]) -> None:
+def test_the_clients_own_retries(memory: RecallM) -> None:
     """They are one turn: recalled once, written once."""
     memory.update("Ann lives in Oslo.")
-    with OpenAIServer(failure, failure, "In Oslo.") as server:
-        agent = agent_of(server, memory, timeout=0.8, max_retries=2)
+    with OpenAIServer(*(failure for failure, _ in FAILURES), "In Oslo.") as server:
+        agent = agent_of(server, memory, timeout=0.4, max_retries=3)
         output = agent.invoke(human("Where does Ann live?"), thread("1"))
     assert output["messages"][-1].text == "In Oslo."
-    assert len(server.requests) == 3
-    assert [it.headers["x-stainless-retry-count"] for it in server.requests] == ["0", "1", "2"]
+    assert [it.headers["x-stainless-retry-count"] for it in server.requests] == list("0123")
     assert len({it.messages[0]["content"] for it in server.requests}) == 1
     assert speakers_and_texts(memory, "1") == [
         ("Human", "Where does Ann live?"),
@@ -194,19 +194,6 @@ def test_a_stream_that_breaks_off(memory: RecallM) -> None:
         assert speakers_and_texts(memory) == [("Human", "Where does Ann live?")]
         agent.invoke(None, thread("1"))
     assert speakers_and_texts(memory) == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
-
-
-def test_retries_by_another_middleware(memory: RecallM) -> None:
-    with OpenAIServer(Reply(status=500), "Hi.") as server:
-        agent: Any = create_agent(
-            model_of(server),
-            middleware=[
-                RecallMMiddleware(memory=memory, raise_errors=True),
-                ModelRetryMiddleware(max_retries=1, initial_delay=0.0, jitter=False),
-            ],
-        )
-        agent.invoke(human("Hello."))
-    assert speakers_and_texts(memory) == [("Human", "Hello."), ("AI", "Hi.")]
 
 
 class City(BaseModel):
@@ -232,23 +219,6 @@ def test_a_structured_answer(memory: RecallM) -> None:
     ]
 
 
-def test_an_image_beside_the_question(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-    message = HumanMessage([{"type": "text", "text": "Does Ann live here?"}, image])
-    with OpenAIServer("Yes.") as server:
-        agent: Any = create_agent(
-            model_of(server),
-            middleware=[RecallMMiddleware(memory=memory, position="user", raise_errors=True)],
-        )
-        agent.invoke({"messages": [message]})
-    (asked,) = server.requests[0].messages
-    text, picture, block = asked["content"]
-    assert (text["text"], picture) == ("Does Ann live here?", image)
-    assert "Ann lives in Oslo." in block["text"]
-    assert speakers_and_texts(memory)[1:] == [("Human", "Does Ann live here?"), ("AI", "Yes.")]
-
-
 # -- the core's language model -----------------------------------------------------------------
 
 
@@ -271,20 +241,20 @@ def test_contexts_are_revised_by_the_chat_model() -> None:
     assert server.requests
 
 
-@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
-def test_a_revision_that_fails_loses_nothing(failure: Reply, error: type[Exception]) -> None:
-    with OpenAIServer(*[failure] * 9) as server:
-        llm = as_llm(model_of(server, timeout=0.2))
-        with RecallM(llm=llm, config=RecallConfig(revise_every=1)) as memory:
-            memory.update("Brandon loves coffee.")
-            update = memory.update("Brandon lives in Oslo.")
-            assert update.revisions
-            for revision in update.revisions:
-                assert revision.text is None
-                assert TOLD[error] in str(revision.reason)
-            assert memory.stats().passages == 2
-            with pytest.raises(LLMError, match=TOLD[error]):
-                memory.ask("Where does Brandon live?")
+def test_a_revision_that_fails_loses_nothing(subtests: pytest.Subtests) -> None:
+    for failure, error in FAILURES:
+        with subtests.test(error=error.__name__), OpenAIServer(*[failure] * 9) as server:
+            llm = as_llm(model_of(server, timeout=0.2))
+            with RecallM(llm=llm, config=RecallConfig(revise_every=1)) as memory:
+                memory.update("Brandon loves coffee.")
+                update = memory.update("Brandon lives in Oslo.")
+                assert update.revisions
+                for revision in update.revisions:
+                    assert revision.text is None
+                    assert TOLD[error] in str(revision.reason)
+                assert memory.stats().passages == 2
+                with pytest.raises(LLMError, match=TOLD[error]):
+                    memory.ask("Where does Brandon live?")
 
 
 # -- the answer chain --------------------------------------------------------------------------
@@ -310,13 +280,54 @@ async def test_the_answer_chain(memory: RecallM) -> None:
     assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
 
 
-@pytest.mark.parametrize(("failure", "error"), FAILURES, ids=["429", "500", "time-out"])
-def test_the_answer_chain_fails_as_the_model_does(
-    memory: RecallM, failure: Reply, error: type[Exception]
-) -> None:
+def test_the_answer_chain_fails_as_the_model_does(memory: RecallM) -> None:
     memory.update("Ann lives in Oslo.")
-    with OpenAIServer(failure, failure, "In Oslo.") as server:
-        with pytest.raises(error):
-            answer_chain(memory, model_of(server, timeout=0.8)).invoke("Where does Ann live?")
-        patient = answer_chain(memory, model_of(server, timeout=0.8, max_retries=2))
+    failures = [failure for failure, _ in FAILURES]
+    with OpenAIServer(*failures, *failures, "In Oslo.") as server:
+        for _, error in FAILURES:
+            with pytest.raises(error):
+                answer_chain(memory, model_of(server, timeout=0.4)).invoke("Where does Ann live?")
+        patient = answer_chain(memory, model_of(server, timeout=0.4, max_retries=3))
         assert patient.invoke("Where does Ann live?")["answer"] == "In Oslo."
+
+
+def test_the_stream_of_an_answer_that_breaks_off(memory: RecallM) -> None:
+    said: list[str] = []
+    with OpenAIServer(Reply(text="He drinks green tea.", after=3)) as server:
+        stream = answer_chain(memory, model_of(server)).stream("What does Brandon drink?")
+        with pytest.raises(openai.APIConnectionError):
+            said.extend(chunk["answer"] for chunk in stream if "answer" in chunk)
+    assert "".join(said) == "He drinks"
+
+
+# -- a chat that reads and writes facts ----------------------------------------------------------
+
+
+def test_dialogues_of_the_paper() -> None:
+    """The stream is cut where the model invents a result."""
+    for figure in FIGURES[::2]:
+        facts = FactMemory(RecallM())
+        calls = [calls for _, calls in figure.told]
+        invented = f"{figure.response} {{Nobody>>is>>anything}}] Nobody is."
+        with OpenAIServer(*calls, invented, figure.answer) as server:
+            chat = FactChat(facts, model_of(server))
+            for sentence, _ in figure.told:
+                assert chat.answer(sentence).complete
+            pieces = list(chat.stream(figure.question))
+        assert "".join(pieces) == figure.answer
+        assert len(pieces) == len(figure.answer.split())
+        *_, asked, answered = (request.body for request in server.requests)
+        assert asked["stream"] is True
+        (message,) = asked["messages"]
+        assert message["role"] == "user"
+        assert message["content"].endswith(f"\n\nMessage: {figure.question}\nReply:")
+        results = figure.full_input.removeprefix(figure.question)
+        assert answered["messages"][0]["content"] == f"{message['content']} {results}"
+
+
+def test_a_server_that_fails_a_chat(memory: RecallM) -> None:
+    cut_off = Reply(text="[MEM_WRITE{Ada>>knows>>Bob}] Noted and so on.", after=4)
+    for reply in (Reply(status=500), cut_off):
+        with OpenAIServer(reply) as server, pytest.raises(LLMError, match="the language model"):
+            FactChat(FactMemory(memory), model_of(server)).answer("Ada knows Bob.")
+    assert memory.stats().passages == 0

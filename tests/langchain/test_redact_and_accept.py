@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -84,11 +83,7 @@ def by_tool(memory: RecallM, text: str, **hooks: Any) -> None:
     save.invoke({"text": text})
 
 
-EVERYWHERE = pytest.mark.parametrize(
-    "write",
-    [by_middleware, by_memory, by_history, by_store, by_tool],
-    ids=lambda it: it.__name__,
-)
+EVERYWHERE = (by_middleware, by_memory, by_history, by_store, by_tool)
 
 
 def archive(memory: RecallM) -> str:
@@ -97,58 +92,49 @@ def archive(memory: RecallM) -> str:
     return written.getvalue()
 
 
-@EVERYWHERE
-def test_a_text_is_written_as_it_is_redacted(memory: RecallM, write: Callable[..., None]) -> None:
-    write(memory, SAID, redact=redact)
-    assert SECRET not in archive(memory)
-    assert "My PIN is [PIN]." in archive(memory)
-
-
-@EVERYWHERE
-def test_what_is_refused_is_counted_without_its_text(
-    memory: RecallM, write: Callable[..., None], caplog: pytest.LogCaptureFixture
+def test_what_is_written_is_redacted_and_what_is_refused_is_counted(
+    memory: RecallM, subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO):
-        with suppress(ToolException):  # the model is told so
-            write(memory, SAID, redact=redact, accept=refuse)
-    assert "PIN" not in archive(memory)
-    assert "Noted." in archive(memory)
-    assert "accept refused 1 of " in caplog.text
-    assert "PIN" not in "".join(it.getMessage() for it in caplog.records)
-
-
-@EVERYWHERE
-@pytest.mark.parametrize("hook", ["redact", "accept"])
-def test_where_a_hook_fails_nothing_is_written(
-    memory: RecallM, write: Callable[..., None], hook: str
-) -> None:
-    with pytest.raises(Exception, match=r"LookupError|names is gone"):
-        write(memory, SAID, **{hook: fail})
-    assert memory.stats().passages == 0
-
-
-@EVERYWHERE
-@pytest.mark.parametrize("hook", [{"redact": lambda _: 3}, {"accept": lambda _: "yes"}])
-def test_a_hook_that_returns_something_else_is_an_error(
-    memory: RecallM, write: Callable[..., None], hook: dict[str, Any]
-) -> None:
-    with pytest.raises(Exception, match="must return"):
-        write(memory, SAID, **hook)
-    assert memory.stats().passages == 0
+    for write in EVERYWHERE:
+        with subtests.test(write.__name__):
+            own = memory.in_namespace(write.__name__)
+            write(own, SAID, redact=redact)
+            assert SECRET not in archive(own)
+            assert "My PIN is [PIN]." in archive(own)
+            own.forget(everything=True)
+            caplog.clear()
+            with caplog.at_level(logging.INFO), suppress(ToolException):  # the model is told so
+                write(own, SAID, redact=redact, accept=refuse)
+            assert "PIN" not in archive(own)
+            assert "Noted." in archive(own)
+            assert "accept refused 1 of " in caplog.text
+            assert "PIN" not in "".join(it.getMessage() for it in caplog.records)
 
 
 async def asynchronous(_: Any) -> Any:
     return True
 
 
-@EVERYWHERE
-@pytest.mark.parametrize("hook", ["redact", "accept"])
-def test_a_hook_that_is_no_function_is_refused(
-    memory: RecallM, write: Callable[..., None], hook: str
-) -> None:
-    for wrong in ("text", asynchronous):
-        with pytest.raises(ValueError, match=hook):
-            write(memory, SAID, **{hook: wrong})
+def test_where_a_hook_fails_nothing_is_written(memory: RecallM, subtests: pytest.Subtests) -> None:
+    no_result = r"LookupError|names is gone|must return"
+    for write in EVERYWHERE:
+        for hook, failing in (
+            ("redact", fail),
+            ("accept", fail),
+            ("redact", lambda _: 3),
+            ("accept", lambda _: "yes"),
+        ):
+            with subtests.test(write.__name__, hook=hook):
+                with pytest.raises(Exception, match=no_result):
+                    write(memory, SAID, **{hook: failing})
+                assert memory.stats().passages == 0
+        for hook in ("redact", "accept"):
+            for wrong in ("text", asynchronous):
+                with (
+                    subtests.test(write.__name__, hook=hook),
+                    pytest.raises(ValueError, match=hook),
+                ):
+                    write(memory, SAID, **{hook: wrong})
 
 
 # -- what is particular to one of them -------------------------------------------------------------
@@ -162,21 +148,13 @@ def test_a_message_handed_in_again_is_known_by_its_redacted_text(memory: RecallM
     assert [it.content for it in history.messages] == ["My PIN is [PIN]."]
 
 
-def test_a_chains_memory_asks_in_redacted_words(
-    memory: RecallM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    recall = RecallM.recall
-
-    def noted(self: RecallM, question: str, **how: Any) -> Any:
-        asked.append(question)
-        return recall(self, question, **how)
-
-    monkeypatch.setattr(RecallM, "recall", noted)
+def test_recall_asks_in_redacted_words(memory: RecallM, recalls: list[str]) -> None:
+    """An embedding model elsewhere is given the question."""
+    by_middleware(memory, f"Is {SECRET} mine?", redact=redact)
     chain_memory = RecallMMemory(memory=memory, redact=redact)
     chain_memory.load_memory_variables({"input": f"Is {SECRET} mine?"})
     create_recallm_tools(memory, redact=redact)[0].invoke({"query": f"Is {SECRET} mine?"})
-    assert asked == ["Is [PIN] mine?"] * 2
+    assert recalls == ["Is [PIN] mine?"] * 3
 
 
 def test_a_store_shows_accept_the_item_and_keeps_what_it_refuses_to_replace(

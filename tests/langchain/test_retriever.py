@@ -161,24 +161,26 @@ FILTERS: list[tuple[dict[str, Any], set[int]]] = [
 ]
 
 
-@pytest.mark.parametrize(("filters", "days"), FILTERS)
-def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None:
+def test_filters(talk: RecallM, subtests: pytest.Subtests) -> None:
     """The same in the constructor, in a call, and bound."""
-    question = "What is the cat called?"
-    expected = [f"My cat number {day}" for day in sorted(days)]
+    for filters, days in FILTERS:
+        with subtests.test(case=str((filters, days))):
+            question = "What is the cat called?"
+            expected = [f"My cat number {day}" for day in sorted(days)]
 
-    def told(documents: list[Document]) -> list[str]:
-        return [text.partition(" is ")[0] for text in texts(documents)]
+            def told(documents: list[Document]) -> list[str]:
+                return [text.partition(" is ")[0] for text in texts(documents)]
 
-    plain = RecallMRetriever(memory=talk)
-    assert told(RecallMRetriever(memory=talk, **filters).invoke(question)) == expected
-    assert told(plain.invoke(question, **filters)) == expected
-    assert told(plain.bind(**filters).invoke(question)) == expected
+            plain = RecallMRetriever(memory=talk)
+            assert told(RecallMRetriever(memory=talk, **filters).invoke(question)) == expected
+            assert told(plain.invoke(question, **filters)) == expected
+            assert told(plain.bind(**filters).invoke(question)) == expected
 
 
-@pytest.mark.parametrize(
-    ("conditions", "days"),
-    [
+def test_operators_filter_by_the_metadata_of_the_documents(
+    talk: RecallM, subtests: pytest.Subtests
+) -> None:
+    for conditions, days in [
         ({"day": {"$gt": 2}}, {3, 4}),
         ({"day": {"$gte": 2, "$lt": 4}}, {2, 3}),
         ({"day": {"$lte": 1}}, {1}),
@@ -192,23 +194,19 @@ def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None
         ({"missing": "x"}, set()),
         ({"day": {"$gt": 9}}, set()),
         ({}, {1, 2, 3, 4}),
-    ],
-    ids=str,
-)
-def test_operators_filter_by_the_metadata_of_the_documents(
-    talk: RecallM, conditions: dict[str, Any], days: set[int]
-) -> None:
-    question = "What is the cat called?"
-    expected = [f"My cat number {day}" for day in sorted(days)]
-    plain = RecallMRetriever(memory=talk)
-    for found in (
-        RecallMRetriever(memory=talk, filter=conditions).invoke(question),
-        plain.invoke(question, filter=conditions),
-    ):
-        assert [text.partition(" is ")[0] for text in texts(found)] == expected
-    whole = plain.invoke(question, filter=conditions, mode="context")
-    shown = whole[0].page_content if whole else ""
-    assert {day for day in range(1, 5) if f"number {day} " in shown} == days
+    ]:
+        with subtests.test(case=str((conditions, days))):
+            question = "What is the cat called?"
+            expected = [f"My cat number {day}" for day in sorted(days)]
+            plain = RecallMRetriever(memory=talk)
+            for found in (
+                RecallMRetriever(memory=talk, filter=conditions).invoke(question),
+                plain.invoke(question, filter=conditions),
+            ):
+                assert [text.partition(" is ")[0] for text in texts(found)] == expected
+            whole = plain.invoke(question, filter=conditions, mode="context")
+            shown = whole[0].page_content if whole else ""
+            assert {day for day in range(1, 5) if f"number {day} " in shown} == days
 
 
 def test_few_statements_that_pass_are_found_among_many_that_do_not(memory: RecallM) -> None:
@@ -271,9 +269,10 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
         assert len(RecallMRetriever(memory=memory, k=3).invoke("Brandon?")) == 3
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_wrong_arguments_are_refused_here_and_there(
+    memory: RecallM, subtests: pytest.Subtests
+) -> None:
+    for wrong in [
         {"k": 0},
         {"k": True},
         {"k": "3"},
@@ -301,14 +300,13 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
         {"where": {"place": {"floor": [{"$ne": 1}]}}},
         {"path": "users"},
         {"kk": 3},
-    ],
-)
-def test_wrong_arguments_are_refused_here_and_there(memory: RecallM, wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        RecallMRetriever(memory=memory, **wrong)
-    with pytest.raises(InvalidInputError, match=next(iter(wrong))) as caught:
-        RecallMRetriever(memory=memory).invoke("Who?", **wrong)
-    assert caught.value.argument in wrong
+    ]:
+        with subtests.test(case=str(wrong)):
+            with pytest.raises(ValueError, match=next(iter(wrong))):
+                RecallMRetriever(memory=memory, **wrong)
+            with pytest.raises(InvalidInputError, match=next(iter(wrong))) as caught:
+                RecallMRetriever(memory=memory).invoke("Who?", **wrong)
+            assert caught.value.argument in wrong
 
 
 def test_the_core_refuses_the_rest(memory: RecallM) -> None:
@@ -352,21 +350,22 @@ def test_the_papers_ranking() -> None:
         assert whole.page_content == memory.recall("What does Brandon drink?").text
 
 
-@pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])
-@pytest.mark.parametrize("asked", [{"order": "score"}, {"min_score": 0.5}, {"min_score": 0.0}])
-def test_rankings_without_probabilities(ranking: Any, asked: dict[str, Any]) -> None:
+def test_rankings_without_probabilities(subtests: pytest.Subtests) -> None:
     """What needs probabilities is refused when it is set, also of a memory ranked otherwise."""
+    for ranking in ["paper", "ement", "vectors"]:
+        for asked in [{"order": "score"}, {"min_score": 0.5}, {"min_score": 0.0}]:
+            with subtests.test(case=str((ranking, asked))):
 
-    def embed(texts: list[str]) -> list[list[float]]:
-        return [[float(len(text)), 1.0] for text in texts]
+                def embed(texts: list[str]) -> list[list[float]]:
+                    return [[float(len(text)), 1.0] for text in texts]
 
-    with RecallM(embeddings=embed) as memory:
-        other = memory.with_ranking(ranking)
-        with pytest.raises(ValueError, match="ranking='statements'"):
-            RecallMRetriever(memory=other, **asked)
-        with pytest.raises(InvalidInputError, match="ranking='statements'"):
-            RecallMRetriever(memory=other).invoke("Who?", **asked)
-        RecallMRetriever(memory=other.with_ranking("statements"), **asked)
+                with RecallM(embeddings=embed) as memory:
+                    other = memory.with_ranking(ranking)
+                    with pytest.raises(ValueError, match="ranking='statements'"):
+                        RecallMRetriever(memory=other, **asked)
+                    with pytest.raises(InvalidInputError, match="ranking='statements'"):
+                        RecallMRetriever(memory=other).invoke("Who?", **asked)
+                    RecallMRetriever(memory=other.with_ranking("statements"), **asked)
 
 
 def test_metadata_that_only_looks_like_an_operator_is_compared(memory: RecallM) -> None:

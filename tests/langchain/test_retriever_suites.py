@@ -1,4 +1,4 @@
-"""The retriever in LangChain's own suite, on both stores, and beside what else retrieves."""
+"""The retriever in LangChain's own suite, and beside what else retrieves."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from langchain_core.tools import create_retriever_tool
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from langchain_recallm import RecallMRetriever
-from recallm import InvalidInputError, RecallM
-from tests.neo4j.fixtures import RunningServer
+from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM
 
 DRINKS = (
     "Brandon loves coffee.",
@@ -41,7 +40,7 @@ def texts(documents: list[Document]) -> list[str]:
     return [document.page_content for document in documents]
 
 
-class OnAnyStore(RetrieversIntegrationTests):
+class TestRetriever(RetrieversIntegrationTests):
     @property
     def retriever_constructor(self) -> type[RecallMRetriever]:
         return RecallMRetriever
@@ -56,22 +55,38 @@ class OnAnyStore(RetrieversIntegrationTests):
 
     memory: RecallM
 
-
-class TestOnSQLite(OnAnyStore):
     @pytest.fixture(autouse=True)
     def _filled(self, drinks: RecallM) -> None:
         self.memory = drinks
 
 
-class TestOnNeo4j(OnAnyStore):
-    @pytest.fixture(autouse=True)
-    def _filled(self, neo4j_server: RunningServer) -> Iterator[None]:
-        with RecallM(
-            neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
-        ) as self.memory:
-            self.memory.update_many(DRINKS)
-            yield
-            self.memory.forget(everything=True)
+# -- facts that no statement shows --------------------------------------------------------------
+
+
+def test_facts_are_documents(memory: RecallM) -> None:
+    memory.graph.upsert(
+        [NewEntity(id="Ada"), NewEntity(id="Pfizer")],
+        [NewTriplet(subject="Ada", predicate="employed by", object="Pfizer")],
+    )
+    memory.update(
+        "",
+        id="letter",
+        entities=[NewEntity(id="Ben"), NewEntity(id="Pfizer")],
+        triplets=[NewTriplet(subject="Ben", predicate="employed by", object="Pfizer")],
+        metadata={"channel": "general"},
+        source="mail",
+    )
+    for order in ("time", "score"):
+        retriever = RecallMRetriever(memory=memory, order=order)
+        documents = retriever.invoke("Who are employed by Pfizer?")
+        shown = {document.page_content: document for document in documents}
+        assert set(shown) == {"Ada — employed by → Pfizer", "Ben — employed by → Pfizer"}
+        assert len({document.id for document in documents}) == 2
+        ben = shown["Ben — employed by → Pfizer"].metadata
+        assert (ben["passage"], ben["source"], ben["channel"]) == ("letter", "mail", "general")
+        assert shown["Ada — employed by → Pfizer"].metadata["passage"] is None
+    [document] = RecallMRetriever(memory=memory, mode="context").invoke("How many work for Pfizer?")
+    assert document.page_content.endswith("[2 match ? — employed by → Pfizer]")
 
 
 # -- among others ------------------------------------------------------------------------------
@@ -105,18 +120,6 @@ async def test_beside_chroma(drinks: RecallM, chroma: Chroma) -> None:
     assert sorted(texts(found)) == sorted(
         texts(await both.ainvoke("What does Brandon drink at night?"))
     )
-
-
-def test_beside_chroma_by_key(memory: RecallM, chroma: Chroma) -> None:
-    """By ``id_key`` a passage's own metadata says which documents are the same."""
-    memory.update("Brandon drinks water at night.", metadata={"doc": "a"})
-    chroma.add_texts(["Brandon drinks WATER at night!"], metadatas=[{"doc": "a"}])
-    both = EnsembleRetriever(
-        retrievers=[RecallMRetriever(memory=memory, order="score"), chroma.as_retriever()],
-        weights=[0.5, 0.5],
-        id_key="doc",
-    )
-    assert len(both.invoke("What does Brandon drink?")) == 1
 
 
 def test_as_a_tool(drinks: RecallM) -> None:

@@ -119,9 +119,8 @@ def test_values_come_from_the_context_and_from_configurable() -> None:
     assert filled("team-{name}-", None, name="a-b c") == "team-a-b c-"
 
 
-@pytest.mark.parametrize(
-    ("context", "configurable", "fault"),
-    [
+def test_a_value_that_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
+    for context, configurable, fault in [
         (None, {}, "needs 'user_id'"),
         (User(), {"user_id": None}, "needs 'user_id'"),
         (User(""), {}, "blank"),
@@ -131,27 +130,25 @@ def test_values_come_from_the_context_and_from_configurable() -> None:
         (User(1.5), {}, "not float"),
         (User(["ann"]), {}, "not list"),
         (User("ann"), {"user_id": "bob"}, "two values"),
-    ],
-    ids=repr,
-)
-def test_a_value_that_cannot_be_used_is_refused(
-    context: Any, configurable: dict[str, Any], fault: str
+    ]:
+        with subtests.test(case=str((context, configurable, fault))):
+            with pytest.raises(InvalidInputError, match=fault) as caught:
+                filled("user-{user_id}", context, **configurable)
+            assert caught.value.argument == "namespace"
+
+
+def test_values_that_could_merge_two_users_are_refused(subtests: pytest.Subtests) -> None:
+    for org, user in [("a-b", "c"), ("a", "b-c"), ("-", "a")]:
+        with subtests.test(case=str((org, user))):
+            with pytest.raises(InvalidInputError, match="two users could share one memory"):
+                filled("{org}-{user}", None, org=org, user=user)
+            assert filled("{org}/{user}", None, org=org, user=user) == f"{org}/{user}"
+
+
+def test_a_template_that_cannot_be_used_is_refused_when_it_is_set(
+    memory: RecallM, subtests: pytest.Subtests
 ) -> None:
-    with pytest.raises(InvalidInputError, match=fault) as caught:
-        filled("user-{user_id}", context, **configurable)
-    assert caught.value.argument == "namespace"
-
-
-@pytest.mark.parametrize(("org", "user"), [("a-b", "c"), ("a", "b-c"), ("-", "a")], ids=repr)
-def test_values_that_could_merge_two_users_are_refused(org: str, user: str) -> None:
-    with pytest.raises(InvalidInputError, match="two users could share one memory"):
-        filled("{org}-{user}", None, org=org, user=user)
-    assert filled("{org}/{user}", None, org=org, user=user) == f"{org}/{user}"
-
-
-@pytest.mark.parametrize(
-    "template",
-    [
+    for template in [
         "user-{user_id",
         "user_id}",
         "{}",
@@ -163,12 +160,9 @@ def test_values_that_could_merge_two_users_are_refused(org: str, user: str) -> N
         "{{user_id}}",
         "{{x}}-{user}",
         "{org}{user}",
-    ],
-)
-def test_a_template_that_cannot_be_used_is_refused_when_it_is_set(
-    memory: RecallM, template: str
-) -> None:
-    with pytest.raises(InvalidInputError, match="template"):
-        RecallMMiddleware(memory=memory, namespace=template)
-    with pytest.raises(ValueError, match="template"):
-        RecallMRetriever(memory=memory, namespace=template)
+    ]:
+        with subtests.test(case=str(template)):
+            with pytest.raises(InvalidInputError, match="template"):
+                RecallMMiddleware(memory=memory, namespace=template)
+            with pytest.raises(ValueError, match="template"):
+                RecallMRetriever(memory=memory, namespace=template)

@@ -1,19 +1,53 @@
-"""A thread that frees the room of a store's expired items from time to time."""
+"""How long a store lives: a block opens and closes it, and a thread frees the room of its expired
+items from time to time."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Protocol, TypeVar
 
 from recallm import ClosedError
 from recallm.adapting import new_lock
 
-__all__ = ["Sweeper"]
+__all__ = ["Opening", "Sweeper"]
 
 _log = logging.getLogger("langchain_recallm")
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+_T = TypeVar("_T", bound=_Closable)
+
+
+class Opening(AbstractContextManager[_T], AbstractAsyncContextManager[_T]):
+    """What ``open`` opens when the block begins, and its ``close`` closes when the block ends: in
+    an ``async with`` off the event loop."""
+
+    def __init__(self, open: Callable[[], _T]) -> None:
+        self._open = open
+        self._opened: _T | None = None
+
+    def __enter__(self) -> _T:
+        self._opened = self._open()
+        return self._opened
+
+    def __exit__(self, *_: object) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+    async def __aenter__(self) -> _T:
+        return await asyncio.to_thread(self.__enter__)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.__exit__)
 
 
 class Sweeper:
