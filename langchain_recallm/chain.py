@@ -81,16 +81,12 @@ def answer_chain(
 
     ``prompt``: any prompt with the variables ``context`` and ``question``; where nothing is known,
     its ``context`` says so; what stands in the messages of its ``MessagesPlaceholder`` is not
-    recalled again. The recalled text stands between delimiters that it cannot close, and
-    is said to be data; braces in it are no variables. ``namespace``: whose memory, where it is not
-    the memory's own: a name, a template that the run's context or ``configurable`` fills,
-    "user-{user_id}", or a callable from the run to a name; the run is its
-    ``RunnableConfig``, in a graph also with the attributes of the graph's ``Runtime``
-    (``context``). ``arguments`` are ``limit`` (or ``k``), ``max_tokens``, ``as_of``, ``since``,
-    ``until``, ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of
-    ``RecallM.recall``, and ``where``, which is its ``metadata``. ``max_tokens`` (1000) counts the
-    context with its delimiters. With ``scope="session"`` and no ``session``, recall stays in the
-    run's thread. The chain writes nothing.
+    recalled again. The recalled text stands between delimiters that it cannot close. ``namespace``:
+    whose memory, where it is not the memory's own, as in ``RecallMRetriever``. ``arguments`` are
+    ``limit`` (or ``k``), ``max_tokens`` (1000, with delimiters), ``as_of``, ``since``, ``until``,
+    ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of ``RecallM.recall``, and
+    ``where``, which is its ``metadata``. With ``scope="session"`` and no ``session``, recall stays
+    in the run's thread. The chain writes nothing.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

@@ -61,22 +61,18 @@ class RecallMMemory(BaseMemory):
     remembered ("human", "ai", "tool"). At most ``limit`` (or ``k``) statements are recalled, in at
     most ``max_tokens`` tokens, delimiters included (None: no limit).
 
-    ``write="background"``: ``save_context`` returns before the messages are written, as in
-    ``RecallMMiddleware``; the next call in the namespace raises what failed, or ``flush()`` does.
-
-    ``redact`` and ``accept`` decide what is written, and ``redact`` what recall asks with, as in
-    ``RecallMMiddleware``.
+    ``write="background"``: ``save_context`` returns before the messages are written; the next call
+    in the namespace raises what failed, or ``flush()`` does. ``redact`` and ``accept`` decide what
+    is written, and ``redact`` what recall asks with, as in ``RecallMMiddleware``.
 
     The recalled text is delimited as data, or '' where nothing is known. With ``return_messages``
-    it is a list for a ``MessagesPlaceholder``: one human message with that text, or none. It is a
-    human message because a placeholder can stand anywhere in a prompt while many providers take a
-    system message only at its beginning, and because people's words must not have the developer's
-    authority. Where a provider refuses two human messages in a row, leave ``return_messages`` out
-    and put the variable into the system message.
+    it is one human message for a ``MessagesPlaceholder``, or none: a placeholder can stand anywhere
+    in a prompt while many providers take a system message only at its beginning, and people's words
+    must not have the developer's authority.
 
     The input may be a text, a message, or a list of messages; in a list the user's messages since
-    the model's last answer count, and the earlier messages, which the model reads in its request,
-    are not recalled.
+    the model's last answer count, and the earlier ones, which the model reads anyway, are not
+    recalled.
 
     >>> from recallm import RecallM
     >>> chain_memory = RecallMMemory(memory=RecallM(), session="monday")

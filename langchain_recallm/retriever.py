@@ -48,36 +48,30 @@ class RecallMRetriever(BaseRetriever):
 
     ``memory``: the memory; ``namespace``: whose, where it is not the memory's own: a name, a
     template that the run's context or ``configurable`` fills, "user-{user_id}", or a callable from
-    the run to a name; the run is its ``RunnableConfig``, in a graph also with the
-    attributes of the graph's ``Runtime`` (``context``). The other arguments may be given here, and
-    for one call: ``retriever.invoke(question, k=3)``.
+    the run (its config, in a graph also with the attributes of the ``Runtime``) to a name. All
+    other arguments may also be given for one call: ``retriever.invoke(question, k=3)``.
 
-    ``k`` (or ``limit``): the most statements (with ``ranking="paper"`` contexts of concepts); None:
-    as many as ``max_tokens`` allows, or else the memory's own ``limit``, 10: a statement is a
-    sentence, so that is no more text than the four chunks of other retrievers. ``max_tokens``,
-    ``as_of``, ``since``, ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker``
-    are those of ``RecallM.recall``; ``where`` is its ``metadata`` (``metadata=`` of a LangChain
-    retriever is for tracers): values that are compared for equality. With ``scope="session"`` and
-    no ``session``, recall stays inside the run's thread.
+    ``k`` (or ``limit``): the most statements; None: as many as ``max_tokens`` allows, or else the
+    memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
+    ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
+    its ``metadata``: values that are compared for equality (``metadata=`` of a LangChain retriever
+    is for tracers). With ``scope="session"`` recall stays inside the run's thread.
 
-    ``filter`` has conditions on the metadata of the documents, below, as ``RecallMStore.search``
-    has on values: equality, or LangGraph's ``$eq``, ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``,
-    as in ``filter={"stars": {"$gte": 3}}``; a missing field is like null. Equal texts and truth
-    values are looked up in the store, as those of ``where``; for the other conditions recall looks
-    further until enough statements pass. With ``mode="context"`` it needs the default ranking.
+    ``filter`` has conditions on the metadata of the documents: equality, or LangGraph's ``$eq``,
+    ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``, as in ``filter={"stars": {"$gte": 3}}``; a
+    missing field is like null. Recall looks further until enough statements pass.
 
-    ``order``: "time", as things became true, or "score", the most helpful first: what a rank fusion
-    such as ``EnsembleRetriever`` needs. "score" and ``min_score`` need the default ranking, the
-    only one that gives probabilities. ``mode="context"`` gives one document with the whole text
-    for a prompt, or none where nothing is known. Documents have no delimiters: whoever writes them
-    into a prompt says that they are data (``answer_chain`` does).
+    ``order``: "time", as things became true, or "score", the most helpful first, as a rank fusion
+    such as ``EnsembleRetriever`` needs; "score", ``min_score`` and a ``filter`` of contexts need
+    the default ranking. ``mode="context"`` gives one document with the whole text for a prompt, or
+    none where nothing is known. Documents have no delimiters: whoever writes them into a prompt
+    says that they are data (``answer_chain`` does).
 
-    A document's ``id`` is the statement's, its ``page_content`` the statement as it was given.
-    ``metadata`` holds ``t_index``, ``timestamp`` (ISO 8601 text, which JSON and vector stores can
-    hold), ``speaker``, ``source``, ``session``, ``score``, ``concepts`` (names) and ``passage``
-    (an id), None where unknown, and the statement's own metadata. Own keys that are also one of
-    these stand under ``own``. For a whole context it holds the ids of its ``statements``, the
-    latest ``t_index``, ``concepts`` and ``tokens``.
+    A document's ``id`` is the statement's. Its ``metadata`` holds ``t_index``, ``timestamp`` (ISO
+    8601), ``speaker``, ``source``, ``session``, ``score``, ``concepts`` and ``passage``, None where
+    unknown, and the statement's own metadata; own keys that are also one of these stand under
+    ``own``. For a whole context it holds ``statements`` (ids), the latest ``t_index``,
+    ``concepts`` and ``tokens``.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()

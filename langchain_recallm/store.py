@@ -28,14 +28,16 @@ from langgraph.store.base import (
 )
 
 from langchain_recallm._filter import check_filter, likely_values, passes_filter
-from langchain_recallm._item_privacy import accepted_items, redacted_names, redacted_value
 from langchain_recallm._item_text import is_number, recalled_text
 from langchain_recallm._store_items import (
     BLOCK,
     NO_TEXT,
+    accepted_items,
     expiry,
     is_unread,
     item_arguments,
+    redacted_names,
+    redacted_value,
     source_of,
     unread_last,
     value_of,
@@ -67,35 +69,25 @@ class RecallMStore(BaseStore):
     read, without a score. Without a query: the latest first, without scores.
 
     A value is kept verbatim (JSON values). Recall reads the texts at the paths in ``index=`` of
-    ``put`` (False: nothing), else at those in ``fields`` (``"$"``: the whole value). Where neither
-    is given it reads everything but bookkeeping: ids, encodings, hashes and the times of writing
-    ("created_at"), encoded strings, and fields that describe a text beside them ("kind", "type",
-    "role", "source", "format", "metadata"); in all these fields only values that look like it:
-    "role: user", but not "role: nurse". Of a value that is bookkeeping alone everything is read.
+    ``put`` (False: nothing), else at those in ``fields`` (``"$"``: the whole value), else all but
+    bookkeeping: ids, encodings, hashes, times of writing, and fields that describe a text beside
+    them ("role: user", but not "role: nurse"). Of a value that is bookkeeping alone it reads all.
 
-    Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``): from then
-    on they are neither found nor recalled. ``sweep_ttl()`` frees their room; a write calls it every
-    ``sweep_interval_minutes`` (60), ``start_ttl_sweeper()`` a thread. ``ttl`` is LangGraph's
-    configuration of this. Other than there, ``omit_expired`` is true where it is not given; with
-    false this store returns expired items until ``sweep_ttl()`` or the next write.
+    Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``).
+    ``sweep_ttl()`` frees their room; a write calls it every ``sweep_interval_minutes`` (60),
+    ``start_ttl_sweeper()`` a thread. ``ttl`` is LangGraph's configuration of this; other than
+    there, ``omit_expired`` is true where it is not given.
 
-    As a context manager it stops the sweeper, and with ``closes_memory`` closes the memory;
-    ``from_conn_string`` opens a memory of its own.
+    ``redact``, text → text, changes every text in a value, names of fields, keys, parts of paths
+    and queries: an item is found under the key that it was given, and shown under the redacted one.
+    ``accept``, a function from a message (the redacted text, the role "item", the key as its
+    ``id``, the ``path``) to a bool, says whether to write an item; what stood under the key of a
+    refused one stays. Where one of them fails, nothing of the batch is written.
 
-    ``redact``, a function from text to text, changes every text in a value, the names of its
-    fields, keys, the parts of paths, and the queries of searches: an item is found under the key
-    that it was given, and shown under the redacted one. Of two items whose redacted keys are the
-    same the later replaces the earlier. ``accept``, a function from a message (the
-    redacted text that recall reads, the role "item", the key as its ``id``, the ``path``) to a
-    bool, says whether to write an item: a refused one is counted in the log, and what stood under
-    its key stays. Where one of them fails, nothing of the batch is written.
-
-    The reads of one ``batch`` see the state before its writes; of several writes to one key the
-    last counts. Everything is checked before anything is written; the values are written in one
-    transaction, and deleted items are forgotten after it. The part of a value that recall does not
-    read is still kept, and returned with the statements of the item.
-
-    Safe to use from several threads; the async methods do not block the event loop.
+    The reads of one ``batch`` see the state before its writes; everything is checked first, and
+    the values are written in one transaction. Safe to use from several threads; the async methods
+    do not block the event loop. As a context manager it stops the sweeper, and with
+    ``closes_memory`` closes the memory; ``from_conn_string`` opens a memory of its own.
 
     >>> from recallm import RecallM
     >>> store = RecallMStore(memory=RecallM())

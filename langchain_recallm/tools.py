@@ -52,37 +52,26 @@ def create_recallm_tools(
     those that ``tools`` names, also ``list_memories(before)``, ``update_memory(id, text)`` and
     ``forget_me(confirm)``.
 
-    ``memory``: the core. ``namespace``: whose memory it is: the memory's own by default, a name, or
-    for many users a template that the run's context or ``configurable`` fills, "user-{user_id}", or
-    a callable over the agent's runtime, as in
-    ``lambda runtime: runtime.context.user_id``. Saved texts belong to the thread as their session;
-    ``scope="session"`` keeps recalling and forgetting inside it. ``limit`` (or ``k``) counts the
-    recalled statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix`` begins
-    the tools' names (letters, digits, "_" and "-"), so that one agent can have the tools of two
-    memories: ``prefix="team_"`` makes them ``team_recall_memory`` and so on.
+    ``memory``: the core. ``namespace``: whose memory it is, the memory's own by default: a name, a
+    template that the run's context or ``configurable`` fills, "user-{user_id}", or a callable over
+    the agent's runtime. Saved texts belong to the thread as their session; ``scope="session"``
+    keeps all tools inside it. ``limit`` (or ``k``) counts the shown statements, ``max_tokens`` the
+    whole result, by the memory's counter. ``prefix`` begins the tools' names ("team_"), so that one
+    agent can have the tools of two memories. ``redact`` and ``accept`` decide what is saved, as in
+    ``RecallMMiddleware``; ``redact`` changes what recall asks with, too.
 
-    * ``recall_memory`` returns statements with their ids, delimited as data, without what stands in
-      the messages of the agent's state: what was removed there, as by a summary, is found again,
-      what other middleware trims from the request alone is not. The artifact is a list
-      of dicts with id, text, metadata, t_index, timestamp, speaker, source, session, concepts,
-      score and passage.
-    * ``save_memory`` writes one knowledge update with the speaker "AI", since the model wrote it.
-      The same tool call writes it once.
+    * ``recall_memory`` shows statements with their ids, delimited as data, without what stands in
+      the messages of the agent's state. The artifact is a list of dicts with id, text, metadata,
+      t_index, timestamp, speaker, source, session, concepts, score and passage.
+    * ``save_memory`` writes one update with the speaker "AI"; the same tool call writes it once.
     * ``forget_memory`` forgets one statement, memory or fact by its id, or all that mention a
       concept; a store's item is forgotten as a whole.
-    * ``list_memories`` shows what is remembered with its ids, the latest first, ``limit`` at a
-    time, without what stands in the messages of the agent's state. The artifact is as above, of
-    whole passages.
-    * ``update_memory`` saves a text as ``save_memory`` does, then forgets what it replaces: a
-      failure between the two loses nothing. A store's items and facts are not updated so.
-    * ``forget_me`` forgets everything in the namespace for good, whoever said it (with
-      ``scope="session"`` the thread); without ``confirm`` nothing. Give it where each user has a
-      namespace. What the agent still says in that run is remembered by a middleware.
-
-    ``redact`` and ``accept`` decide what is saved, as in ``RecallMMiddleware``; the model is told
-    that a text was refused. ``redact`` changes what recall asks with, too.
-
-    In an agent the ``ToolRuntime`` is injected; outside, the tools are called like any other.
+    * ``list_memories`` shows whole passages, the latest first, ``limit`` at a time.
+    * ``update_memory`` saves a text, then forgets what it replaces: a failure between the two loses
+      nothing. A store's items and facts are not updated so.
+    * ``forget_me`` forgets everything in the namespace for good (with ``scope="session"`` the
+      thread); without ``confirm`` nothing. Give it where each user has a namespace. What the agent
+      still says in that run is remembered by a middleware.
 
     >>> from langchain_recallm import create_recallm_tools
     >>> from recallm import RecallM

@@ -18,7 +18,7 @@ from recallm.adapting.arguments import (
 )
 from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
-from recallm.facts import Change, Fact, FactMemory, Group
+from recallm.facts import Change, Fact, FactMemory
 from recallm.untrusted_text import as_data, fact_line, quoted, storable
 
 __all__ = ["FactReply", "FactTools", "checked_facts"]
@@ -27,6 +27,11 @@ Value: TypeAlias = str | int | float | bool
 
 _NOT_GIVEN = frozenset(("", "?", "*", "_"))
 """What models write for a term that they ask for."""
+
+
+_FACT_FIELDS = "subject relation object value t_index said source passage statement match score"
+_CHANGE_FIELDS = "object value since_t since until_t until ended_by"
+"""What the rows of a result have of a fact, and of a change."""
 
 
 class FactReply(str):
@@ -107,14 +112,9 @@ class FactTools:
             self._given(relation, "relation"),
             self._given(object, "object"),
         )
-        fact = self._facts.write(
-            *terms,
-            said=time_of_writing(self._facts.memory, date),
-            source=self._source,
-            id=None
-            if self._call is None
-            else digest(str(self._source), self._call, *map(str, terms)),
-        )
+        id = self._call and digest(str(self._source), self._call, *map(str, terms))
+        said = time_of_writing(self._facts.memory, date)
+        fact = self._facts.write(*terms, said=said, source=self._source, id=id)
         return FactReply("Written.", [_fact_row(fact)])
 
     def end_fact(
@@ -141,9 +141,7 @@ class FactTools:
         )
         if not ended:
             return FactReply("No such fact holds; nothing was ended.")
-        return self._reply(
-            [_fact_line(fact) for fact in ended], [_fact_row(fact) for fact in ended], "ended"
-        )
+        return self._fact_reply(ended, "ended")
 
     def read_facts(
         self,
@@ -162,9 +160,7 @@ class FactTools:
         terms = (self._term(subject), self._term(relation), self._term(object))
         _check_any(terms)
         found = self._facts.read(*terms, as_of=checks.optional(named_moment, as_of, "as_of"))
-        return self._reply(
-            [_fact_line(fact) for fact in found], [_fact_row(fact) for fact in found], "matching"
-        )
+        return self._fact_reply(found, "matching")
 
     def fact_history(
         self,
@@ -176,7 +172,7 @@ class FactTools:
         changes = self._facts.changes(who, what)
         return self._reply(
             [_change_line(str(who), str(what), change) for change in changes],
-            [_change_row(change) for change in changes],
+            [_plain_row(change, _CHANGE_FIELDS) for change in changes],
             "former",
         )
 
@@ -202,7 +198,7 @@ class FactTools:
         groups = self._facts.group(*terms, by=group_by)
         return self._reply(
             [f"{group.count}: {quoted(group.value)}" for group in groups],
-            [_group_row(group) for group in groups],
+            [{"value": group.value, "count": group.count} for group in groups],
             "smaller",
         )
 
@@ -226,9 +222,7 @@ class FactTools:
             order=order,
             limit=checks.positive(limit, "limit"),
         )
-        return self._reply(
-            [_fact_line(fact) for fact in found], [_fact_row(fact) for fact in found], "matching"
-        )
+        return self._fact_reply(found, "matching")
 
     def find_facts(
         self,
@@ -277,6 +271,11 @@ class FactTools:
         subject, relation, object_ = map(self._term, given)
         return subject, relation, object_
 
+    def _fact_reply(self, facts: Sequence[Fact], left_out: str) -> FactReply:
+        return self._reply(
+            [_fact_line(it) for it in facts], [_fact_row(it) for it in facts], left_out
+        )
+
     def _reply(
         self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
     ) -> FactReply:
@@ -308,9 +307,6 @@ def _more_text(count: int, left_out: str) -> str:
     return f"{count} more {left_out} results are not shown; ask for less, or count them."
 
 
-# -- arguments ---------------------------------------------------------------------------------
-
-
 def _check_any(terms: Iterable[Value | None]) -> None:
     if all(term is None for term in terms):
         raise InvalidInputError(
@@ -340,36 +336,11 @@ def _time_text(moment: datetime | None, t_index: int) -> str:
 
 def _fact_row(fact: Fact) -> dict[str, Any]:
     """A fact in plain values, as checkpoints can hold them."""
-    return {
-        "subject": fact.subject,
-        "relation": fact.relation,
-        "object": fact.object,
-        "value": _plain(fact.value),
-        "t_index": fact.t_index,
-        "said": _plain(fact.said),
-        "source": fact.source,
-        "passage": fact.passage,
-        "statement": fact.statement,
-        "match": fact.match,
-        "score": fact.score,
-        "properties": dict(fact.properties),
-    }
+    return {**_plain_row(fact, _FACT_FIELDS), "properties": dict(fact.properties)}
 
 
-def _change_row(change: Change) -> dict[str, Any]:
-    return {
-        "object": change.object,
-        "value": _plain(change.value),
-        "since_t": change.since_t,
-        "since": _plain(change.since),
-        "until_t": change.until_t,
-        "until": _plain(change.until),
-        "ended_by": change.ended_by,
-    }
-
-
-def _group_row(group: Group) -> dict[str, Any]:
-    return {"value": group.value, "count": group.count}
+def _plain_row(result: Fact | Change, fields: str) -> dict[str, Any]:
+    return {name: _plain(getattr(result, name)) for name in fields.split()}
 
 
 def _plain(value: Any) -> Any:

@@ -1,9 +1,5 @@
-"""The messages of a conversation: whose words they are, how speakers are called, and which messages
-a memory may write.
-
-Whoever sends a message can choose the name of its speaker. A name that claims another role is
-therefore not taken (``speaker_name``).
-"""
+"""The messages of a conversation: which of them a memory may write, in which words, and which of
+them ask. Whose words they are says ``recallm.spoken``."""
 
 from __future__ import annotations
 
@@ -127,15 +123,7 @@ class MessageFilter:
     def accepted(self, messages: Iterable[Message]) -> list[Message]:
         """The messages that may be written, with redacted texts, ids and names."""
         if self.redact is not None:
-            messages = [
-                replace(
-                    message,
-                    text=self.redacted(message.text),
-                    speaker=self._redacted_speaker(message),
-                    id=None if message.id is None else self.redacted(message.id),
-                )
-                for message in messages
-            ]
+            messages = map(self._redacted_message, messages)
         return [message for message in messages if self._accepts(message)]
 
     def written(self, messages: Iterable[Message]) -> list[Message]:
@@ -146,6 +134,14 @@ class MessageFilter:
         if len(accepted) < len(given):
             _log.info("accept refused %d of %d message(s)", len(given) - len(accepted), len(given))
         return accepted
+
+    def _redacted_message(self, message: Message) -> Message:
+        return replace(
+            message,
+            text=self.redacted(message.text),
+            speaker=self._redacted_speaker(message),
+            id=None if message.id is None else self.redacted(message.id),
+        )
 
     def _redacted_speaker(self, message: Message) -> str:
         """The redacted name of the speaker; the role's name where the redaction leaves nothing."""
@@ -182,9 +178,6 @@ def latest_question(roles: Sequence[str | None]) -> tuple[list[int], bool]:
     return places[::-1], answered
 
 
-# -- speakers ----------------------------------------------------------------------------------
-
-
 def speaker_names(human_prefix: object, ai_prefix: object) -> Mapping[Role, str]:
     """The speakers of messages without a name, by role; ``human_prefix`` None: "Human"."""
     human = SPEAKER_NAMES["human"] if human_prefix is None else human_prefix
@@ -198,9 +191,6 @@ def speaker_names(human_prefix: object, ai_prefix: object) -> Mapping[Role, str]
             raise InvalidInputError(f"{argument} must be a name, not {name!r}", argument=argument)
         names[role] = name
     return names
-
-
-# -- texts -------------------------------------------------------------------------------------
 
 
 def digest(*parts: str) -> str:
