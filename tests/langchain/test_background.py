@@ -129,18 +129,6 @@ def test_what_is_forgotten_is_not_written_afterwards(memory: RecallM) -> None:
     assert texts(memory) == []
 
 
-def test_a_chains_memory_writes_in_the_background_too(memory: RecallM, gate: Gate) -> None:
-    chain_memory = RecallMMemory(memory=memory, redact=gate, write="background")
-    chain_memory.save_context({"input": "I live in Oslo."}, {"output": "Noted."})
-    assert texts(memory) == []
-    gate.is_open.set()
-    assert "Oslo" in chain_memory.load_memory_variables({"input": "Where do I live?"})["history"]
-    assert chain_memory.flush()
-    chain_memory.save_context({"input": "I moved to Rome."}, {"output": "Noted."})
-    chain_memory.clear()
-    assert texts(memory) == []
-
-
 # -- closing, ends, bounds -------------------------------------------------------------------------
 
 
@@ -274,14 +262,6 @@ def test_with_raise_errors_the_next_turn_raises_it(memory: RecallM) -> None:
     assert middleware.flush()
 
 
-def test_the_next_call_of_a_chains_memory_raises_it(memory: RecallM) -> None:
-    chain_memory = RecallMMemory(memory=memory, accept=fail_on_birds, write="background")
-    chain_memory.save_context({"input": "I saw a bird."}, {"output": "Noted."})
-    BackgroundWriter.wait_for(memory)
-    with pytest.raises(LookupError, match="no birds"):
-        chain_memory.save_context({"input": "I saw a cat."}, {"output": "Noted."})
-
-
 def test_a_job_that_reads_does_not_wait_for_itself(memory: RecallM) -> None:
     seen: list[int] = []
 
@@ -302,3 +282,11 @@ def test_another_way_of_writing_is_refused(memory: RecallM, subtests: pytest.Sub
                 RecallMMiddleware(memory=memory, write=wrong)
             with pytest.raises(ValueError, match="write"):
                 RecallMMemory(memory=memory, write=wrong)
+
+
+def test_the_next_call_of_a_chains_memory_raises_it(memory: RecallM) -> None:
+    chain_memory = RecallMMemory(memory=memory, accept=fail_on_birds, write="background")
+    chain_memory.save_context({"input": "I saw a bird."}, {"output": "Noted."})
+    BackgroundWriter.wait_for(memory)
+    with pytest.raises(LookupError, match="no birds"):
+        chain_memory.save_context({"input": "I saw a cat."}, {"output": "Noted."})

@@ -14,10 +14,8 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from langchain_recallm import answer_chain
 from recallm import (
-    ClosedError,
     InvalidInputError,
     NewItem,
-    RecallConfig,
     RecalledStatement,
     RecallM,
 )
@@ -135,12 +133,6 @@ def test_remembered_text_is_data(memory: RecallM, evil: str) -> None:
         assert evil in model.prompt()
 
 
-def test_braces_in_a_question(drinks: RecallM) -> None:
-    model = answering()
-    answer_chain(drinks, model).invoke("What does {Brandon} {context} drink?")
-    assert model.prompt().endswith("Question: What does {Brandon} {context} drink?")
-
-
 # -- how much, and of what ---------------------------------------------------------------------
 
 
@@ -197,32 +189,14 @@ def test_what_no_run_could_recall_by_is_refused_at_once(
     memory: RecallM, subtests: pytest.Subtests
 ) -> None:
     for wrong in [
-        {"namespace": 5},
-        {"namespace": ""},
-        {"namespace": "user-{user.id}"},
-        {"session": ""},
-        {"speaker": 4},
-        {"where": 3},
-        {"where": {"day": {"$gt": 1}}},
-        {"as_of": "yesterday"},
-        {"limit": 0},
-        {"max_tokens": 10},
-        {"scope": "all"},
-    ]:
+        {"namespace": 5}, {"namespace": ""}, {"namespace": "user-{user.id}"}, {"session": ""},
+        {"speaker": 4}, {"where": 3}, {"where": {"day": {"$gt": 1}}}, {"as_of": "yesterday"},
+        {"limit": 0}, {"max_tokens": 10}, {"scope": "all"},
+    ]:  # fmt: skip
         with subtests.test(case=str(wrong)):
             with pytest.raises(InvalidInputError) as caught:
                 answer_chain(memory, answering(), **wrong)
             assert caught.value.argument == next(iter(wrong))
-
-
-def test_the_papers_ranking() -> None:
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        memory.update_many(DRINKS)
-        result = answer_chain(memory, answering()).invoke(QUESTION)
-        with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
-            answer_chain(memory, answering(), min_score=0.5)
-    assert texts(result["statements"]) == DRINKS
-    assert caught.value.argument == "min_score"
 
 
 # -- streams and batches -----------------------------------------------------------------------
@@ -382,13 +356,3 @@ def test_wrong_arguments(memory: RecallM, subtests: pytest.Subtests) -> None:
             with pytest.raises(InvalidInputError, match=argument) as caught:
                 answer_chain(**arguments)
             assert caught.value.argument == argument
-
-
-async def test_a_closed_memory() -> None:
-    memory = RecallM()
-    chain = answer_chain(memory, answering())
-    memory.close()
-    with pytest.raises(ClosedError):
-        chain.invoke(QUESTION)
-    with pytest.raises(ClosedError):
-        await chain.ainvoke(QUESTION)

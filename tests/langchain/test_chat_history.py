@@ -112,16 +112,6 @@ def test_under_a_runnable(memory: RecallM) -> None:
     assert "Bo is here." in memory.recall("Where is Bo?").text
 
 
-def test_under_a_runnable_over_bare_messages(memory: RecallM) -> None:
-    seen: list[list[BaseMessage]] = []
-    runnable = chain(memory, seen)
-    for question in ("Ann is here.", "Bo is here."):
-        config: Any = {"configurable": {"session_id": "a"}}
-        runnable.invoke([HumanMessage(question)], config=config)
-    assert [len(messages) for messages in seen] == [1, 3]
-    assert len(memory.passages(session="a")) == 4
-
-
 async def test_sessions_on_one_event_loop(memory: RecallM) -> None:
     seen: list[list[BaseMessage]] = []
     runnable = chain(memory, seen, **KEYS)

@@ -14,7 +14,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_recallm import create_fact_tools, create_recallm_tools
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import CLOSING, FactTools
+from recallm.adapting import FactTools
 from recallm.facts import FactMemory
 from tests.langchain.agents import human, thread
 from tests.langchain.chat_models import ScriptedModel, call
@@ -47,16 +47,6 @@ def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
     assert seen["write_fact"]["parameters"]["required"] == ["subject", "relation", "object"]
     assert "required" not in seen["read_facts"]["parameters"]
     assert json.loads(json.dumps(seen)) == seen
-
-
-def test_facts_come_as_data_with_artifacts(memory: RecallM) -> None:
-    tools = tools_of(memory)
-    assert invoked(tools["write_fact"], subject="Ada", relation="works for", object="BMW").content
-    message = invoked(tools["read_facts"], subject="Ada")
-    assert str(message.content).count(CLOSING) == 1
-    [row] = message.artifact
-    assert (row["subject"], row["relation"], row["object"]) == ("Ada", "works for", "BMW")
-    assert json.loads(json.dumps(message.artifact)) == message.artifact
 
 
 def test_every_tool(memory: RecallM) -> None:
@@ -138,13 +128,9 @@ def test_the_model_gets_the_error_of_a_failing_memory(caplog: pytest.LogCaptureF
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
     for argument, value in [
-        ("memory", None),
-        ("namespace", b"ann"),
-        ("namespace", "user-{user.id}"),
-        ("limit", 0),
-        ("max_tokens", 20),
-        ("prefix", "our team's "),
-    ]:
+        ("memory", None), ("namespace", b"ann"), ("namespace", "user-{user.id}"), ("limit", 0),
+        ("max_tokens", 20), ("prefix", "our team's "),
+    ]:  # fmt: skip
         with subtests.test(case=str((argument, value))):
             with pytest.raises(InvalidInputError) as refused:
                 create_fact_tools(**{"memory": memory, argument: value})

@@ -70,13 +70,6 @@ def test_both_answers_and_the_choice(memory: RecallM, model: ScriptedModel) -> N
     assert len(model.sent) == 2
 
 
-def test_a_question_in_a_dict(memory: RecallM, model: ScriptedModel) -> None:
-    result = hybrid_chain(memory, model, vectors=nearest).invoke({"question": QUESTION, "n": 4})
-    assert (result["answer"], result["n"]) == ("Bo lives in York.", 4)
-    with pytest.raises(InvalidInputError, match="under 'question'"):
-        hybrid_chain(memory, model, vectors=nearest).invoke({"query": QUESTION})
-
-
 def test_the_memorys_own_vectors(model: ScriptedModel) -> None:
     with RecallM(embeddings=by_letters) as memory:
         memory.update_many(["Bo moved to York.", "Bo likes tea."])
@@ -238,14 +231,9 @@ def test_arguments_are_checked_at_once(
     memory: RecallM, model: ScriptedModel, subtests: pytest.Subtests
 ) -> None:
     for wrong in [
-        {"vectors": None},
-        {"vectors": 5},
-        {"discriminator": 5},
-        {"namespace": ""},
-        {"scope": "all"},
-        {"limit": 0},
-        {"where": {"day": {"$gt": 1}}},
-    ]:
+        {"vectors": None}, {"vectors": 5}, {"discriminator": 5}, {"namespace": ""},
+        {"scope": "all"}, {"limit": 0}, {"where": {"day": {"$gt": 1}}},
+    ]:  # fmt: skip
         with subtests.test(case=str(wrong)):
             with pytest.raises(InvalidInputError) as caught:
                 hybrid_chain(memory, model, **{"vectors": nearest, **wrong})

@@ -106,24 +106,6 @@ def test_braces_that_are_remembered_are_no_variables(core: RecallM) -> None:
     assert "The password is {input} {history} {0} {{x}} %s." in model.prompt()
 
 
-def test_conversation_chain(core: RecallM) -> None:
-    """Three lines, and an existing chain remembers; the next conversation does too."""
-    model = RecordingModel()
-    chain = ConversationChain(llm=model, memory=RecallMMemory(memory=core, session="monday"))
-    assert chain.invoke("My cat is called Mila.")["response"] == "Understood."
-    assert "<recalled_memory>" not in str(model.given[-1][0].content)
-    later = ConversationChain(llm=model, memory=RecallMMemory(memory=core, session="tuesday"))
-    result = later.invoke({"input": "What is my cat called?"})
-    assert "Human: My cat is called Mila." in result["history"]
-    assert result["history"] in str(model.given[-1][0].content)
-    assert [text for _, text in written(core)] == [
-        "My cat is called Mila.",
-        "Understood.",
-        "What is my cat called?",
-        "Understood.",
-    ]
-
-
 def test_llm_chain_with_messages(core: RecallM) -> None:
     model = RecordingModel()
     prompt = ChatPromptTemplate(
@@ -145,15 +127,6 @@ def test_llm_chain_with_messages(core: RecallM) -> None:
         "What is my cat called?",
         "Understood.",
     }
-
-
-def test_llm_chain_with_a_text_prompt(core: RecallM) -> None:
-    model = RecordingModel()
-    prompt = PromptTemplate.from_template("{known}\n\n{question}")
-    memory = RecallMMemory(memory=core, memory_key="known")
-    chain = LLMChain(llm=model, prompt=prompt, memory=memory, output_key="answer")
-    chain.invoke({"question": "My cat is called Mila."})
-    assert "Mila" in chain.invoke({"question": "What is my cat called?"})["known"]
 
 
 def test_beside_another_memory(core: RecallM) -> None:

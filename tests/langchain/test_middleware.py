@@ -227,20 +227,6 @@ def test_limit_and_least_score(memory: RecallM) -> None:
         assert system(model.sent[0]).count("saw bird") == count
 
 
-def test_the_papers_ranking() -> None:
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        memory.update("Ann lives in Oslo.")
-        model = ScriptedModel(lines=["Oslo."])
-        agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
-        agent.invoke(human("Where does Ann live?"))
-        assert "Ann lives in Oslo." in system(model.sent[0])
-        for asked in (0.5, 0.0):  # each recall would fail, and only the log would say so
-            with pytest.raises(InvalidInputError, match="ranking='statements'") as refused:
-                RecallMMiddleware(memory=memory, min_score=asked)
-            assert refused.value.argument == "min_score"
-        RecallMMiddleware(memory=memory.with_ranking("statements"), min_score=0.5)
-
-
 def test_inside_one_thread(memory: RecallM) -> None:
     middleware = RecallMMiddleware(memory=memory, scope="session", raise_errors=True)
     model = ScriptedModel(lines=["Noted.", "Noted.", "Oslo."])
@@ -322,20 +308,6 @@ def test_a_history_that_ends_with_an_answer_is_not_written(memory: RecallM) -> N
         ("Human", "How is Oslo?"),
         ("AI", "Cold."),
         ("AI", "And it rains."),
-    ]
-
-
-def test_several_messages_in_one_turn(memory: RecallM, recalls: list[str]) -> None:
-    agent = create_agent(
-        ScriptedModel(lines=["Hm."]), middleware=[RecallMMiddleware(memory=memory)]
-    )
-    messages: list[Any] = [("human", "I met Ann."), ("human", "She moved to Oslo.")]
-    agent.invoke({"messages": messages})
-    assert recalls == ["I met Ann.\nShe moved to Oslo."]
-    assert speakers_and_texts(memory) == [
-        ("Human", "I met Ann."),
-        ("Human", "She moved to Oslo."),
-        ("AI", "Hm."),
     ]
 
 

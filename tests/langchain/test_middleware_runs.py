@@ -280,17 +280,6 @@ def test_retries_of_the_model_are_one_turn(memory: RecallM, recalls: list[str]) 
         assert [system(messages).count("lives in Oslo") for messages in model.sent] == [1, 1, 1]
 
 
-async def test_streams(memory: RecallM) -> None:
-    memory.update("Zanzibar is where Ann lives.")
-    model = ScriptedModel(lines=[call("weather", city="Oslo"), "In Zanzibar"])
-    agent = create_agent(model, [weather], middleware=[RecallMMiddleware(memory=memory)])
-    stream: Any = agent.astream(human("Where does Ann live?"), thread("1"), stream_mode="messages")
-    pieces = [message.text async for message, _ in stream]
-    assert "".join(pieces).endswith("In Zanzibar")
-    assert "Zanzibar is where" in system(model.sent[0])
-    assert [who for who, _ in speakers_and_texts(memory)] == [None, "Human", "AI"]
-
-
 def test_a_summary_is_not_the_users_message(memory: RecallM) -> None:
     """LangChain's summaries stand in the thread in the user's name."""
     summaries = SummarizationMiddleware(
@@ -413,28 +402,13 @@ def test_a_full_disk_does_not_cost_the_answer(
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
     for argument, value in [
-        ("memory", "memory.db"),
-        ("namespace", 42),
-        ("namespace", ""),
-        ("namespace", "user-{user.id}"),
-        ("namespace", asyncio.sleep),
-        ("scope", "thread"),
-        ("on_missing", "ignore"),
-        ("remember_interrupts", 1),
-        ("position", "top"),
-        ("roles", ("human", "robot")),
-        ("roles", ()),
-        ("limit", 0),
-        ("limit", True),
-        ("max_tokens", -1),
-        ("max_tokens", 1.5),
-        ("min_score", 2),
-        ("human_prefix", ""),
-        ("ai_prefix", None),
-        ("name", ""),
-        ("name", 42),
-        ("max_tokens", 20),
-    ]:
+        ("memory", "memory.db"), ("namespace", 42), ("namespace", ""),
+        ("namespace", "user-{user.id}"), ("namespace", asyncio.sleep), ("scope", "thread"),
+        ("on_missing", "ignore"), ("remember_interrupts", 1), ("position", "top"),
+        ("roles", ("human", "robot")), ("roles", ()), ("limit", 0), ("limit", True),
+        ("max_tokens", -1), ("max_tokens", 1.5), ("min_score", 2), ("human_prefix", ""),
+        ("ai_prefix", None), ("name", ""), ("name", 42), ("max_tokens", 20),
+    ]:  # fmt: skip
         with subtests.test(case=str((argument, value))):
             with pytest.raises(InvalidInputError) as refused:
                 RecallMMiddleware(**{"memory": memory, argument: value})

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 
@@ -47,16 +47,6 @@ class Seen(BaseCallbackHandler):
         self.failed.append(error)
 
 
-class SeenAsync(AsyncCallbackHandler):
-    """The texts of the documents of retriever runs."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    async def on_retriever_end(self, documents: Sequence[Document], **kwargs: Any) -> None:
-        self.texts += [document.page_content for document in documents]
-
-
 def agent_of(memory: RecallM, **arguments: Any) -> Any:
     return create_agent(
         FakeListChatModel(responses=["In Oslo."]),
@@ -86,35 +76,6 @@ async def test_recall_is_one_retriever_run_inside_the_agents_run(
     assert seen.failed == []
 
 
-async def test_async_handlers_and_event_streams_see_it_too(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    seen = SeenAsync()
-    await agent_of(memory).ainvoke(human(QUESTION), {"callbacks": [seen]})
-    assert seen.texts == ["Ann lives in Oslo."]
-    events = [
-        event
-        async for event in agent_of(memory).astream_events(human(QUESTION), version="v2")
-        if event["event"] == "on_retriever_end"
-    ]
-    assert [event["name"] for event in events] == ["recall_memory"]
-    assert "namespace:default" in events[0]["tags"]
-
-
-def test_the_budget_cuts_the_documents_too(memory: RecallM) -> None:
-    memory.update_many(f"Ann lived in city number {n} for a year." for n in range(9))
-    seen = Seen()
-    agent_of(memory, max_tokens=110).invoke(human(QUESTION), {"callbacks": [seen]})
-    [documents] = seen.found
-    assert 0 < len(documents) < 9
-
-
-def test_a_redacted_question_is_all_that_is_traced(memory: RecallM) -> None:
-    seen = Seen()
-    agent = agent_of(memory, redact=lambda text: text.replace("Ann", "[NAME]"))
-    agent.invoke(human(QUESTION), {"callbacks": [seen]})
-    assert [query for _, query, *_ in seen.started] == ["Where does [NAME] live?"]
-
-
 def test_a_failure_ends_the_run_and_not_the_agents(
     memory: RecallM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,3 +88,10 @@ def test_a_failure_ends_the_run_and_not_the_agents(
     assert state["messages"][-1].content == "In Oslo."
     assert [str(error) for error in seen.failed] == ["the disk is gone"]
     assert seen.found == []
+
+
+def test_a_redacted_question_is_all_that_is_traced(memory: RecallM) -> None:
+    seen = Seen()
+    agent = agent_of(memory, redact=lambda text: text.replace("Ann", "[NAME]"))
+    agent.invoke(human(QUESTION), {"callbacks": [seen]})
+    assert [query for _, query, *_ in seen.started] == ["Where does [NAME] live?"]

@@ -96,19 +96,6 @@ def test_a_list_is_bounded_and_stays_in_its_scope(memory: RecallM) -> None:
     assert 0 < len(message.artifact) < 50
 
 
-def test_a_list_leaves_out_what_the_model_reads_anyway(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    model = ScriptedModel(lines=[call("list_memories"), "Done."])
-    agent = create_agent(
-        model,
-        create_recallm_tools(memory, tools=["list_memories"]),
-        middleware=[RecallMMiddleware(memory=memory)],
-    )
-    state = agent.invoke(human("What do you know of me?"), thread("1"))
-    [listed] = [it for it in state["messages"] if isinstance(it, ToolMessage)]
-    assert [it["text"] for it in listed.artifact] == ["Ann lives in Oslo."]
-
-
 # -- updating --------------------------------------------------------------------------------------
 
 
@@ -172,3 +159,16 @@ def test_in_the_scope_of_a_session_the_thread_alone_is_forgotten(memory: RecallM
     assert answer(forget, thread("monday"), confirm=True).status == "success"
     assert texts(memory) == ["Said on Tuesday."]
     assert answer(forget, confirm=True).status == "error"  # no thread
+
+
+def test_a_list_leaves_out_what_the_model_reads_anyway(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.")
+    model = ScriptedModel(lines=[call("list_memories"), "Done."])
+    agent = create_agent(
+        model,
+        create_recallm_tools(memory, tools=["list_memories"]),
+        middleware=[RecallMMiddleware(memory=memory)],
+    )
+    state = agent.invoke(human("What do you know of me?"), thread("1"))
+    [listed] = [it for it in state["messages"] if isinstance(it, ToolMessage)]
+    assert [it["text"] for it in listed.artifact] == ["Ann lives in Oslo."]

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_recallm_tools
-from recallm import LLMError, RecallConfig, RecallM
+from recallm import RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactChat, FactMemory
 from tests.facts.figures import FIGURES
@@ -144,13 +144,6 @@ FAILURES = [
 ]
 
 
-TOLD: dict[type[Exception], str] = {
-    openai.RateLimitError: "429",
-    openai.InternalServerError: "500",
-    openai.APITimeoutError: "timed out",
-}
-
-
 async def test_a_failure_does_not_lose_the_users_message(
     memory: RecallM, subtests: pytest.Subtests
 ) -> None:
@@ -196,29 +189,6 @@ def test_a_stream_that_breaks_off(memory: RecallM) -> None:
     assert speakers_and_texts(memory) == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
 
 
-class City(BaseModel):
-    """Where somebody lives."""
-
-    name: str
-
-
-def test_a_structured_answer(memory: RecallM) -> None:
-    """Given as JSON text by the provider's own means."""
-    with OpenAIServer('{"name": "Oslo"}') as server:
-        agent: Any = create_agent(
-            model_of(server),
-            response_format=City,
-            middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
-        )
-        output = agent.invoke(human("Where does Ann live?"))
-    assert output["structured_response"] == City(name="Oslo")
-    assert server.requests[0].body["response_format"]["type"] == "json_schema"
-    assert speakers_and_texts(memory) == [
-        ("Human", "Where does Ann live?"),
-        ("AI", '{"name": "Oslo"}'),
-    ]
-
-
 # -- the core's language model -----------------------------------------------------------------
 
 
@@ -241,43 +211,7 @@ def test_contexts_are_revised_by_the_chat_model() -> None:
     assert server.requests
 
 
-def test_a_revision_that_fails_loses_nothing(subtests: pytest.Subtests) -> None:
-    for failure, error in FAILURES:
-        with subtests.test(error=error.__name__), OpenAIServer(*[failure] * 9) as server:
-            llm = as_llm(model_of(server, timeout=0.2))
-            with RecallM(llm=llm, config=RecallConfig(revise_every=1)) as memory:
-                memory.update("Brandon loves coffee.")
-                update = memory.update("Brandon lives in Oslo.")
-                assert update.revisions
-                for revision in update.revisions:
-                    assert revision.text is None
-                    assert TOLD[error] in str(revision.reason)
-                assert memory.stats().passages == 2
-                with pytest.raises(LLMError, match=TOLD[error]):
-                    memory.ask("Where does Brandon live?")
-
-
 # -- the answer chain --------------------------------------------------------------------------
-
-
-async def test_the_answer_chain(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    with OpenAIServer(*["In Oslo."] * 5) as server:
-        chain: Any = answer_chain(memory, model_of(server))
-        results = [
-            chain.invoke("Where does Ann live?"),
-            await chain.ainvoke("Where does Ann live?"),
-            *chain.batch(["Where does Ann live?"] * 2),
-        ]
-        streamed = "".join(it.get("answer", "") for it in chain.stream("Where does Ann live?"))
-    assert streamed == "In Oslo."
-    for result in results:
-        assert result["answer"] == "In Oslo."
-        assert [it.text for it in result["statements"]] == ["Ann lives in Oslo."]
-    assert [bool(it.body.get("stream")) for it in server.requests] == [False] * 4 + [True]
-    for request in server.requests:
-        assert "Ann lives in Oslo." in request.messages[-1]["content"]
-    assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
 
 
 def test_the_answer_chain_fails_as_the_model_does(memory: RecallM) -> None:
@@ -325,9 +259,24 @@ def test_dialogues_of_the_paper() -> None:
         assert answered["messages"][0]["content"] == f"{message['content']} {results}"
 
 
-def test_a_server_that_fails_a_chat(memory: RecallM) -> None:
-    cut_off = Reply(text="[MEM_WRITE{Ada>>knows>>Bob}] Noted and so on.", after=4)
-    for reply in (Reply(status=500), cut_off):
-        with OpenAIServer(reply) as server, pytest.raises(LLMError, match="the language model"):
-            FactChat(FactMemory(memory), model_of(server)).answer("Ada knows Bob.")
-    assert memory.stats().passages == 0
+class City(BaseModel):
+    """Where somebody lives."""
+
+    name: str
+
+
+def test_a_structured_answer(memory: RecallM) -> None:
+    """Given as JSON text by the provider's own means."""
+    with OpenAIServer('{"name": "Oslo"}') as server:
+        agent: Any = create_agent(
+            model_of(server),
+            response_format=City,
+            middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+        )
+        output = agent.invoke(human("Where does Ann live?"))
+    assert output["structured_response"] == City(name="Oslo")
+    assert server.requests[0].body["response_format"]["type"] == "json_schema"
+    assert speakers_and_texts(memory) == [
+        ("Human", "Where does Ann live?"),
+        ("AI", '{"name": "Oslo"}'),
+    ]

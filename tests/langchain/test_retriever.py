@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.load import dumps
-from langchain_core.runnables import ConfigurableField, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from langchain_recallm import RecallMRetriever
-from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
+from recallm import InvalidInputError, NewItem, RecallConfig, RecallM
 from recallm.facts import FactMemory
 
 MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
@@ -327,18 +327,6 @@ def test_metadata_in_a_call_names_where_in_the_error(memory: RecallM) -> None:
         RecallMRetriever(memory=memory).invoke("Who?", metadata={"day": 4})
 
 
-def test_langchains_own_argument_of_a_call_is_not_ours(drinks: RecallM) -> None:
-    assert RecallMRetriever(memory=drinks).invoke("Brandon?", verbose=False)
-
-
-def test_a_closed_memory() -> None:
-    memory = RecallM()
-    retriever = RecallMRetriever(memory=memory)
-    memory.close()
-    with pytest.raises(ClosedError):
-        retriever.invoke("Who?")
-
-
 def test_the_papers_ranking() -> None:
     with RecallM(config=RecallConfig(ranking="paper")) as memory:
         memory.update_many(DRINKS)
@@ -417,14 +405,6 @@ async def test_a_namespace_by_the_run(two_users: RecallM) -> None:
         retriever.invoke(question)
 
 
-def test_fields_by_configuration(two_users: RecallM) -> None:
-    retriever = RecallMRetriever(memory=two_users).configurable_fields(
-        namespace=ConfigurableField(id="user"), k=ConfigurableField(id="k")
-    )
-    found = retriever.invoke("The secret word?", config={"configurable": {"user": "bob"}})
-    assert texts(found) == ["The secret word is bobbob."]
-
-
 def test_the_scope_of_a_session(talk: RecallM) -> None:
     retriever = RecallMRetriever(memory=talk, scope="session")
     question = "What is the cat called?"
@@ -439,6 +419,8 @@ def test_the_scope_of_a_session(talk: RecallM) -> None:
 
 def test_the_memory_is_not_serialised(drinks: RecallM) -> None:
     retriever = RecallMRetriever(memory=drinks, k=3)
+    assert copy.deepcopy(retriever).memory is drinks
+    assert retriever.invoke("Brandon?", verbose=False)  # LangChain's own argument
     assert "memory" not in retriever.model_dump()
     assert retriever.model_dump()["k"] == 3
     assert "coffee" not in dumps(retriever)
@@ -447,9 +429,3 @@ def test_the_memory_is_not_serialised(drinks: RecallM) -> None:
     assert "memory" not in RecallMRetriever.model_json_schema()["properties"]
     with pytest.raises(InvalidInputError, match="open RecallM"):
         pickle.dumps(retriever)
-
-
-def test_a_deep_copy_shares_the_memory(drinks: RecallM) -> None:
-    copied = copy.deepcopy(RecallMRetriever(memory=drinks, k=3))
-    assert copied.memory is drinks
-    assert len(copied.invoke("What does Brandon drink?")) == 3

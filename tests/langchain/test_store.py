@@ -9,8 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
-from langgraph.prebuilt import ToolRuntime
 from langgraph.store.base import (
     GetOp,
     ListNamespacesOp,
@@ -21,7 +19,6 @@ from langgraph.store.base import (
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
 from recallm.items import MemoryItems
-from tests.langchain.chat_models import ScriptedModel, call
 from tests.langchain.conftest import Clock
 from tests.neo4j.fixtures import RunningServer
 
@@ -153,13 +150,9 @@ class TestSearching:
 
     def test_bad_arguments(self, store: RecallMStore, subtests: pytest.Subtests) -> None:
         for bad in [
-            {"limit": -1},
-            {"offset": -1},
-            {"limit": None},
-            {"limit": True},
-            {"filter": 5},
+            {"limit": -1}, {"offset": -1}, {"limit": None}, {"limit": True}, {"filter": 5},
             {"filter": [1]},
-        ]:
+        ]:  # fmt: skip
             with subtests.test(case=str(bad)):
                 filled(store, ("a",))
                 with pytest.raises(InvalidInputError):
@@ -181,21 +174,6 @@ class TestSearching:
         store.put(("a",), "k", value)
         with pytest.raises(InvalidInputError, match="too deep"):
             store.search(("a",), filter=deep)
-
-    def test_many_statements_of_few_items(self, store: RecallMStore) -> None:
-        store.batch(
-            [
-                PutOp(
-                    ("a",),
-                    f"{n}",
-                    {"text": " ".join(f"Ann saw cat {n * 50 + i}." for i in range(50))},
-                )
-                for n in range(4)
-            ]
-        )
-        found = store.search(("a",), query="Which cat did Ann see?", limit=3)
-        assert len(found) == 3
-        assert all(item.score is not None for item in found)
 
 
 class TestExpiry:
@@ -246,13 +224,6 @@ class TestMemory:
         store.put(("users", "ann"), "food", {"memory": "Ann loves sushi now."})
         assert "pizza" not in store.memory.recall("What does Ann love?").text
 
-    def test_short_fields_are_read_with_their_names(self, store: RecallMStore) -> None:
-        store.put(
-            ("a",), "k", {"name": "Käthe", "age": 33, "likes": ["tea", "long walks"], "x": None}
-        )
-        [passage] = store.memory.items.below()
-        assert passage.text == "name: Käthe\nage: 33\nlikes: tea\nlikes: long walks"
-
     def test_fields(self, memory: RecallM) -> None:
         value = {
             "text": "Ann loves tea.",
@@ -270,10 +241,6 @@ class TestMemory:
         assert memory.stats().statements == 3
         assert keys(store.search(("a",))) == ["4", "3", "2", "1"]
         assert all(item.value == value for item in store.search(("a",), limit=3, offset=1))
-
-    def test_no_fields_are_no_text(self, store: RecallMStore) -> None:
-        store.put(("a",), "k", {"text": "Ann loves tea."}, index=[])
-        assert store.memory.stats().statements == 0
 
     def test_each_item_is_a_source_of_its_own(self, store: RecallMStore) -> None:
         places = [
@@ -296,14 +263,10 @@ class TestMemory:
 
     def test_what_cannot_be_a_store(self, store: RecallMStore, subtests: pytest.Subtests) -> None:
         for bad in [
-            {"memory": "memory.db"},
-            {"fields": "text"},
-            {"fields": [1]},
-            {"fields": {"text": "title"}},
-            {"fields": {"title"}},
-            {"ttl": 5},
+            {"memory": "memory.db"}, {"fields": "text"}, {"fields": [1]},
+            {"fields": {"text": "title"}}, {"fields": {"title"}}, {"ttl": 5},
             {"ttl": {"default_ttl": "soon"}},
-        ]:
+        ]:  # fmt: skip
             with subtests.test(case=str(bad)):
                 with pytest.raises(InvalidInputError):
                     RecallMStore(**{"memory": store.memory, **bad})
@@ -371,36 +334,12 @@ class TestMemory:
         assert len(store.search(("shared",))) == 1
 
 
-class TestInAGraph:
-    """As LangGraph hands a store to nodes and tools."""
-
-    def test_a_node_and_a_tool_use_it(self, store: RecallMStore) -> None:
-        def note(text: str, runtime: ToolRuntime) -> str:
-            """Keep a note."""
-            assert runtime.store is store
-            runtime.store.put(("notes",), "n", {"text": text})
-            return "kept"
-
-        model = ScriptedModel(lines=[call("note", text="Ann sings."), "Done."])
-        agent: Any = create_agent(model, tools=[note], store=store)
-        state = agent.invoke({"messages": [("human", "Note that Ann sings.")]})
-        assert state["messages"][-1].content == "Done."
-        item = store.get(("notes",), "n")
-        assert item is not None
-        assert item.value == {"text": "Ann sings."}
-        assert "Ann sings." in store.memory.recall("Who sings?").text
-
-
 def test_a_filter_that_cannot_be_used_is_refused_in_an_empty_store_too(
     subtests: pytest.Subtests,
 ) -> None:
     for wrong in [
-        {"n": {"$near": 1}},
-        {"n": {"$gt": 1, "m": 2}},
-        {"$or": []},
-        {"n": {"$gt": []}},
-        {1: 2},
-    ]:
+        {"n": {"$near": 1}}, {"n": {"$gt": 1, "m": 2}}, {"$or": []}, {"n": {"$gt": []}}, {1: 2},
+    ]:  # fmt: skip
         with subtests.test(case=str(wrong)):
             with RecallM() as memory, pytest.raises(InvalidInputError, match="filter") as caught:
                 RecallMStore(memory=memory).search(("a",), filter=wrong)

@@ -100,14 +100,8 @@ class TestItems:
         self, store: Any, subtests: pytest.Subtests
     ) -> None:
         for namespace in (
-            (),
-            ("a.b",),
-            ("a", ""),
-            ("", "a"),
-            ("langgraph", "a"),
-            ("a", 1),
-            ("a\x00",),
-        ):
+            (), ("a.b",), ("a", ""), ("", "a"), ("langgraph", "a"), ("a", 1), ("a\x00",),
+        ):  # fmt: skip
             with subtests.test(case=str(namespace)):
                 with pytest.raises(InvalidNamespaceError):
                     store.put(namespace, "k", {"n": 1})

@@ -149,18 +149,9 @@ def test_a_template_that_cannot_be_used_is_refused_when_it_is_set(
     memory: RecallM, subtests: pytest.Subtests
 ) -> None:
     for template in [
-        "user-{user_id",
-        "user_id}",
-        "{}",
-        "{0}",
-        "{user.id}",
-        "{user[id]}",
-        "{user!r}",
-        "{user:>9}",
-        "{{user_id}}",
-        "{{x}}-{user}",
-        "{org}{user}",
-    ]:
+        "user-{user_id", "user_id}", "{}", "{0}", "{user.id}", "{user[id]}", "{user!r}",
+        "{user:>9}", "{{user_id}}", "{{x}}-{user}", "{org}{user}",
+    ]:  # fmt: skip
         with subtests.test(case=str(template)):
             with pytest.raises(InvalidInputError, match="template"):
                 RecallMMiddleware(memory=memory, namespace=template)

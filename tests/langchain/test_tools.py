@@ -10,7 +10,6 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
@@ -26,21 +25,6 @@ from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
 
 # -- what the model sees -----------------------------------------------------------------------
-
-
-def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
-    seen = {
-        it["function"]["name"]: it["function"]["parameters"]
-        for it in map(convert_to_openai_tool, create_recallm_tools(memory))
-    }
-    assert {name: set(it["properties"]) for name, it in seen.items()} == {
-        "recall_memory": {"query"},
-        "save_memory": {"text"},
-        "forget_memory": {"id", "about"},
-    }
-    assert "required" not in seen["forget_memory"]
-    for parameters in seen.values():
-        assert all(it["description"] for it in parameters["properties"].values())
 
 
 def test_statements_come_in_order_with_ids_as_data(memory: RecallM) -> None:
@@ -62,13 +46,6 @@ def test_statements_come_in_order_with_ids_as_data(memory: RecallM) -> None:
     assert 0 < first["score"] < 1
     assert set(first["concepts"]) >= {"ann", "oslo"}
     assert json.loads(json.dumps(message.artifact)) == [first, second]
-
-
-def test_nothing_is_known(memory: RecallM) -> None:
-    message = _invoke(create_recallm_tools(memory)[0], query="Where does Ann live?")
-    assert message.content == "Nothing is remembered about that."
-    assert message.artifact == []
-    assert message.status == "success"
 
 
 @pytest.mark.parametrize("ranking", ["statements", "paper"])
@@ -96,44 +73,6 @@ def test_what_is_too_long_is_passed_over(memory: RecallM) -> None:
     message = _invoke(recall, query="Does the green parrot of Ann sing?")
     assert [it["id"] for it in message.artifact] == ["short#0"]
     assert memory.count_tokens(str(message.content)) <= 100
-
-
-def test_two_memories_in_one_agent(memory: RecallM) -> None:
-    own, team = memory.in_namespace("ann"), memory.in_namespace("team")
-    tools = [*create_recallm_tools(own), *create_recallm_tools(team, prefix="team_")]
-    assert [it.name for it in tools[3:]] == [
-        "team_recall_memory",
-        "team_save_memory",
-        "team_forget_memory",
-    ]
-    model = ScriptedModel(
-        lines=[
-            call("save_memory", "1", text="Ann likes tea."),
-            call("team_save_memory", "2", text="The team likes pizza."),
-            call("team_recall_memory", "3", query="Who likes what?"),
-            "Done.",
-        ]
-    )
-    output = create_agent(model, tools).invoke(human("Hi"), thread("1"))
-    assert speakers_and_texts(own) == [("AI", "Ann likes tea.")]
-    assert speakers_and_texts(team) == [("AI", "The team likes pizza.")]
-    assert [it["text"] for it in output["messages"][6].artifact] == ["The team likes pizza."]
-
-
-def test_an_id_that_another_thread_uses_too_hides_nothing(memory: RecallM) -> None:
-    """Apps number their messages from 1 in each thread."""
-    agent = create_agent(
-        ScriptedModel(
-            lines=["Noted.", call("recall_memory", query="Where does Ann live?"), "Oslo."]
-        ),
-        create_recallm_tools(memory),
-        middleware=[RecallMMiddleware(memory=memory)],
-    )
-    agent.invoke(human("Ann lives in Oslo.", id="1"), thread("monday"))
-    output = agent.invoke(human("Where does Ann live?", id="1"), thread("tuesday"))
-    texts = [it["text"] for it in output["messages"][2].artifact]
-    assert "Ann lives in Oslo." in texts
-    assert "Where does Ann live?" not in texts
 
 
 # -- saving and forgetting ---------------------------------------------------------------------
@@ -439,17 +378,10 @@ def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
     for argument, value in [
-        ("memory", None),
-        ("namespace", b"ann"),
-        ("namespace", "user-{user.id}"),
-        ("scope", "thread"),
-        ("limit", 0),
-        ("max_tokens", "many"),
-        ("max_tokens", 20),
-        ("prefix", "our team's "),
-        ("prefix", None),
-        ("prefix", "x" * 41),
-    ]:
+        ("memory", None), ("namespace", b"ann"), ("namespace", "user-{user.id}"),
+        ("scope", "thread"), ("limit", 0), ("max_tokens", "many"), ("max_tokens", 20),
+        ("prefix", "our team's "), ("prefix", None), ("prefix", "x" * 41),
+    ]:  # fmt: skip
         with subtests.test(case=str((argument, value))):
             with pytest.raises(InvalidInputError) as refused:
                 create_recallm_tools(**{"memory": memory, argument: value})
