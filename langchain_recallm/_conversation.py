@@ -32,12 +32,7 @@ _DEFAULT_LIMIT = 10
 LookedUp = tuple[int, frozenset[str]]
 """A digest of a message's text, and the ids of the passages that hold the message."""
 
-_CHAT_ROLES: Mapping[str, Role] = {
-    "user": "human",
-    "human": "human",
-    "assistant": "ai",
-    "ai": "ai",
-}
+_CHAT_ROLES: Mapping[str, Role] = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai"}
 
 
 def text_of(message: BaseMessage) -> str:

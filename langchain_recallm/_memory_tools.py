@@ -116,8 +116,7 @@ class MemoryTools:
     def list_memories(
         self,
         before: Annotated[
-            str | None,
-            "The last id of an earlier list, to see what is older. Leave out at first.",
+            str | None, "The last id of an earlier list, to see what is older. Leave out at first."
         ] = None,
     ) -> FactReply:
         """List what is remembered from earlier conversations, the latest first, each with its id

@@ -22,11 +22,7 @@ from pydantic import BaseModel
 from langchain_recallm._conversation import MessageConversation
 from langchain_recallm._documents import traced
 from langchain_recallm._limits import takes_k
-from langchain_recallm._runs import (
-    checked_namespace,
-    conversation_of_run,
-    thread_of_run,
-)
+from langchain_recallm._runs import checked_namespace, conversation_of_run, thread_of_run
 from langchain_recallm.llm import as_llm, checked_model, text_of_reply
 from recallm import HybridRecallM, InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (

@@ -14,12 +14,7 @@ from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from langchain_recallm._conversation import (
-    MessageConversation,
-    latest_question,
-    role_of,
-    texts_of,
-)
+from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
 from langchain_recallm._limits import check_names, with_one_limit
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -151,12 +146,7 @@ class RecallMMemory(BaseMemory):
             limit=self.limit,
         )
         text, _ = conversation.data_beside(
-            question,
-            messages,
-            recall,
-            asking=asking,
-            limit=self.limit,
-            max_tokens=self.max_tokens,
+            question, messages, recall, asking=asking, limit=self.limit, max_tokens=self.max_tokens
         )
         if self.return_messages:
             return {self.memory_key: [HumanMessage(content=text)] if text else []}
@@ -286,10 +276,7 @@ def _asking(messages: list[BaseMessage]) -> list[BaseMessage]:
 
 
 def _messages(
-    values: Mapping[str, Any],
-    key: str,
-    argument: str,
-    kind: Callable[..., BaseMessage],
+    values: Mapping[str, Any], key: str, argument: str, kind: Callable[..., BaseMessage]
 ) -> list[BaseMessage]:
     """The value under ``key`` as messages; a text becomes a message of ``kind``."""
     if key not in values:

@@ -200,9 +200,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         await asyncio.to_thread(self.before_agent, state, runtime)
 
     def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Recall for the user's question, write it, and call the model with the recalled text.
 
@@ -236,9 +234,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         return handler(request)
 
     async def awrap_tool_call(
-        self,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Awaitable[_ToolResult]],
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[_ToolResult]]
     ) -> _ToolResult:
         """``wrap_tool_call``; the memory works off the event loop."""
         await asyncio.to_thread(

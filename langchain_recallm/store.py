@@ -44,14 +44,7 @@ from langchain_recallm._store_items import (
 )
 from langchain_recallm._store_lifetime import Opening, Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import (
-    POSTPONED_PATH,
-    Accept,
-    MessageFilter,
-    Redact,
-    checked_memory,
-    checks,
-)
+from recallm.adapting import POSTPONED_PATH, Accept, MessageFilter, Redact, checked_memory, checks
 
 __all__ = ["RecallMStore"]
 

@@ -218,12 +218,7 @@ def _completion(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
         "model": body["model"],
         "system_fingerprint": "fp_local",
         "choices": [
-            {
-                "index": 0,
-                "message": message,
-                "logprobs": None,
-                "finish_reason": reply.finish_reason,
-            }
+            {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
         ],
         "usage": _usage(reply, body),
     }
@@ -242,12 +237,7 @@ def _chunks(reply: Reply, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     }
 
     def piece(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
-        choice = {
-            "index": 0,
-            "delta": delta,
-            "logprobs": None,
-            "finish_reason": finish_reason,
-        }
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         return {**frame, "choices": [choice]}
 
     yield piece({"role": "assistant", "content": "" if reply.text else None, "refusal": None})

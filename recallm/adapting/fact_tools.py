@@ -10,12 +10,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
 from recallm import checks
-from recallm.adapting.arguments import (
-    check_budget,
-    checked_memory,
-    named_moment,
-    time_of_writing,
-)
+from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
 from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory

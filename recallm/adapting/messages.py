@@ -86,8 +86,7 @@ class MessageFilter:
             if function is None or (callable(function) and not iscoroutinefunction(function)):
                 continue
             raise InvalidInputError(
-                f"{argument} must be a plain function, or None, not {function!r}",
-                argument=argument,
+                f"{argument} must be a plain function, or None, not {function!r}", argument=argument
             )
 
     def redacted(self, text: str) -> str:

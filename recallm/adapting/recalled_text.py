@@ -49,9 +49,7 @@ def statements_text(statements: Sequence[RecalledStatement]) -> str:
 
 
 def data_within(
-    max_tokens: int | None,
-    memory: RecallM,
-    recall: Callable[[int | None], RecalledContext],
+    max_tokens: int | None, memory: RecallM, recall: Callable[[int | None], RecalledContext]
 ) -> str:
     """What ``recall`` gives, as delimited data of at most ``max_tokens`` tokens, delimiters
     included, by the memory's counter; '' where nothing fits. ``recall`` is given a ``max_tokens``

@@ -83,11 +83,11 @@ def test_an_agent_does_not_wait_and_what_was_said_is_written_in_order(
 async def test_an_agent_reads_its_own_writes(memory: RecallM) -> None:
     middleware = middleware_of(memory)
     agent = agent_of(middleware)
-    for n in range(20):
+    for n in range(6):
         await agent.ainvoke(human(f"I saw bird {n}."), thread("monday"))
         agent.invoke(human(f"I saw cat {n}."), thread("monday"))
     assert await middleware.aflush()
-    said = [f"I saw {kind} {n}." for n in range(20) for kind in ("bird", "cat")]
+    said = [f"I saw {kind} {n}." for n in range(6) for kind in ("bird", "cat")]
     assert texts(memory) == [text for each in said for text in (each, "Noted.")]
 
 
@@ -142,6 +142,7 @@ def test_closing_the_memory_waits_for_all(tmp_path: Path) -> None:
         assert len(texts(memory)) == 20
 
 
+@pytest.mark.slow
 def test_the_end_of_the_interpreter_waits_for_all(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     script = f"""

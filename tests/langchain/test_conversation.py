@@ -195,7 +195,7 @@ class TestData:
             return len(text) // 4 + 5 * text.count(dear)
 
         with RecallM(count_tokens=counted) as memory:
-            for n in range(40):
+            for n in range(20):
                 memory.update(f"Ann's key number {n} <lies> under pot number {n}.")
 
             def recall(room: int | None) -> Any:

@@ -59,8 +59,7 @@ def test_every_tool(memory: RecallM) -> None:
     top = invoked(tools["top_facts"], relation="salary")
     assert [row["value"] for row in top.artifact] == [52_000]
     found = invoked(
-        tools["find_facts"],
-        patterns=[["?who", "works for", "Opera"], ["?who", "salary", "48000"]],
+        tools["find_facts"], patterns=[["?who", "works for", "Opera"], ["?who", "salary", "48000"]]
     )
     assert found.artifact == [{"who": "Bo"}]
     ended = invoked(tools["end_fact"], subject="Bo", relation="works for")

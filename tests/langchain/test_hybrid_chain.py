@@ -168,18 +168,18 @@ async def test_many_users(model: ScriptedModel) -> None:
             memory.in_namespace(user).update(f"Bo moved to {place}.")
             other.in_namespace(user).update(f"Bo moved to {place}.")
         configs: list[RunnableConfig] = [
-            {"configurable": {"user": user}} for _ in range(8) for user in ("ann", "bob")
+            {"configurable": {"user": user}} for _ in range(3) for user in ("ann", "bob")
         ]
         retriever = RecallMRetriever(memory=other, namespace=user_of)
         for vectors in (other, retriever):
             chain = hybrid_chain(memory, model, vectors=vectors, namespace=user_of)
             for results in (
-                chain.batch([QUESTION] * 16, configs),
-                await chain.abatch([QUESTION] * 16, configs),
+                chain.batch([QUESTION] * 6, configs),
+                await chain.abatch([QUESTION] * 6, configs),
             ):
                 assert [it["answers"] for it in results] == [
                     {"recallm": f"Bo lives in {place}.", "vectors": f"Bo lives in {place}."}
-                    for _ in range(8)
+                    for _ in range(3)
                     for place in ("York", "Hull")
                 ]
         with pytest.raises(KeyError, match="user"):

@@ -46,10 +46,7 @@ def test_of_a_value(subtests: pytest.Subtests) -> None:
         ({"data": "IT"}, "IT"),
         ({"food_preference": "pizza", "rating": 5}, "food_preference: pizza\nrating: 5"),
         # LangChain's documents and messages.
-        (
-            {"id": ID, "page_content": "Bo.", "metadata": {"page": 3}, "type": "Document"},
-            "Bo.",
-        ),
+        ({"id": ID, "page_content": "Bo.", "metadata": {"page": 3}, "type": "Document"}, "Bo."),
         (
             {
                 "type": "human",

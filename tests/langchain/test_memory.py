@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.load import dumps
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from pydantic import ValidationError
 
 from langchain_recallm import RecallMMemory, exchange_messages

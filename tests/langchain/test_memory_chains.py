@@ -19,7 +19,7 @@ from tests.langchain.chat_models import RecordingModel
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `(LLMChain|ConversationChain|ConversationalRetrievalChain|"
     "ConversationBufferMemory|InMemoryChatMessageHistory)` was deprecated:"
-    "langchain_core._api.deprecation.LangChainDeprecationWarning",
+    "langchain_core._api.deprecation.LangChainDeprecationWarning"
 )
 
 

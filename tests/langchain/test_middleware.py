@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
-from tests.langchain.agents import human, system, thread, weather
+from tests.langchain.agents import human, remembering, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
 
@@ -25,7 +25,7 @@ from tests.written_messages import archived_passages, speakers_and_texts
 
 def test_one_thread_is_recalled_in_the_next(memory: RecallM) -> None:
     model = ScriptedModel(lines=["Noted.", "Have the falafel."])
-    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model)
     agent.invoke(human("I am allergic to peanuts."), thread("monday"))
     agent.invoke(human("Are peanuts good for me?"), thread("tuesday"))
     assert system(model.sent[0]) == ""
@@ -39,7 +39,7 @@ def test_one_thread_is_recalled_in_the_next(memory: RecallM) -> None:
 def test_the_question_just_asked_is_not_given_back(memory: RecallM) -> None:
     memory.update("The spare key hangs in the shed.")
     model = ScriptedModel(lines=["In the shed.", "As I said."])
-    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model)
     agent.invoke(human("Where does the spare key hang?"), thread("1"))
     assert "hangs in the shed" in system(model.sent[0])
     assert "Where does" not in system(model.sent[0])
@@ -53,7 +53,7 @@ def test_a_turn_recalls_once_for_all_its_model_calls(memory: RecallM, recalls: l
     model = ScriptedModel(
         lines=[call("weather", "1", city="Oslo"), call("weather", "2", city="Bergen"), "Sunny."]
     )
-    agent = create_agent(model, [weather], middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model, [weather])
     agent.invoke(human("What is the weather where Ann lives?"), thread("1"))
     assert recalls == ["What is the weather where Ann lives?"]
     assert "Ann lives in Oslo." in system(model.sent[0])
@@ -66,9 +66,7 @@ async def test_the_threads_state_stays_clean(memory: RecallM, checkpoints: bool)
     memory.update("Zanzibar is where Ann lives.")
     saver = InMemorySaver() if checkpoints else None
     model = ScriptedModel(lines=[call("weather", city="Oslo"), "In Africa."])
-    agent = create_agent(
-        model, [weather], checkpointer=saver, middleware=[RecallMMiddleware(memory=memory)]
-    )
+    agent = remembering(memory, model, [weather], checkpointer=saver)
     output = await agent.ainvoke(human("Where does Ann live?"), thread("1"))
     assert "Zanzibar" in system(model.sent[1])
     assert set(output) == {"messages"}
@@ -88,12 +86,7 @@ async def test_no_stream_shows_what_was_recalled(memory: RecallM, mode: Any) -> 
     """The memory's own steps add nothing."""
     memory.update("Zanzibar is where Ann lives.")
     model = ScriptedModel(lines=[call("weather", city="Oslo"), "In Africa."] * 2)
-    agent = create_agent(
-        model,
-        [weather],
-        checkpointer=InMemorySaver(),
-        middleware=[RecallMMiddleware(memory=memory)],
-    )
+    agent = remembering(memory, model, [weather], checkpointer=InMemorySaver())
     stream = agent.astream(human("Where does Ann live?"), thread("1"), stream_mode=mode)
     shown = [piece async for piece in stream]
     assert "Zanzibar" in system(model.sent[1])
@@ -130,7 +123,7 @@ def test_the_system_message_keeps_what_it_holds(
 ) -> None:
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(lines=["Oslo."])
-    agent = create_agent(model, system_prompt=prompt, middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model, system_prompt=prompt)
     agent.invoke(human("Where does Ann live?"))
     message = model.sent[0][0]
     assert isinstance(message, SystemMessage)
@@ -146,18 +139,12 @@ IMAGE = {"type": "image", "url": "https://images.invalid/1.png", "mime_type": "i
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["Where does Ann live?", [IMAGE, {"type": "text", "text": "Where does Ann live?"}]],
+    "content", ["Where does Ann live?", [IMAGE, {"type": "text", "text": "Where does Ann live?"}]]
 )
 def test_beside_the_users_message(memory: RecallM, content: Any) -> None:
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(lines=[call("weather", city="Oslo"), "Sunny."])
-    agent = create_agent(
-        model,
-        [weather],
-        system_prompt="You are kind.",
-        middleware=[RecallMMiddleware(memory=memory, position="user")],
-    )
+    agent = remembering(memory, model, [weather], system_prompt="You are kind.", position="user")
     output = agent.invoke(human(content))
     assert output["messages"][0].content == content
     for messages in model.sent:
@@ -191,9 +178,7 @@ def test_where_the_users_message_was_trimmed_away(memory: RecallM) -> None:
 def test_what_is_added_is_bounded(memory: RecallM, max_tokens: int) -> None:
     memory.update_many([f"Ann saw <bird {n}> in the garden on day {n}." for n in range(50)])
     model = ScriptedModel(lines=["Many."])
-    agent = create_agent(
-        model, middleware=[RecallMMiddleware(memory=memory, limit=50, max_tokens=max_tokens)]
-    )
+    agent = remembering(memory, model, limit=50, max_tokens=max_tokens)
     agent.invoke(human("Which birds did Ann see in the garden?"))
     told = system(model.sent[0])
     assert memory.count_tokens(told) <= max_tokens
@@ -205,12 +190,16 @@ def test_all_that_is_added_is_counted(position: Any) -> None:
     """The empty line before it too."""
     with RecallM(config=RecallConfig(), count_tokens=len) as memory:
         memory.update_many([f"Ann saw bird {n:02}." for n in range(50)])
-        for max_tokens in range(400, 440):
+        for max_tokens in range(400, 420):
             model = ScriptedModel(lines=["Many."])
-            middleware = RecallMMiddleware(
-                memory=memory, max_tokens=max_tokens, position=position, roles={"tool"}
+            agent = remembering(
+                memory,
+                model,
+                system_prompt="Be kind.",
+                max_tokens=max_tokens,
+                position=position,
+                roles={"tool"},
             )
-            agent = create_agent(model, system_prompt="Be kind.", middleware=[middleware])
             agent.invoke(human("Which birds did Ann see?"))
             sent = "".join(str(message.text) for message in model.sent[0])
             added = len(sent) - len("Be kind.Which birds did Ann see?")
@@ -221,8 +210,7 @@ def test_limit_and_least_score(memory: RecallM) -> None:
     memory.update_many([f"Ann saw bird {n} in the garden." for n in range(9)])
     for arguments, count in (({"limit": 2}, 2), ({"min_score": 1.0}, 0), ({"limit": None}, 9)):
         model = ScriptedModel(lines=["Many."])
-        middleware = RecallMMiddleware(memory=memory, roles=("ai",), **arguments)  # type: ignore[arg-type]
-        agent = create_agent(model, middleware=[middleware])
+        agent = remembering(memory, model, roles=("ai",), **arguments)
         agent.invoke(human("Which birds did Ann see in the garden?"))
         assert system(model.sent[0]).count("saw bird") == count
 
@@ -248,7 +236,7 @@ def test_a_turn_is_remembered_in_its_order_with_its_ids(memory: RecallM) -> None
     model = ScriptedModel(
         lines=[call("weather", says="Let me look.", city="Oslo"), AIMessage("Sunny.", name="Sky")]
     )
-    agent = create_agent(model, [weather], middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model, [weather])
     output = agent.invoke(human("How is Oslo?", name="Ann"), thread("monday"))
     first, second, _, last = (message.id for message in output["messages"])
     assert [(it["id"], it["speaker"], it["text"]) for it in archived_passages(memory)] == [
@@ -284,7 +272,7 @@ def test_the_roles_and_names_asked_for(memory: RecallM) -> None:
 def test_a_history_handed_in_each_time_is_written_once(memory: RecallM) -> None:
     """Without a checkpointer the caller keeps the conversation, often without ids."""
     model = ScriptedModel(lines=[f"Answer {n}." for n in range(4)])
-    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model)
     history: list[Any] = []
     for n in range(4):
         history.append(("human", f"Question {n}."))
@@ -297,10 +285,7 @@ def test_a_history_handed_in_each_time_is_written_once(memory: RecallM) -> None:
 
 def test_a_history_that_ends_with_an_answer_is_not_written(memory: RecallM) -> None:
     """Again: what the answer belongs to was written before. The model goes on."""
-    agent = create_agent(
-        ScriptedModel(lines=["Cold.", "And it rains."]),
-        middleware=[RecallMMiddleware(memory=memory)],
-    )
+    agent = remembering(memory, ScriptedModel(lines=["Cold.", "And it rains."]))
     messages: list[Any] = [("human", "How is Oslo?"), ("ai", "Cold.")]
     agent.invoke({"messages": messages[:1]})
     agent.invoke({"messages": messages})
@@ -316,8 +301,7 @@ def test_messages_without_text_are_passed_over(
     memory: RecallM, recalls: list[str], content: Any
 ) -> None:
     model = ScriptedModel(lines=[call("weather", city="Oslo"), AIMessage("")])
-    middleware = RecallMMiddleware(memory=memory, raise_errors=True)
-    agent = create_agent(model, [weather], middleware=[middleware])
+    agent = remembering(memory, model, [weather], raise_errors=True)
     output = agent.invoke(human(content), thread("1"))
     assert output["messages"][0].content == content
     assert (recalls, speakers_and_texts(memory)) == ([], [])
@@ -334,11 +318,12 @@ def test_a_structured_response_is_remembered_as_what_was_answered(memory: Recall
     """It comes as a tool call: the message has no text, and a tool message acknowledges it."""
     capital = call("Capital", country="Norway", city="Oslo")
     model = ScriptedModel(lines=[capital, call("Capital", "2", country="Peru", city="Lima")])
-    agent = create_agent(
+    agent = remembering(
+        memory,
         model,
         response_format=ToolStrategy(Capital),
         checkpointer=InMemorySaver(),
-        middleware=[RecallMMiddleware(memory=memory, roles=("human", "ai", "tool"))],
+        roles=("human", "ai", "tool"),
     )
     output = agent.invoke(human("What is the capital of Norway?"), thread("1"))
     assert output["structured_response"] == Capital(country="Norway", city="Oslo")
@@ -360,12 +345,8 @@ def test_a_structured_response_of_an_earlier_turn_is_not_remembered_again(memory
     model = ScriptedModel(
         lines=[call("Capital", country="Norway", city="Oslo"), call("lookup", "2", country="Peru")]
     )
-    agent = create_agent(
-        model,
-        [lookup],
-        response_format=ToolStrategy(Capital),
-        checkpointer=InMemorySaver(),
-        middleware=[RecallMMiddleware(memory=memory)],
+    agent = remembering(
+        memory, model, [lookup], response_format=ToolStrategy(Capital), checkpointer=InMemorySaver()
     )
     agent.invoke(human("What is the capital of Norway?"), thread("1"))
     agent.invoke(human("And of Peru?"), thread("1"))

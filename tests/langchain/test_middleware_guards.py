@@ -23,7 +23,7 @@ from pydantic import BaseModel
 
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
-from tests.langchain.agents import human, thread, weather
+from tests.langchain.agents import human, remembering, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
 
@@ -163,10 +163,11 @@ class Answer(BaseModel):
 
 
 def test_an_agent_without_tools_gives_a_structured_reply(memory: RecallM) -> None:
-    agent = create_agent(
+    agent = remembering(
+        memory,
         ScriptedModel(lines=[call("Answer", says="Here.", city="Oslo")]),
-        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
         response_format=ToolStrategy(Answer),
+        raise_errors=True,
     )
     output = agent.invoke(human("Where is it?"))
     assert output["structured_response"] == Answer(city="Oslo")

@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
 from recallm.adapting import Message
-from tests.langchain.agents import human, system, thread, weather
+from tests.langchain.agents import human, remembering, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
 
@@ -268,18 +268,19 @@ def without_secret(text: str) -> str:
 
 def test_redact_comes_before_all_that_is_written(kept: RecallM, tmp_path: Path) -> None:
     """Of the user, the model, tools, a long message; the thread's messages stay as they are."""
-    padding = "I saw a bird. " * 2000
+    padding = "I saw a bird. " * 1500
     model = ScriptedModel(
-        lines=[
-            call("look_up", says=f"I ask for {SECRET}.", name="Ann"),
-            f"It is {SECRET}.",
-            "Hm.",
-        ]
+        lines=[call("look_up", says=f"I ask for {SECRET}.", name="Ann"), f"It is {SECRET}.", "Hm."]
     )
-    ours = RecallMMiddleware(
-        memory=kept, roles={"human", "ai", "tool"}, redact=without_secret, raise_errors=True
+    agent = remembering(
+        kept,
+        model,
+        [look_up],
+        checkpointer=InMemorySaver(),
+        roles={"human", "ai", "tool"},
+        redact=without_secret,
+        raise_errors=True,
     )
-    agent = create_agent(model, [look_up], middleware=[ours], checkpointer=InMemorySaver())
     output = agent.invoke(human(f"{ASKED} {padding}"), thread("1"))
     assert SECRET in output["messages"][0].text
     agent.invoke(human(f"Is it {SECRET}?"), thread("2"))
@@ -303,8 +304,9 @@ def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
         return spoken.role == "human" and "[MAIL]" not in spoken.text
 
     model = ScriptedModel(lines=[call("weather", says="Let me look.", city="Oslo"), "Sunny.", "Hm"])
-    ours = RecallMMiddleware(memory=memory, accept=accept, redact=without_secret, raise_errors=True)
-    agent = create_agent(model, [weather], middleware=[ours])
+    agent = remembering(
+        memory, model, [weather], accept=accept, redact=without_secret, raise_errors=True
+    )
     agent.invoke(human("How is Oslo?", name="Ann"), thread("1"))
     agent.invoke(human(ASKED), thread("2"))
     assert speakers_and_texts(memory) == [("Ann", "How is Oslo?")]
@@ -327,7 +329,7 @@ def test_where_they_fail_the_agent_answers(
     hooks: list[dict[str, Any]] = [{"redact": fail}, {"accept": fail}, {"accept": lambda _: None}]
     for hook in hooks:
         model = ScriptedModel(lines=["Noted."])
-        agent = create_agent(model, middleware=[RecallMMiddleware(memory=kept, **hook)])
+        agent = remembering(kept, model, **hook)
         with caplog.at_level(logging.WARNING, "langchain_recallm"):
             assert agent.invoke(human(ASKED))["messages"][-1].text == "Noted."
         assert speakers_and_texts(kept) == []

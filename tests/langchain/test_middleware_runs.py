@@ -22,7 +22,7 @@ from langgraph.types import Command
 from langchain_recallm import RecallMMiddleware
 from langchain_recallm._turns import Turn, TurnKey, Turns
 from recallm import ClosedError, InvalidInputError, RecallM, StoreFullError
-from tests.langchain.agents import human, system, thread, weather
+from tests.langchain.agents import human, remembering, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.neo4j.fixtures import RunningServer
 from tests.written_messages import speakers_and_texts
@@ -30,8 +30,10 @@ from tests.written_messages import speakers_and_texts
 # -- runs that stop and go on ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("elsewhere", [True, False])
-@pytest.mark.parametrize("how", ["before the human", "after the human", "interrupt_before"])
+@pytest.mark.parametrize(
+    ("how", "elsewhere"),
+    [("before the human", False), ("after the human", True), ("interrupt_before", True)],
+)
 def test_a_run_resumed_after_an_interrupt(
     memory: RecallM, recalls: list[str], how: str, elsewhere: bool
 ) -> None:
@@ -125,9 +127,7 @@ def test_the_models_words_are_there_where_a_tool_fails(memory: RecallM) -> None:
     )
 
     def agents() -> Any:
-        return create_agent(
-            model, [broken], checkpointer=saver, middleware=[RecallMMiddleware(memory=memory)]
-        )
+        return remembering(memory, model, [broken], checkpointer=saver)
 
     agent = agents()
     with pytest.raises(RuntimeError, match="broken"):
@@ -166,9 +166,7 @@ def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
 def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:
     """It takes the old one's place in the thread, which ends with the old answer then."""
     model = ScriptedModel(lines=["Noted.", "Bergen, then.", "Hm.", "So?"])
-    agent = create_agent(
-        model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
-    )
+    agent = remembering(memory, model, checkpointer=InMemorySaver())
     agent.invoke(human("Ann lives in Oslo. She likes tea.", id="a"), thread("1"))
     (tea,) = [it for it in memory.recall("What does Ann like?").statements if "tea" in it.text]
     memory.forget(statement=tea.id)
@@ -217,12 +215,7 @@ def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None
     model = ScriptedModel(
         lines=[RuntimeError("down"), *(call("weather", f"{n}", city="Oslo") for n in range(3)), "!"]
     )
-    agent = create_agent(
-        model,
-        [weather],
-        checkpointer=InMemorySaver(),
-        middleware=[RecallMMiddleware(memory=memory)],
-    )
+    agent = remembering(memory, model, [weather], checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError):
         agent.invoke(human("How is it where Ann lives?"), thread("1"))
     agent.invoke(None, thread("1"))
@@ -236,9 +229,7 @@ def test_a_resumed_run_recalls_once(memory: RecallM, recalls: list[str]) -> None
 @pytest.mark.parametrize("retry", ["resume", "ask again"])
 async def test_a_failing_model_does_not_lose_the_users_message(memory: RecallM, retry: str) -> None:
     model = ScriptedModel(lines=[RuntimeError("The model is down."), "A nice city."])
-    agent = create_agent(
-        model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
-    )
+    agent = remembering(memory, model, checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError, match="down"):
         await agent.ainvoke(human("I moved to Oslo."), thread("1"))
     assert speakers_and_texts(memory) == [("Human", "I moved to Oslo.")]
@@ -254,9 +245,7 @@ async def test_a_failing_model_does_not_lose_the_users_message(memory: RecallM, 
 
 def test_other_conversations_since_a_models_failure_are_recalled(memory: RecallM) -> None:
     model = ScriptedModel(lines=[RuntimeError("down"), "Noted.", "In Oslo."])
-    agent = create_agent(
-        model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
-    )
+    agent = remembering(memory, model, checkpointer=InMemorySaver())
     with pytest.raises(RuntimeError):
         agent.invoke(human("Where does Ann live?"), thread("1"))
     agent.invoke(human("Ann lives in Oslo."), thread("2"))
@@ -311,14 +300,10 @@ def test_a_summary_is_not_the_users_message(memory: RecallM) -> None:
 # -- a memory that fails -----------------------------------------------------------------------
 
 
-def test_a_closed_memory_does_not_cost_the_answer(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_closed_memory_does_not_cost_the_answer(caplog: pytest.LogCaptureFixture) -> None:
     memory = RecallM()
     memory.close()
-    agent = create_agent(
-        ScriptedModel(lines=["Hi!"]), middleware=[RecallMMiddleware(memory=memory)]
-    )
+    agent = remembering(memory, ScriptedModel(lines=["Hi!"]))
     with caplog.at_level(logging.WARNING, "langchain_recallm"):
         assert agent.invoke(human("Hello!"))["messages"][-1].text == "Hi!"
     assert [(it.levelname, it.name) for it in caplog.records] == [
@@ -350,10 +335,7 @@ def test_a_run_without_the_value_of_a_template(
 async def test_a_failure_is_raised_where_asked_for(asynchronous: bool) -> None:
     memory = RecallM()
     memory.close()
-    agent = create_agent(
-        ScriptedModel(lines=["Hi!"]),
-        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
-    )
+    agent = remembering(memory, ScriptedModel(lines=["Hi!"]), raise_errors=True)
     if asynchronous:
         with pytest.raises(ClosedError):
             await agent.ainvoke(human("Hello!"))
@@ -369,10 +351,7 @@ def test_a_failing_recall_does_not_lose_the_users_message(
     def broken(self: RecallM, question: str, **how: Any) -> None:
         raise StoreFullError("no space is left")
 
-    agent = create_agent(
-        ScriptedModel(lines=["Hi!"]),
-        middleware=[RecallMMiddleware(memory=memory, raise_errors=raise_errors)],
-    )
+    agent = remembering(memory, ScriptedModel(lines=["Hi!"]), raise_errors=raise_errors)
     with monkeypatch.context() as patch:
         patch.setattr(RecallM, "recall", broken)
         if raise_errors:
@@ -392,7 +371,7 @@ def test_a_full_disk_does_not_cost_the_answer(
     memory.update("Ann lives in Oslo.")
     monkeypatch.setattr(RecallM, "update_many", full)
     model = ScriptedModel(lines=["Oslo."])
-    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+    agent = remembering(memory, model)
     assert agent.invoke(human("Where does Ann live?"))["messages"][-1].text == "Oslo."
     assert "Ann lives in Oslo." in system(model.sent[0])
     assert [it.message.rpartition(": ")[2] for it in caplog.records] == [
@@ -420,9 +399,7 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
         neo4j_server.uri, auth=neo4j_server.auth, namespace=f"test-{uuid.uuid4()}"
     ) as memory:
         model = ScriptedModel(lines=["Noted.", RuntimeError("down"), "Oslo."])
-        agent = create_agent(
-            model, checkpointer=InMemorySaver(), middleware=[RecallMMiddleware(memory=memory)]
-        )
+        agent = remembering(memory, model, checkpointer=InMemorySaver())
         agent.invoke(human("Ann lives in Oslo."), thread("1"))
         with pytest.raises(RuntimeError):
             agent.invoke(human("Where does Ann live?"), thread("2"))

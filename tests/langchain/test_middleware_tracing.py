@@ -7,14 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 
-from langchain_recallm import RecallMMiddleware
 from recallm import RecallM, StoreError
-from tests.langchain.agents import human
+from tests.langchain.agents import human, remembering
 
 QUESTION = "Where does Ann live?"
 
@@ -48,10 +46,7 @@ class Seen(BaseCallbackHandler):
 
 
 def agent_of(memory: RecallM, **arguments: Any) -> Any:
-    return create_agent(
-        FakeListChatModel(responses=["In Oslo."]),
-        middleware=[RecallMMiddleware(memory=memory, **arguments)],
-    )
+    return remembering(memory, FakeListChatModel(responses=["In Oslo."]), **arguments)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

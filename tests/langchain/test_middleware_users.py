@@ -18,7 +18,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from langchain_recallm import RecallMMiddleware
 from recallm import InvalidInputError, RecallM
-from tests.langchain.agents import human, system, thread, weather
+from tests.langchain.agents import human, remembering, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
 
@@ -39,16 +39,19 @@ def echo(messages: Sequence[BaseMessage]) -> str:
 
 
 def users_agent(memory: RecallM, model: ScriptedModel, **how: Any) -> Any:
-    return create_agent(
+    return remembering(
+        memory,
         model,
         checkpointer=InMemorySaver(),
         context_schema=User,
-        middleware=[RecallMMiddleware(memory=memory, namespace=of_user, raise_errors=True, **how)],
+        namespace=of_user,
+        raise_errors=True,
+        **how,
     )
 
 
 USERS = ("ann", "bob")
-TALKS = [(user, number) for user in USERS for number in range(5)]
+TALKS = [(user, number) for user in USERS for number in range(3)]
 TURNS = 4  # in each
 
 
@@ -61,7 +64,7 @@ def check_nothing_crossed(memory: RecallM, model: ScriptedModel) -> None:
     assert speakers_and_texts(memory) == []
     for user, number in TALKS:
         own = memory.in_namespace(f"user-{user}")
-        assert own.stats().passages == 5 * TURNS * 2
+        assert own.stats().passages == 3 * TURNS * 2
         assert speakers_and_texts(own, session=f"{user}-{number}") == [
             line
             for text in seen(user, number)
@@ -76,7 +79,7 @@ def check_nothing_crossed(memory: RecallM, model: ScriptedModel) -> None:
 
 
 def test_two_users_on_threads(memory: RecallM) -> None:
-    """Two users, five conversations each, all at once: nothing crosses, nothing is lost."""
+    """Two users, three conversations each, all at once: nothing crosses, nothing is lost."""
     model = ScriptedModel(reply=echo)
     agent = users_agent(memory, model)
 
@@ -129,7 +132,7 @@ def test_without_a_namespace_nothing_is_written(
 def test_a_namespace_by_name(memory: RecallM) -> None:
     memory.in_namespace("team").update("Ann lives in Oslo.")
     model = ScriptedModel(lines=["Oslo."])
-    agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory, namespace="team")])
+    agent = remembering(memory, model, namespace="team")
     agent.invoke(human("Where does Ann live?"))
     assert "Ann lives in Oslo." in system(model.sent[0])
     assert speakers_and_texts(memory) == []
@@ -142,10 +145,7 @@ def test_a_namespace_by_name(memory: RecallM) -> None:
 def test_an_agent_that_is_a_tool_of_another(memory: RecallM) -> None:
     """Each recalls from the memory that it was given; nobody said a word to the second."""
     expert_model = ScriptedModel(lines=["It snows in Oslo."])
-    expert = create_agent(
-        expert_model,
-        middleware=[RecallMMiddleware(memory=memory, namespace="expert", raise_errors=True)],
-    )
+    expert = remembering(memory, expert_model, namespace="expert", raise_errors=True)
 
     @tool
     def ask_expert(question: str) -> str:
@@ -155,11 +155,8 @@ def test_an_agent_that_is_a_tool_of_another(memory: RecallM) -> None:
     memory.in_namespace("expert").update("Oslo is cold in winter.")
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(lines=[call("ask_expert", question="How is Oslo in winter?"), "Snow."])
-    agent = create_agent(
-        model,
-        [ask_expert],
-        checkpointer=InMemorySaver(),
-        middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
+    agent = remembering(
+        memory, model, [ask_expert], checkpointer=InMemorySaver(), raise_errors=True
     )
     agent.invoke(human("What should Ann wear?"), thread("1"))
     assert "Oslo is cold in winter." in system(expert_model.sent[0])
@@ -180,8 +177,7 @@ def test_agents_one_after_the_other_in_a_graph(
     second = ScriptedModel(lines=[call("weather", city="Oslo"), "Sunny."])
     graph = StateGraph(MessagesState)
     for name, model in (("first", first), ("second", second)):
-        middleware = RecallMMiddleware(memory=memory, raise_errors=True)
-        graph.add_node(name, create_agent(model, [weather], middleware=[middleware], name=name))
+        graph.add_node(name, remembering(memory, model, [weather], name=name, raise_errors=True))
     graph.add_edge(START, "first")
     graph.add_edge("first", "second")
     graph.add_edge("second", END)
@@ -204,10 +200,7 @@ def test_one_memory_of_several_agents(memory: RecallM) -> None:
     with pytest.raises(InvalidInputError, match="name is blank"):
         RecallMMiddleware(memory=memory, name=" ")
     for number in range(3):
-        agent = create_agent(
-            ScriptedModel(lines=[f"Answer {number}."]),
-            middleware=[RecallMMiddleware(memory=memory)],
-        )
+        agent = remembering(memory, ScriptedModel(lines=[f"Answer {number}."]))
         agent.invoke(human(f"Question {number}."), thread("1"))
     assert len(speakers_and_texts(memory, "1")) == 6
 

@@ -143,9 +143,7 @@ def texts_within_an_event(it: Agents) -> Made:
 def only_an_instructed_agent(it: Agents) -> Made:
     """It is not given what the person said; that is remembered all the same."""
     agent = it.agent("Pesto has basil.")
-    made = graph(
-        plan=lambda _: {"messages": [last(agent.invoke(human("INSTRUCTION one")))]},
-    )
+    made = graph(plan=lambda _: {"messages": [last(agent.invoke(human("INSTRUCTION one")))]})
     return made, ASKED, [("Human", ASKED), ("AI", "Pesto has basil.")]
 
 

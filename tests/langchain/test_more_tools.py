@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
 
-from langchain_recallm import RecallMMiddleware, create_recallm_tools
+from langchain_recallm import create_recallm_tools
 from langchain_recallm._memory_tools import ToolName
 from recallm import InvalidInputError, NewItem, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, thread
+from tests.langchain.agents import human, remembering, thread
 from tests.langchain.chat_models import ScriptedModel, call
 
 ALL: tuple[ToolName, ...] = (
@@ -164,11 +163,7 @@ def test_in_the_scope_of_a_session_the_thread_alone_is_forgotten(memory: RecallM
 def test_a_list_leaves_out_what_the_model_reads_anyway(memory: RecallM) -> None:
     memory.update("Ann lives in Oslo.")
     model = ScriptedModel(lines=[call("list_memories"), "Done."])
-    agent = create_agent(
-        model,
-        create_recallm_tools(memory, tools=["list_memories"]),
-        middleware=[RecallMMiddleware(memory=memory)],
-    )
+    agent = remembering(memory, model, create_recallm_tools(memory, tools=["list_memories"]))
     state = agent.invoke(human("What do you know of me?"), thread("1"))
     [listed] = [it for it in state["messages"] if isinstance(it, ToolMessage)]
     assert [it["text"] for it in listed.artifact] == ["Ann lives in Oslo."]

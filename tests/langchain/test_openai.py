@@ -9,18 +9,17 @@ from typing import Any
 
 import openai
 import pytest
-from langchain.agents import create_agent
 from langchain_core.messages import AIMessageChunk
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from langchain_recallm import RecallMMiddleware, answer_chain, as_llm, create_recallm_tools
+from langchain_recallm import answer_chain, as_llm, create_recallm_tools
 from recallm import RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactChat, FactMemory
 from tests.facts.figures import FIGURES
-from tests.langchain.agents import human, thread
+from tests.langchain.agents import human, remembering, thread
 from tests.openai_server import MODEL, OpenAIServer, Reply
 from tests.written_messages import speakers_and_texts
 
@@ -48,13 +47,13 @@ def model_of(server: OpenAIServer, **how: Any) -> ChatOpenAI:
 
 
 def agent_of(server: OpenAIServer, memory: RecallM, tools: Any = (), **how: Any) -> Any:
-    middleware = RecallMMiddleware(memory=memory, raise_errors=True)
-    return create_agent(
+    return remembering(
+        memory,
         model_of(server, **how),
         list(tools),
         system_prompt="You are kind.",
         checkpointer=InMemorySaver(),
-        middleware=[middleware],
+        raise_errors=True,
     )
 
 
@@ -268,11 +267,7 @@ class City(BaseModel):
 def test_a_structured_answer(memory: RecallM) -> None:
     """Given as JSON text by the provider's own means."""
     with OpenAIServer('{"name": "Oslo"}') as server:
-        agent: Any = create_agent(
-            model_of(server),
-            response_format=City,
-            middleware=[RecallMMiddleware(memory=memory, raise_errors=True)],
-        )
+        agent: Any = remembering(memory, model_of(server), response_format=City, raise_errors=True)
         output = agent.invoke(human("Where does Ann live?"))
     assert output["structured_response"] == City(name="Oslo")
     assert server.requests[0].body["response_format"]["type"] == "json_schema"

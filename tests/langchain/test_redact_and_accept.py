@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
@@ -20,7 +19,6 @@ from llama_index.core.base.llms.types import ChatMessage
 from langchain_recallm import (
     RecallMChatMessageHistory,
     RecallMMemory,
-    RecallMMiddleware,
     RecallMStore,
     create_fact_tools,
     create_recallm_tools,
@@ -30,7 +28,7 @@ from llama_index_recallm import RecallMFactToolSpec, RecallMMemoryBlock, RecallM
 from recallm import RecallM
 from recallm.adapting import FactTools, Message
 from recallm.facts import FactMemory
-from tests.langchain.agents import human
+from tests.langchain.agents import human, remembering
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"
@@ -56,9 +54,8 @@ def fail(*_: Any) -> Any:
 
 
 def by_middleware(memory: RecallM, text: str, **hooks: Any) -> None:
-    middleware = RecallMMiddleware(memory=memory, raise_errors=True, **hooks)
     model = FakeListChatModel(responses=["Noted."])
-    create_agent(model, middleware=[middleware]).invoke(human(text))
+    remembering(memory, model, raise_errors=True, **hooks).invoke(human(text))
 
 
 def by_memory(memory: RecallM, text: str, **hooks: Any) -> None:
@@ -218,9 +215,15 @@ def thread(id: str) -> Any:
 
 def test_sessions_are_written_and_looked_up_by_their_redacted_names(memory: RecallM) -> None:
     session = f"thread {SECRET}"
-    middleware = RecallMMiddleware(memory=memory, redact=redact, scope="session", raise_errors=True)
     model = FakeListChatModel(responses=["Noted."])
-    agent = create_agent(model, middleware=[middleware], checkpointer=InMemorySaver())
+    agent = remembering(
+        memory,
+        model,
+        checkpointer=InMemorySaver(),
+        redact=redact,
+        scope="session",
+        raise_errors=True,
+    )
     for count in range(2):
         said = HumanMessage("Ann sings.", id=f"m-{SECRET}-{count}")
         agent.invoke({"messages": [said]}, thread(session))

@@ -9,12 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from langgraph.store.base import (
-    GetOp,
-    ListNamespacesOp,
-    PutOp,
-    SearchOp,
-)
+from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
@@ -138,14 +133,14 @@ class TestSearching:
         store.batch(
             [
                 PutOp(("a",), f"{n}", {"text": f"Ann saw cat {n}. It was {'big' * (n % 3)} black."})
-                for n in range(120)
+                for n in range(60)
             ]
         )
         pages = [
-            keys(store.search(("a",), query="cats", limit=10, offset=o)) for o in range(0, 130, 10)
+            keys(store.search(("a",), query="cats", limit=10, offset=o)) for o in range(0, 70, 10)
         ]
         together = [key for page in pages for key in page]
-        assert sorted(together) == sorted(f"{n}" for n in range(120))
+        assert sorted(together) == sorted(f"{n}" for n in range(60))
         assert together == keys(store.search(("a",), query="cats", limit=500))
 
     def test_bad_arguments(self, store: RecallMStore, subtests: pytest.Subtests) -> None:

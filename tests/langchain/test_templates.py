@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableConfig
 
@@ -24,7 +23,7 @@ from langchain_recallm import (
 )
 from langchain_recallm._templates import NamespaceTemplate
 from recallm import InvalidInputError, RecallM
-from tests.langchain.agents import human
+from tests.langchain.agents import human, remembering
 from tests.langchain.chat_models import ScriptedModel, call
 
 QUESTION = "What is the secret word?"
@@ -73,11 +72,13 @@ async def test_chains_and_retrievers(memory: RecallM) -> None:
 @pytest.mark.parametrize("by", ["context", "configurable"])
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_an_agent(memory: RecallM, by: str, asynchronous: bool) -> None:
-    agent = create_agent(
+    agent = remembering(
+        memory,
         ScriptedModel(lines=[call("save_memory", text="The cat is called Kim."), "Noted."]),
         create_recallm_tools(memory, namespace=TEMPLATE),
-        middleware=[RecallMMiddleware(memory=memory, namespace=TEMPLATE, raise_errors=True)],
         context_schema=User,
+        namespace=TEMPLATE,
+        raise_errors=True,
     )
     given: dict[str, Any] = {"context": User("ann")} if by == "context" else {"config": of("ann")}
     if asynchronous:

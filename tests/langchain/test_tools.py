@@ -16,11 +16,11 @@ from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from pydantic import BaseModel
 
-from langchain_recallm import RecallMMiddleware, create_recallm_tools
+from langchain_recallm import create_recallm_tools
 from recallm import InvalidInputError, NewEntity, NewItem, NewTriplet, RecallConfig, RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, thread
+from tests.langchain.agents import human, remembering, thread
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import archived_passages, speakers_and_texts
 
@@ -282,9 +282,7 @@ def test_the_question_being_answered_is_not_what_is_recalled(memory: RecallM) ->
             "Bergen.",
         ]
     )
-    agent = create_agent(
-        model, create_recallm_tools(memory), middleware=[RecallMMiddleware(memory=memory)]
-    )
+    agent = remembering(memory, model, create_recallm_tools(memory))
     memory.update("Ann lives in Oslo.")
     output = agent.invoke(human("Where does Ann live? She moved to Bergen."), thread("1"))
     assert [it["text"] for it in output["messages"][4].artifact] == [
@@ -304,12 +302,7 @@ def test_what_the_state_holds_is_not_recalled(memory: RecallM) -> None:
             "Bergen.",
         ]
     )
-    agent = create_agent(
-        model,
-        create_recallm_tools(memory),
-        middleware=[RecallMMiddleware(memory=memory)],
-        checkpointer=InMemorySaver(),
-    )
+    agent = remembering(memory, model, create_recallm_tools(memory), checkpointer=InMemorySaver())
     memory.update("Ann lives in Oslo.")
     agent.invoke(human("Ann lives in Bergen now.", id="told"), thread("1"))
     output = agent.invoke(human("Where does she live?"), thread("1"))
