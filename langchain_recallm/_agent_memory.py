@@ -70,6 +70,28 @@ _NOT_SENT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Hook:
+    """What a hook of an agent works with.
+
+    Attributes:
+        messages: those of the agent's state.
+        hearing: what the agent hears in the outermost run.
+        conversation: where its messages are remembered.
+        asking: the messages that ask.
+        was_answered: the model has answered them already.
+        key: that of the turn that they began.
+
+    """
+
+    messages: Sequence[BaseMessage]
+    hearing: Hearing
+    conversation: MessageConversation
+    asking: list[BaseMessage]
+    was_answered: bool
+    key: TurnKey
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMemory:
     """The settings of a middleware, and the turns of its agents. A failure of the memory goes to
@@ -96,98 +118,86 @@ class AgentMemory:
     def begin_turn(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
         """Begin a turn. Of unfinished turns of the thread write what the model said beside tool
         calls."""
-        hearing = self._hearing()
-        conversation = self._conversation(runtime, hearing, messages, logs=True)
-        if conversation is None:
+        hook = self._hook(runtime, messages, logs=True)
+        if hook is None:
             return
-        self._raise_failure(conversation)
-        asking, was_answered = hearing.asking(messages)
-        key, message_ids = _key(conversation, asking), ids_of(messages)
+        self._raise_failure(hook.conversation)
+        asking_ids, message_ids = ids_of(hook.asking), ids_of(messages)
         refused: frozenset[str] = frozenset()
-        for turn in self.turns.pop_unfinished(key, message_ids):
-            refused |= turn.refused_in_turn_of(ids_of(asking))
+        for turn in self.turns.pop_unfinished(hook.key, message_ids):
+            refused |= turn.refused_in_turn_of(asking_ids)
             # A final reply that is not written yet was stopped by another middleware.
             beside_calls = [it for it in turn.unwritten_replies(messages) if calls_tools([it])]
-            if hearing.is_outermost:
-                self._write(beside_calls, conversation)
+            if hook.hearing.is_outermost:
+                self._write(beside_calls, hook.conversation)
         if refused:
             _log.warning(_NOT_REACHED, len(refused))
         turn = Turn(
-            asking=ids_of(asking), was_answered=was_answered, earlier=message_ids, refused=refused
+            asking=asking_ids,
+            was_answered=hook.was_answered,
+            earlier=message_ids,
+            refused=refused,
         )
-        self.turns.put(key, turn)
+        self.turns.put(hook.key, turn)
 
     def before_model(self, request: ModelRequest[Any]) -> str:
         """Recall for the question of the turn, then write the question; returns the recalled text.
         A run that was interrupted in another process recalls again."""
-        hearing = self._hearing()
-        messages = request.state["messages"]
-        conversation = self._conversation(request.runtime, hearing, messages)
-        if conversation is None:
+        hook = self._hook(request.runtime, request.state["messages"])
+        if hook is None:
             return ""
+        conversation = hook.conversation
         self._raise_failure(conversation)
-        asking, was_answered = hearing.asking(messages)
-        turn = self.turns.get(_key(conversation, asking))
+        turn = self.turns.get(hook.key)
         goes_on = turn is None
         if turn is None:
-            turn = self._resumed_turn(messages, conversation, hearing)
-        if goes_on or hearing.answers_to_interrupts:
+            turn = self._resumed_turn(hook)
+        if goes_on or hook.hearing.answers_to_interrupts:
             # Where a person refused a tool call, no tool ran that would write the words beside it.
-            self._write_replies(turn, messages, conversation, hearing)
+            self._write_replies(turn, hook)
         turn.reached_model = True
-        if turn.question is None or not was_answered:
+        if turn.question is None or not hook.was_answered:
             self.guard.run(lambda: follow_branch(conversation), "another branch is not withdrawn")
-        question = texts_of(turn.without_refused(asking))
+        question = texts_of(turn.without_refused(hook.asking))
         try:
             # The text under the same ids differs where other middleware has changed it.
-            if turn.question is None or (asking and question != turn.question):
-                turn.recalled_text = self._recalled_text(
-                    question,
-                    turn,
-                    asking,
-                    conversation,
-                    request.messages,
-                    hearing.new(request.messages),
-                )
+            if turn.question is None or (hook.asking and question != turn.question):
+                turn.recalled_text = self._recalled_text(question, turn, hook, request.messages)
                 turn.question = question
         finally:  # the question is written even where recall failed
-            self._write_question(turn, messages, conversation, hearing)
+            self._write_question(turn, hook)
         return turn.recalled_text
 
     def before_tool(self, messages: Sequence[BaseMessage], runtime: Any) -> None:
         """Write what the model and earlier tools said before this tool call; for several calls of
         one message once."""
-        hearing = self._hearing()
-        conversation = self._conversation(runtime, hearing, messages)
-        if conversation is None:
+        hook = self._hook(runtime, messages)
+        if hook is None:
             return
-        asking, _ = hearing.asking(messages)
-        key = _key(conversation, asking)
-        turn = self.turns.get(key) or self._resumed_turn(messages, conversation, hearing)
+        turn = self.turns.get(hook.key) or self._resumed_turn(hook)
         if turn.reached_model:
             with turn.lock:
-                self._write_question(turn, messages, conversation, hearing)
-                self._write_replies(turn, messages, conversation, hearing)
+                self._write_question(turn, hook)
+                self._write_replies(turn, hook)
 
     def end_turn(self, state: AgentState[Any], runtime: Any) -> None:
         """Write the rest of the turn, and extract postponed messages. Where the run ended before
         the model was reached, write nothing."""
-        hearing, messages = self._hearing(), state["messages"]
-        conversation = self._conversation(runtime, hearing, messages)
-        if conversation is None:
+        messages = state["messages"]
+        hook = self._hook(runtime, messages)
+        if hook is None:
             return
-        asking, was_answered = hearing.asking(messages)
-        key = _key(conversation, asking)
-        turn = self.turns.get(key)
-        if turn is None and asking and not was_answered:  # it ended before ``begin_turn``
-            turn = self.turns.get_or_put(key, Turn(asking=ids_of(asking)))
+        hearing, conversation = hook.hearing, hook.conversation
+        turn = self.turns.get(hook.key)
+        if turn is None and hook.asking and not hook.was_answered:  # it ended before ``begin_turn``
+            turn = self.turns.get_or_put(hook.key, Turn(asking=ids_of(hook.asking)))
         if turn is not None and not turn.reached_model:
             # The turn stays: later runs of the thread count its messages as refused.
-            _log.warning(_NOT_REACHED, len(asking))
+            _log.warning(_NOT_REACHED, len(hook.asking))
             return
         if turn is not None:
-            self.turns.remove(key)
-            self._write_question(turn, messages, conversation, hearing)
+            self.turns.remove(hook.key)
+            self._write_question(turn, hook)
             replies = hearing.replies(turn.unwritten_replies(messages))
         else:  # a resumed run without a call of the model: earlier replies are written already
             replies = latest_replies(messages)
@@ -202,16 +212,12 @@ class AgentMemory:
             )
         self._write(replies, conversation, postpones=False)
 
-    # -- recalling -----------------------------------------------------------------------------
-
-    def _hearing(self) -> Hearing:
-        return hearing_of_run(with_interrupts=self.remember_interrupts)
-
-    def _conversation(
-        self, runtime: Any, hearing: Hearing, messages: Sequence[BaseMessage], *, logs: bool = False
-    ) -> MessageConversation | None:
-        """The conversation of a run whose state holds ``messages``; None where its namespace is
-        missing, and that is skipped; one hook of a run ``logs`` that."""
+    def _hook(
+        self, runtime: Any, messages: Sequence[BaseMessage], *, logs: bool = False
+    ) -> _Hook | None:
+        """What a hook needs, of a run whose state holds ``messages``; None where the run's
+        namespace is missing, and that is skipped; one hook of a run ``logs`` that."""
+        hearing = hearing_of_run(with_interrupts=self.remember_interrupts)
         try:
             memory = memory_of_run(self.memory, self.namespace, runtime)
         except Exception as error:
@@ -221,7 +227,7 @@ class AgentMemory:
                 _log.warning("nothing is recalled or remembered: %s", error)
             return None
         session = self.filter.redacted_name(hearing.session or thread_of_run(runtime), "session")
-        return MessageConversation(
+        conversation = MessageConversation(
             memory=memory,
             session=session,
             looked_up=self.turns.looked_up(memory.namespace, session),
@@ -231,20 +237,20 @@ class AgentMemory:
             filter=self.filter,
             thread=thread_state(runtime, messages),
         )
+        asking, was_answered = hearing.asking(messages)
+        key = TurnKey.of(memory.namespace, session, asking)
+        return _Hook(messages, hearing, conversation, asking, was_answered, key)
+
+    # -- recalling -----------------------------------------------------------------------------
 
     def _recalled_text(
-        self,
-        question: str,
-        turn: Turn,
-        asking: Sequence[BaseMessage],
-        conversation: MessageConversation,
-        request_messages: Sequence[BaseMessage],
-        new: Sequence[BaseMessage],
+        self, question: str, turn: Turn, hook: _Hook, request: Sequence[BaseMessage]
     ) -> str:
-        """What is recalled for ``question`` beside the messages of the request, of which some are
-        ``new``, as data; '' where nothing is recalled, or the memory failed."""
+        """What is recalled for ``question`` beside the messages of the ``request``, as data; ''
+        where nothing is recalled, or the memory failed."""
         if not question:
             return ""
+        conversation = hook.conversation
         max_tokens = self.max_tokens
         if max_tokens is not None:
             max_tokens -= conversation.memory.count_tokens(SEPARATOR)
@@ -255,16 +261,16 @@ class AgentMemory:
             recall = partial(
                 conversation.recall,
                 asked,
-                asking=conversation.core_messages(turn.without_refused(asking)),
+                asking=conversation.core_messages(turn.without_refused(hook.asking)),
                 limit=self.limit,
                 min_score=self.min_score,
             )
             beside = partial(
                 conversation.data_beside,
                 asked,
-                request_messages,
+                request,
                 recall,
-                asking=[*asking, *new],
+                asking=[*hook.asking, *hook.hearing.new(request)],
                 limit=self.limit,
                 max_tokens=max_tokens,
             )
@@ -272,51 +278,36 @@ class AgentMemory:
 
         return self.guard.run(recalled, "nothing was recalled") or ""
 
-    def _resumed_turn(
-        self, messages: Sequence[BaseMessage], conversation: MessageConversation, hearing: Hearing
-    ) -> Turn:
+    def _resumed_turn(self, hook: _Hook) -> Turn:
         """The turn of a run that was interrupted in another process, which wrote the question.
         Where the question has been forgotten since, the replies are not written again."""
+        conversation = hook.conversation
         BackgroundWriter.wait_for(conversation.memory)
-        asking, was_answered = hearing.asking(messages)
-        turn = Turn(asking=ids_of(asking), was_answered=was_answered, reached_model=True)
+        turn = Turn(asking=ids_of(hook.asking), was_answered=hook.was_answered, reached_model=True)
 
         def is_forgotten() -> bool:
-            questions = conversation.core_messages(asking)
+            questions = conversation.core_messages(hook.asking)
             return bool(questions) and not any(
                 conversation.passage_id(it) or is_postponed(conversation, it) for it in questions
             )
 
-        if was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):
-            turn.written.update(ids_of(messages))
-        return self.turns.get_or_put(_key(conversation, asking), turn)
+        if hook.was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):
+            turn.written.update(ids_of(hook.messages))
+        return self.turns.get_or_put(hook.key, turn)
 
     # -- writing -------------------------------------------------------------------------------
 
-    def _write_question(
-        self,
-        turn: Turn,
-        messages: Sequence[BaseMessage],
-        conversation: MessageConversation,
-        hearing: Hearing,
-    ) -> None:
+    def _write_question(self, turn: Turn, hook: _Hook) -> None:
         """Write what a person sent, where that is not done."""
+        hearing, conversation = hook.hearing, hook.conversation
         run = hearing.run
-        if turn.asking_written and (run is None or hearing.is_outermost):
-            return
         if run is None or hearing.is_outermost:
-            new = turn.without_refused(hearing.asking(messages)[0])
-            if run is not None:
-                run.is_recorded = True
-            if turn.was_answered and not hearing.is_all_new:
-                # An earlier run wrote them; the user may have edited some since. Or they are handed
-                # in with a beginning of the answer.
-                BackgroundWriter.wait_for(conversation.memory)
-                unknown = conversation.edited if hearing.goes_on else conversation.unwritten
-                new = self.guard.run(lambda: unknown(new), "what is new was not seen") or []
-            turn.asking_written = self._write(new, conversation, turn)
+            if not turn.asking_written:
+                if run is not None:
+                    run.is_recorded = True
+                turn.asking_written = self._write(self._new_asking(turn, hook), conversation, turn)
             return
-        said, is_heard = run.said_to(messages)
+        said, is_heard = run.said_to(hook.messages)
         if is_heard:
             run.is_recorded = True
             owner = (id(self), conversation.memory.namespace)
@@ -328,6 +319,17 @@ class AgentMemory:
             if not said:
                 _log.warning(_NOT_SENT)
             run.fallback = partial(self._record, conversation, hearing, said)
+
+    def _new_asking(self, turn: Turn, hook: _Hook) -> list[BaseMessage]:
+        """The messages that ask, without those that an earlier run wrote. The user may have edited
+        some since; or they are handed in with a beginning of the answer."""
+        hearing, conversation = hook.hearing, hook.conversation
+        asking = turn.without_refused(hook.asking)
+        if not turn.was_answered or hearing.is_all_new:
+            return asking
+        BackgroundWriter.wait_for(conversation.memory)
+        unknown = conversation.edited if hearing.goes_on else conversation.unwritten
+        return self.guard.run(lambda: unknown(asking), "what is new was not seen") or []
 
     def _record(
         self,
@@ -343,22 +345,13 @@ class AgentMemory:
         replies = with_structured_response([*hearing.answers_to_interrupts, *answers], state)
         self._write([*said, *replies], conversation, postpones=False)
 
-    def _write_replies(
-        self,
-        turn: Turn,
-        messages: Sequence[BaseMessage],
-        conversation: MessageConversation,
-        hearing: Hearing,
-    ) -> None:
+    def _write_replies(self, turn: Turn, hook: _Hook) -> None:
         """Write the unwritten messages of the model and the tools in this turn."""
-        if not hearing.is_outermost:
+        if not hook.hearing.is_outermost:
             return
-        new = [
-            it
-            for it in hearing.replies(turn.unwritten_replies(messages))
-            if it.id not in turn.written
-        ]
-        if self._write(new, conversation, turn):
+        replies = hook.hearing.replies(turn.unwritten_replies(hook.messages))
+        new = [message for message in replies if message.id not in turn.written]
+        if self._write(new, hook.conversation, turn):
             turn.written.update(ids_of(new))
 
     def _write(
@@ -410,7 +403,3 @@ class AgentMemory:
         """Raise what failed in the background since the last call, where errors are raised."""
         if self.writing == "background" and self.guard.raise_errors:
             BackgroundWriter.of(conversation.memory).raise_failure(conversation.memory.namespace)
-
-
-def _key(conversation: MessageConversation, asking: Sequence[BaseMessage]) -> TurnKey:
-    return TurnKey.of(conversation.memory.namespace, conversation.session, asking)

@@ -180,20 +180,6 @@ def test_statements_that_fit_only_without_their_delimiters_are_not_used() -> Non
         assert len(result["statements"]) == 1
 
 
-def test_what_no_run_could_recall_by_is_refused_at_once(
-    memory: RecallM, subtests: pytest.Subtests
-) -> None:
-    for wrong in [
-        {"namespace": 5}, {"namespace": ""}, {"namespace": "user-{user.id}"}, {"session": ""},
-        {"speaker": 4}, {"where": 3}, {"where": {"day": {"$gt": 1}}}, {"as_of": "yesterday"},
-        {"limit": 0}, {"max_tokens": 10}, {"scope": "all"},
-    ]:  # fmt: skip
-        with subtests.test(case=str(wrong)):
-            with pytest.raises(InvalidInputError) as caught:
-                answer_chain(memory, answering(), **wrong)
-            assert caught.value.argument == next(iter(wrong))
-
-
 # -- streams and batches -----------------------------------------------------------------------
 
 
@@ -336,16 +322,13 @@ def test_an_empty_question(drinks: RecallM) -> None:
 
 def test_wrong_arguments(memory: RecallM, subtests: pytest.Subtests) -> None:
     for argument, wrong in [
-        ("memory", "memory.db"),
-        ("chat_model", "gpt"),
-        ("prompt", "{context} {question}"),
+        ("memory", "memory.db"), ("chat_model", "gpt"), ("prompt", "{context} {question}"),
         ("prompt", PromptTemplate.from_template("{question}")),
-        ("prompt", PromptTemplate.from_template("{context}")),
-        ("scope", "world"),
-        ("limit", 0),
-        ("max_tokens", True),
-        ("min_score", 2),
-    ]:
+        ("prompt", PromptTemplate.from_template("{context}")), ("scope", "world"), ("limit", 0),
+        ("max_tokens", True), ("max_tokens", 10), ("min_score", 2), ("namespace", 5),
+        ("namespace", ""), ("namespace", "user-{user.id}"), ("session", ""), ("speaker", 4),
+        ("where", {"day": {"$gt": 1}}), ("as_of", "yesterday"),
+    ]:  # fmt: skip
         with subtests.test(case=str((argument, wrong))):
             arguments = {"memory": memory, "chat_model": answering(), argument: wrong}
             with pytest.raises(InvalidInputError, match=argument) as caught:

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
 from langchain_recallm import RecallMMiddleware
-from recallm import InvalidInputError, RecallM
+from recallm import RecallM
 from tests.langchain.agents import human, remembering, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
@@ -192,17 +192,6 @@ def test_agents_one_after_the_other_in_a_graph(
         ("first", "She lives up north."),
         ("second", "Sunny."),
     ]
-
-
-def test_one_memory_of_several_agents(memory: RecallM) -> None:
-    with pytest.raises(InvalidInputError, match="memory"):
-        RecallMMiddleware(memory=None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="name is blank"):
-        RecallMMiddleware(memory=memory, name=" ")
-    for number in range(3):
-        agent = remembering(memory, ScriptedModel(lines=[f"Answer {number}."]))
-        agent.invoke(human(f"Question {number}."), thread("1"))
-    assert len(speakers_and_texts(memory, "1")) == 6
 
 
 def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:

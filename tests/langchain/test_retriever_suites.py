@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from langchain_chroma import Chroma
 from langchain_classic.chains import create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
-from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import create_retriever_tool
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
@@ -92,34 +89,24 @@ def test_facts_are_documents(memory: RecallM) -> None:
 # -- among others ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def chroma() -> Iterator[Chroma]:
-    """Chroma's in-memory client is one for the whole process: a collection of this test's own."""
-    store = Chroma(
-        collection_name=f"test-{uuid.uuid4()}",
-        embedding_function=DeterministicFakeEmbedding(size=8),
-    )
-    yield store
-    store.delete_collection()
+class Vectors(BaseRetriever):
+    """Another retriever, with documents of its own."""
+
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        return [Document("Brandon drinks water at night."), Document("The kettle is new.")]
 
 
-async def test_beside_chroma(drinks: RecallM, chroma: Chroma) -> None:
+async def test_beside_another_retriever(drinks: RecallM) -> None:
     """A rank fusion merges by text: what both find comes first, each text once."""
-    chroma.add_texts(["Brandon drinks water at night.", "The kettle is new."])
     both = EnsembleRetriever(
-        retrievers=[
-            RecallMRetriever(memory=drinks, order="score", k=2),
-            chroma.as_retriever(search_kwargs={"k": 2}),
-        ],
+        retrievers=[RecallMRetriever(memory=drinks, order="score", k=2), Vectors()],
         weights=[0.5, 0.5],
     )
     found = both.invoke("What does Brandon drink at night?")
     assert found[0].page_content == "Brandon drinks water at night."
     assert found[0].metadata["t_index"] == 3  # the first retriever's document stands for both
     assert len(found) == 3
-    assert sorted(texts(found)) == sorted(
-        texts(await both.ainvoke("What does Brandon drink at night?"))
-    )
+    assert texts(await both.ainvoke("What does Brandon drink at night?")) == texts(found)
 
 
 def test_as_a_tool(drinks: RecallM) -> None:
