@@ -87,6 +87,7 @@ class TestNamespaces:
 
 class TestRecallOptions:
     def test_scores_need_a_ranking_with_probabilities(self, subtests: pytest.Subtests) -> None:
+        asked: Any
         for asked in [{"min_score": 0.5}, {"min_score": 0.0}, {"order": "score"}]:
             with subtests.test(case=str(asked)):
                 paper = RecallM(config=RecallConfig(ranking="paper"))
@@ -102,6 +103,7 @@ class TestRecallOptions:
         RecallOptions(order="time").check(RecallM(config=RecallConfig(ranking="paper")))
 
     def test_a_wrong_argument_is_named(self, subtests: pytest.Subtests) -> None:
+        wrong: Any
         for wrong in [
             {"limit": 0},
             {"limit": True},
@@ -139,6 +141,8 @@ class TestLatestQuestion:
     def test_it_is_what_the_user_said_since_the_model_spoke(
         self, subtests: pytest.Subtests
     ) -> None:
+        expected: Any
+        roles: Any
         for roles, expected in [
             ([], ([], False)),
             (["human"], ([0], False)),

@@ -277,6 +277,7 @@ def test_a_job_that_reads_does_not_wait_for_itself(memory: RecallM) -> None:
 
 
 def test_another_way_of_writing_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
+    wrong: Any
     for wrong in ["later", None, True]:
         with subtests.test(case=str(wrong)):
             with pytest.raises(InvalidInputError, match="write"):

@@ -307,6 +307,7 @@ def test_schemas_and_graph(drinks: RecallM) -> None:
 
 
 async def test_no_question(drinks: RecallM, subtests: pytest.Subtests) -> None:
+    question: Any
     for question in [None, 3, {}, {"question": 3}, {"input": "Who?"}, ["Who?"]]:
         with subtests.test(case=str(question)):
             chain = answer_chain(drinks, answering())
@@ -321,6 +322,7 @@ def test_an_empty_question(drinks: RecallM) -> None:
 
 
 def test_wrong_arguments(memory: RecallM, subtests: pytest.Subtests) -> None:
+    wrong: Any
     for argument, wrong in [
         ("memory", "memory.db"), ("chat_model", "gpt"), ("prompt", "{context} {question}"),
         ("prompt", PromptTemplate.from_template("{question}")),

@@ -98,6 +98,7 @@ def test_beside_the_tools_of_the_memory(memory: RecallM) -> None:
 async def test_the_model_gets_errors_of_its_calls(
     memory: RecallM, subtests: pytest.Subtests
 ) -> None:
+    arguments: Any
     for name, arguments, told in [
         ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
         ("read_facts", {}, "at least one of subject, relation and object"),
@@ -107,6 +108,7 @@ async def test_the_model_gets_errors_of_its_calls(
         with subtests.test(case=str((name, arguments, told))):
             tool = tools_of(memory)[name]
             request = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
+            message: Any
             for message in (invoked(tool, **arguments), await tool.ainvoke(request)):
                 assert message.status == "error"
                 assert told in str(message.content)
@@ -126,6 +128,7 @@ def test_the_model_gets_the_error_of_a_failing_memory(caplog: pytest.LogCaptureF
 
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
+    value: Any
     for argument, value in [
         ("memory", None), ("namespace", b"ann"), ("namespace", "user-{user.id}"), ("limit", 0),
         ("max_tokens", 20), ("prefix", "our team's "),

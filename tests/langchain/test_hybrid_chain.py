@@ -230,6 +230,7 @@ async def test_a_model_that_fails(memory: RecallM) -> None:
 def test_arguments_are_checked_at_once(
     memory: RecallM, model: ScriptedModel, subtests: pytest.Subtests
 ) -> None:
+    wrong: Any
     for wrong in [
         {"vectors": None}, {"vectors": 5}, {"discriminator": 5}, {"namespace": ""},
         {"scope": "all"}, {"limit": 0}, {"where": {"day": {"$gt": 1}}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ def test_the_prompt_reaches_the_model_as_it_is() -> None:
 
 
 def test_text_parts_alone(subtests: pytest.Subtests) -> None:
+    content: Any
     for content, text in [
         ([{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "Paris"}], "Paris"),
         ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Paris"}], "Paris"),
@@ -64,13 +66,15 @@ def test_an_answer_without_text_is_an_error(subtests: pytest.Subtests) -> None:
 
 
 def test_a_runnable_that_gives_no_text(subtests: pytest.Subtests) -> None:
+    reply: Any
     for reply in [{"answer": 1}, None, 3, ["a"], b"bytes"]:
         with subtests.test(case=str(reply)):
             with pytest.raises(LLMError, match=f"answered with {type(reply).__name__}"):
-                as_llm(RunnableLambda(lambda _, reply=reply: reply))("where?")
+                as_llm(RunnableLambda(partial(lambda reply, _: reply, reply)))("where?")
 
 
 def test_no_model(subtests: pytest.Subtests) -> None:
+    wrong: Any
     for wrong, says in [
         (None, "not NoneType"),
         ("gpt", "not str"),

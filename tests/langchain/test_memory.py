@@ -235,6 +235,7 @@ def test_what_is_no_text_or_message(core: RecallM, subtests: pytest.Subtests) ->
 
 
 def test_wrong_fields(core: RecallM, subtests: pytest.Subtests) -> None:
+    wrong: Any
     for wrong in [
         {"scope": "world"}, {"scope": "session"}, {"roles": ["robot"]}, {"roles": []},
         {"max_tokens": 0}, {"limit": True}, {"human_prefix": ""}, {"ai_prefix": " "},

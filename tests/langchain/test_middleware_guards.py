@@ -149,7 +149,7 @@ def test_words_beside_a_tool_call_that_a_person_refuses_are_written(memory: Reca
         agent = agent_of(own, order, saver, model)
         agent.invoke(human("How is Oslo?"), thread("1"))
         agent = agent_of(own, order, saver, model) if elsewhere else agent
-        refused = Command(resume={"decisions": [{"type": "reject", "message": "No."}]})
+        refused: Any = Command(resume={"decisions": [{"type": "reject", "message": "No."}]})
         agent.invoke(refused, thread("1"))
         assert speakers_and_texts(own) == [
             ("Human", "How is Oslo?"),

@@ -380,6 +380,7 @@ def test_a_full_disk_does_not_cost_the_answer(
 
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
+    value: Any
     for argument, value in [
         ("memory", "memory.db"), ("namespace", 42), ("namespace", ""),
         ("namespace", "user-{user.id}"), ("namespace", asyncio.sleep), ("scope", "thread"),

@@ -52,6 +52,7 @@ def test_the_tools_are_those_that_are_asked_for(memory: RecallM) -> None:
 
 
 def test_a_tool_that_is_none_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
+    wrong: Any
     for wrong in ["recall_memory", ["drop_memory"], [3], None]:
         with subtests.test(case=str(wrong)):
             with pytest.raises(InvalidInputError, match="tools"):

@@ -180,6 +180,7 @@ def test_filters(talk: RecallM, subtests: pytest.Subtests) -> None:
 def test_operators_filter_by_the_metadata_of_the_documents(
     talk: RecallM, subtests: pytest.Subtests
 ) -> None:
+    conditions: Any
     for conditions, days in [
         ({"day": {"$gt": 2}}, {3, 4}),
         ({"day": {"$gte": 2, "$lt": 4}}, {2, 3}),
@@ -199,6 +200,7 @@ def test_operators_filter_by_the_metadata_of_the_documents(
             question = "What is the cat called?"
             expected = [f"My cat number {day}" for day in sorted(days)]
             plain = RecallMRetriever(memory=talk)
+            found: Any
             for found in (
                 RecallMRetriever(memory=talk, filter=conditions).invoke(question),
                 plain.invoke(question, filter=conditions),
@@ -272,6 +274,7 @@ def test_k_is_the_limit_of_the_memory_where_none_is_given() -> None:
 def test_wrong_arguments_are_refused_here_and_there(
     memory: RecallM, subtests: pytest.Subtests
 ) -> None:
+    wrong: Any
     for wrong in [
         {"k": 0},
         {"k": True},
@@ -340,7 +343,9 @@ def test_the_papers_ranking() -> None:
 
 def test_rankings_without_probabilities(subtests: pytest.Subtests) -> None:
     """What needs probabilities is refused when it is set, also of a memory ranked otherwise."""
+    ranking: Any
     for ranking in ["paper", "ement", "vectors"]:
+        asked: Any
         for asked in [{"order": "score"}, {"min_score": 0.5}, {"min_score": 0.0}]:
             with subtests.test(case=str((ranking, asked))):
 

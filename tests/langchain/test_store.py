@@ -144,6 +144,7 @@ class TestSearching:
         assert together == keys(store.search(("a",), query="cats", limit=500))
 
     def test_bad_arguments(self, store: RecallMStore, subtests: pytest.Subtests) -> None:
+        bad: Any
         for bad in [
             {"limit": -1}, {"offset": -1}, {"limit": None}, {"limit": True}, {"filter": 5},
             {"filter": [1]},
@@ -257,6 +258,7 @@ class TestMemory:
         )
 
     def test_what_cannot_be_a_store(self, store: RecallMStore, subtests: pytest.Subtests) -> None:
+        bad: Any
         for bad in [
             {"memory": "memory.db"}, {"fields": "text"}, {"fields": [1]},
             {"fields": {"text": "title"}}, {"fields": {"title"}}, {"ttl": 5},
@@ -332,6 +334,7 @@ class TestMemory:
 def test_a_filter_that_cannot_be_used_is_refused_in_an_empty_store_too(
     subtests: pytest.Subtests,
 ) -> None:
+    wrong: Any
     for wrong in [
         {"n": {"$near": 1}}, {"n": {"$gt": 1, "m": 2}}, {"$or": []}, {"n": {"$gt": []}}, {1: 2},
     ]:  # fmt: skip

@@ -308,6 +308,8 @@ class TestSearching:
 class TestNamespaces:
     def test_conditions(self, store: Any, subtests: pytest.Subtests) -> None:
         filled(store, *NAMESPACES, ("a", "b", "c"))
+        expected: Any
+        arguments: Any
         for arguments, expected in [
             ({}, range(9)),
             ({"prefix": ("a", "b")}, [0, 1, 2, 3]),
@@ -334,6 +336,8 @@ class TestNamespaces:
 
     def test_depth(self, store: Any, subtests: pytest.Subtests) -> None:
         filled(store, *NAMESPACES)
+        expected: Any
+        arguments: Any
         for arguments, expected in [
             ({"max_depth": 1}, [("a",), ("admin",), ("b",), ("users",)]),
             (

@@ -184,6 +184,7 @@ def test_the_thread_ends_with_its_store_and_with_its_memory() -> None:
 
 
 def test_an_interval_that_cannot_be_used(subtests: pytest.Subtests) -> None:
+    minutes: Any
     for minutes in [0, -1, "5", True, float("inf"), float("nan")]:
         with subtests.test(case=str(minutes)):
             with RecallM() as memory, RecallMStore(memory=memory) as store:

@@ -121,6 +121,8 @@ def test_values_come_from_the_context_and_from_configurable() -> None:
 
 
 def test_a_value_that_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
+    configurable: Any
+    context: Any
     for context, configurable, fault in [
         (None, {}, "needs 'user_id'"),
         (User(), {"user_id": None}, "needs 'user_id'"),

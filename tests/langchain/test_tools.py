@@ -370,6 +370,7 @@ def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
 
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM, subtests: pytest.Subtests) -> None:
+    value: Any
     for argument, value in [
         ("memory", None), ("namespace", b"ann"), ("namespace", "user-{user.id}"),
         ("scope", "thread"), ("limit", 0), ("max_tokens", "many"), ("max_tokens", 20),

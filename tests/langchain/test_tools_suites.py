@@ -18,19 +18,19 @@ EXAMPLES = {"query": "Where does Ann live?"}, {"text": "Ann moved to Bergen."}, 
 @pytest.fixture(params=range(3), ids=["recall", "save", "forget"], autouse=True)
 def chosen(request: pytest.FixtureRequest, stored: RecallM) -> None:
     number: int = request.param
-    request.instance.tool = create_recallm_tools(stored)[number]
+    request.instance.tested = create_recallm_tools(stored)[number]
     request.instance.example = EXAMPLES[number]
 
 
 class Suite:
     """What LangChain's own tests of a tool are given."""
 
-    tool: BaseTool
+    tested: BaseTool
     example: dict[str, Any]
 
     @property
     def tool_constructor(self) -> BaseTool:
-        return self.tool
+        return self.tested
 
     @property
     def tool_invoke_params_example(self) -> dict[str, Any]:
