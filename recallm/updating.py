@@ -33,6 +33,7 @@ from recallm.errors import ConflictError, InvalidInputError, RecallMError, Store
 from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
 from recallm.methods import unknown_argument
 from recallm.model import (
+    Discourse,
     Extraction,
     Forgotten,
     Horizon,
@@ -138,16 +139,8 @@ class UpdateRequest:
         arguments: dict[str, Any] = {**item, "id": passage_id(item.get("id"))}
         return cls(**arguments)
 
-    def turn(self, discourses: Discourses) -> Turn:
-        """What extraction reads; an item is no part of a discourse."""
-        discourse = None
-        if self.key is None:
-            discourse = discourses.of(
-                session=self.session,
-                source=self.source,
-                speaker=self.speaker,
-                timestamp=self.timestamp,
-            )
+    def turn(self, discourse: Discourse | None) -> Turn:
+        """What extraction reads."""
         return Turn(self.text, self.speaker, self.id, discourse)
 
     def prepared(
@@ -269,9 +262,12 @@ class Updater:
 
         """
         places, requests = batch
-        return self._write(
-            namespace, places, self._prepare(requests, self._conversations(namespace))
-        )
+        discourses = self._discourses(namespace)
+        if len(requests) == 1:
+            prepared = self._prepare(requests, [discourses.of_only(requests[0])])
+        else:
+            prepared = self._prepare_batch(requests, discourses)
+        return self._write(namespace, places, prepared)
 
     def update_many(
         self, namespace: str, batches: Iterable[Batch]
@@ -285,7 +281,7 @@ class Updater:
 
         """
         batches = iter(batches)
-        discourses = self._conversations(namespace)
+        discourses = self._discourses(namespace)
         waiting: tuple[Sequence[int] | None, Future[list[PreparedUpdate]]] | None = None
         with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
             while True:
@@ -296,10 +292,13 @@ class Updater:
                         places, requests = batch
                         if waiting is None:  # here: a program that is ending can start no thread
                             ready: Future[list[PreparedUpdate]] = Future()
-                            ready.set_result(self._prepare(requests, discourses))
+                            ready.set_result(self._prepare_batch(requests, discourses))
                             following = places, ready
                         else:
-                            following = places, thread.submit(self._prepare, requests, discourses)
+                            following = (
+                                places,
+                                thread.submit(self._prepare_batch, requests, discourses),
+                            )
                 except Exception as error:  # noqa: BLE001 - raised below, after the batch before
                     failure = error
                 if waiting is not None:
@@ -310,15 +309,24 @@ class Updater:
                     return
                 waiting = following
 
-    def _conversations(self, namespace: str) -> Discourses:
+    def _discourses(self, namespace: str) -> Discourses:
         return Discourses(self._store, namespace, self._clock)
 
-    def _prepare(
+    def _prepare_batch(
         self, requests: Sequence[UpdateRequest], discourses: Discourses
+    ) -> list[PreparedUpdate]:
+        return self._prepare(requests, discourses.of_batch(requests))
+
+    def _prepare(
+        self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
     ) -> list[PreparedUpdate]:
         """Extract the texts, several at once. If one states its facts, all are parsed."""
         extracted = self._extractor.extract_many(
-            (request.turn(discourses) for request in requests if request.is_recalled),
+            (
+                request.turn(discourse)
+                for request, discourse in zip(requests, discourses, strict=True)
+                if request.is_recalled
+            ),
             triplets=self._triplets or any(request.states_facts for request in requests),
         )
         return [

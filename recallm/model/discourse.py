@@ -58,21 +58,31 @@ class Discourse:
     """The last passages of one session, oldest first.
 
     Those that are ``stored`` are read when a text needs them. ``add`` appends the passages that are
-    written later. Not safe for several threads.
+    written later. ``rewritten``, which discourses share, has the ids that get another text → the
+    latest passage that was added under each (None before): others under that id are gone. Not safe
+    for several threads.
     """
 
-    def __init__(self, stored: StoredDiscourse | None = None) -> None:
+    def __init__(
+        self,
+        stored: StoredDiscourse | None = None,
+        rewritten: dict[str, EarlierPassage | None] | None = None,
+    ) -> None:
         self._stored = stored
+        self._rewritten = {} if rewritten is None else rewritten
         self._is_read = stored is None
         self._passages: deque[EarlierPassage] = deque(maxlen=SPEAKER_PASSAGES)
 
     def add(self, passage: EarlierPassage) -> None:
         """Append the passage that was said last."""
-        self._passages.append(passage._replace(text=_end_of(passage.text)))
+        passage = passage._replace(text=_end_of(passage.text))
+        self._passages.append(passage)
+        if passage.id in self._rewritten:
+            self._rewritten[passage.id] = passage
 
     def earlier(self, before: str) -> list[EarlierPassage]:
         """The last passages before the passage with the id ``before``, oldest first."""
-        found = [it for it in self._all() if it.id != before][-EARLIER_PASSAGES:]
+        found = self._others(before)[-EARLIER_PASSAGES:]
         unread = [it.id for it in found if it.references is None]
         if unread and self._stored is not None:
             references = self._stored.references(unread)
@@ -86,9 +96,17 @@ class Discourse:
     def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
         """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
         None where there is no other speaker, or more than one."""
-        others = {it.speaker: it for it in self._all() if it.id != before and it.speaker}
+        others = {it.speaker: it for it in self._others(before) if it.speaker}
         others.pop(speaker, None)
         return next(iter(others.values())) if len(others) == 1 else None
+
+    def _others(self, id: str) -> list[EarlierPassage]:
+        """The last passages under other ids, without those that are gone."""
+        return [
+            passage
+            for passage in self._all()
+            if passage.id != id and (self._rewritten.get(passage.id) or passage) is passage
+        ]
 
     def _all(self) -> deque[EarlierPassage]:
         if not self._is_read and self._stored is not None:

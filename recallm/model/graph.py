@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from recallm.model.keys import empty_mapping, position_of, session_name_of, statement_id, t_index_of
+from recallm.model.keys import empty_mapping, position_of, statement_id, t_index_of
 from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
+from recallm.model.sessions import session_key_of, session_name_of
 
 __all__ = [
     "ConceptRow",
@@ -80,7 +81,7 @@ class StoredStatement(NamedTuple):
     """A statement as a store gives it to recall.
 
     ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
-    (``recallm.stores.semantics.sessions``), None where there is none. ``previous`` and ``next`` are
+    (``recallm.model.sessions``), None where there is none. ``previous`` and ``next`` are
     the keys of the statements just before and after it in its session. ``item_path`` is the path
     of its passage if that is an item, else None. ``start`` and ``end`` are its span in the passage,
     whose text it repeats unless it is a proposition with a text of its own.
@@ -294,8 +295,9 @@ class Filter:
 
     ``since`` and ``until`` are inclusive: a t_index, or an aware datetime, which excludes every
     statement without a timestamp. ``session`` is the name of a session: one that was
-    given, or the source that names it (``recallm.stores.semantics.sessions``). Every entry of
-    ``metadata`` must equal the passage's (as JSON values).
+    given, or the source that names it (``recallm.model.sessions``). ``session_key`` selects a
+    session without a name too, and with ``NO_SESSION`` the passages that belong to none. Every
+    entry of ``metadata`` must equal the passage's (as JSON values).
     ``path``: only items whose path begins with it (any item if it is empty); None: all passages.
     ``key``, which needs a ``path``: only the item under this key at exactly that path.
     """
@@ -307,9 +309,14 @@ class Filter:
     metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
     path: tuple[str, ...] | None = None
     key: str | None = None
+    session_key: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.session is not None:
+            object.__setattr__(self, "session_key", session_key_of(self.session, None))
 
     def __bool__(self) -> bool:
-        bounds = (self.since, self.until, self.speaker, self.session, self.path)
+        bounds = (self.since, self.until, self.speaker, self.session_key, self.path)
         return bool(self.metadata) or any(bound is not None for bound in bounds)
 
 

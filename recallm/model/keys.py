@@ -3,14 +3,12 @@
 * A statement's **key** is ``t_index << POSITION_BITS | position``: the same in every store, and
   ascending in the order of arrival. The evidence of a relation has such a key too.
 * A statement's **id** is ``<passage id>#<position>``: what users see.
-* A **session name** is the given session, else the source.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -19,13 +17,11 @@ __all__ = [
     "MAX_POSITION",
     "NO_POSITION",
     "POSITION_BITS",
-    "SESSION_GAP",
     "Scalar",
     "canonical_json",
     "empty_mapping",
     "parse_statement_id",
     "position_of",
-    "session_name_of",
     "statement_id",
     "statement_key",
     "t_index_of",
@@ -40,9 +36,6 @@ NO_POSITION = (1 << POSITION_BITS) - 1
 MAX_POSITION = NO_POSITION - 1
 """The last position that a statement can have in its passage."""
 
-SESSION_GAP = timedelta(hours=1)
-"""Updates that belong together by time have timestamps less than this apart."""
-
 Scalar: TypeAlias = str | int | bool | None
 """A JSON value that is compared as a whole."""
 
@@ -53,11 +46,6 @@ LARGEST_NUMBER = 1 << 62
 def statement_key(t_index: int, position: int) -> int:
     """The key of the statement at ``position`` of the knowledge update ``t_index``."""
     return t_index << POSITION_BITS | position
-
-
-def session_name_of(session: str | None, source: str | None) -> str | None:
-    """The name of a statement's or update's session: ``session``, else ``source``."""
-    return session if session is not None else source
 
 
 def t_index_of(key: int) -> int:

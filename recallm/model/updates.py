@@ -27,7 +27,6 @@ __all__ = [
     "TripletUpsert",
     "Withdraw",
     "WriteSummary",
-    "is_message",
 ]
 
 
@@ -126,17 +125,6 @@ class PreparedUpdate:
     def elements(self) -> tuple[EntityUpsert | TripletUpsert, ...]:
         """The entities, then the triplets."""
         return (*self.entities, *self.triplets)
-
-
-def is_message(update: PreparedUpdate) -> bool:
-    """Whether an update is a message that time may put into the session of other messages: with a
-    source, a speaker and a timestamp, without a session, and no item."""
-    return (
-        update.text is not None
-        and update.session is None
-        and update.key is None
-        and None not in (update.source, update.speaker, update.timestamp)
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

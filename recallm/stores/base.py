@@ -60,6 +60,7 @@ from recallm.model import (
     Horizon,
     Mentions,
     NamespaceState,
+    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
@@ -164,6 +165,11 @@ class GraphReader(Protocol):
     def sessions(self) -> list[Session]:
         """The sessions that visible passages belong to, each counted by these; latest t_index
         first."""
+        ...
+
+    def open_session(self) -> OpenSession | None:
+        """The session that the next update may continue by time, whatever the horizon hides; None
+        where there is none, or its latest update has expired (``recallm.model.sessions``)."""
         ...
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:

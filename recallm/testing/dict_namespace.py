@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from recallm.model import (
+    NO_SESSION,
     ConceptMention,
     EntityUpsert,
     ExtractedStatement,
@@ -249,7 +250,7 @@ def meets(update: PreparedUpdate, where: Filter) -> bool:
         _not_before(update, where.since)
         and _not_after(update, where.until)
         and (where.speaker is None or update.speaker == where.speaker)
-        and (where.session is None or key == f"={where.session}")
+        and (where.session_key is None or (key or NO_SESSION) == where.session_key)
         and (where.path is None or is_item(update, where.path, where.key))
         and all(
             key in update.metadata and json_text(update.metadata[key]) == json_text(value)

@@ -20,6 +20,7 @@ from recallm.model import (
     Horizon,
     Mentions,
     NamespaceState,
+    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
@@ -126,6 +127,14 @@ class DictReader(DictFacts):
                 belonging.setdefault(key, []).append(update)
         found = [_session(key, updates) for key, updates in belonging.items()]
         return sorted(found, key=lambda it: -it.t_index)
+
+    def open_session(self) -> OpenSession | None:
+        latest = self._all.open_session
+        expiry = {t_of(it): it.expires_at for it in self._all.updates}
+        now = self._horizon.now
+        if latest is None or (now and (at := expiry[latest[0]]) is not None and at <= now):
+            return None
+        return OpenSession(*latest)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None

@@ -29,6 +29,7 @@ _STATEMENT_SEEN: Final[LiteralString] = "(s.key < $before AND " + _shown("s") + 
 _MEETS: Final[LiteralString] = """
     (NOT $timed OR it.said >= $since_said AND it.said <= $until_said)
     AND ($lanes = [] OR it.lane IN $lanes)
+    AND (NOT $sessionless OR it.session_key IS NULL)
     AND ($paths = [] OR any(path IN $paths WHERE path IN it.paths))
     AND ($speakers = [] OR it.speaker IN $speakers)
     AND all(entry IN $metadata WHERE entry IN it.metadata_entries)

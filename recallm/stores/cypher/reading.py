@@ -108,6 +108,13 @@ WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) A
 RETURN [key, passages, first_t, latest_t, began, ended] AS session ORDER BY latest_t DESC
 """)
 
+OPEN_SESSION: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {key: $key})
+MATCH (u:RecallMUpdate {namespace: $namespace, t: n.open_t})
+WHERE u.expires IS NULL OR u.expires > $now
+RETURN [u.t, u.session_key, u.said, u.source] AS open_session
+"""
+
 _STATEMENT_ROWS: Final[LiteralString] = """
 RETURN [s.key, s.text, s.start, s.end, s.content, s.traits] AS statement,
     [

@@ -11,6 +11,7 @@ from typing import Any, LiteralString, TypeVar, cast
 from recallm.errors import StoreError
 from recallm.model import (
     LARGEST_NUMBER,
+    NO_SESSION,
     ConceptRow,
     CorpusSize,
     Entity,
@@ -18,6 +19,7 @@ from recallm.model import (
     Horizon,
     Mentions,
     NamespaceState,
+    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
@@ -71,8 +73,8 @@ from recallm.stores.neo4j.values import (
     summary_in,
 )
 from recallm.stores.neo4j.vector_index import VectorIndexes, floats_name
-from recallm.stores.semantics.sessions import session_key_of, session_of_row
-from recallm.stores.timestamps import microseconds
+from recallm.stores.semantics.sessions import session_of_row
+from recallm.stores.timestamps import from_microseconds, microseconds
 
 __all__ = ["Neo4jReader"]
 
@@ -98,12 +100,13 @@ class Neo4jReader:
         self._indexes = indexes
         self._answers: Answers | None = None
         """Of a reader that records what is asked (``together``)."""
+        self._key = key_of(namespace)
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = moment_of(now)
         latest_t = min(as_of, LARGEST_NUMBER) if isinstance(as_of, int) else LARGEST_NUMBER
         opened = {
-            "key": key_of(namespace),
+            "key": self._key,
             "now": expired_by,
             "withdrawn_by": -1 if horizon.withdrawn else latest_t,
             "limit": _MOST_LISTED + 1,
@@ -203,6 +206,13 @@ class Neo4jReader:
 
     def sessions(self) -> list[Session]:
         return [session_of_row(*row["session"]) for row in self._ask(cypher.SESSIONS)]
+
+    def open_session(self) -> OpenSession | None:
+        for row in self._ask(cypher.OPEN_SESSION, key=self._key):
+            t_index, key, said, source = row["open_session"]
+            if key and said is not None:
+                return OpenSession(t_index, key, from_microseconds(said), source)
+        return None
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
@@ -492,7 +502,6 @@ def _first_key(t_index: int) -> int:
 def _filter(where: Filter) -> dict[str, Any]:
     """The parameters of the condition that statements must meet."""
     since, until = where.since, where.until
-    session_key = session_key_of(where.session, None)
     return {
         "filtered": bool(where),
         "since_key": _first_key(since) if isinstance(since, int) else 0,
@@ -500,7 +509,8 @@ def _filter(where: Filter) -> dict[str, Any]:
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
         "since_said": microseconds(since) if isinstance(since, datetime) else -LARGEST_NUMBER,
         "until_said": microseconds(until) if isinstance(until, datetime) else LARGEST_NUMBER,
-        "lanes": [] if session_key is None else [key_of(session_key)],
+        "lanes": [key_of(where.session_key)] if where.session_key else [],
+        "sessionless": where.session_key == NO_SESSION,
         "speakers": [] if where.speaker is None else [where.speaker],
         "metadata": metadata_entries(where.metadata),
         "paths": [] if where.path is None else [path_key(where.path)],

@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from recallm.model import (
     ConceptKind,
@@ -46,6 +46,7 @@ from recallm.model import (
     ContextVersion,
     ElementKey,
     Forgotten,
+    OpenSession,
     PreparedUpdate,
     Selection,
     Summary,
@@ -82,16 +83,6 @@ def t_of(update: PreparedUpdate) -> int:
     if update.t_index is None:
         raise ValueError(f"update {update.id!r} has no t")
     return update.t_index
-
-
-class OpenSession(NamedTuple):
-    """The session that the next update may continue by time: the t of the update that continued or
-    began it last, its session key, and the timestamp and the source of that update."""
-
-    t_index: int
-    key: str
-    timestamp: datetime
-    source: str | None
 
 
 @dataclass(slots=True)

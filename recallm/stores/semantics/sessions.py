@@ -1,29 +1,20 @@
-"""The session of a knowledge update: its session, else its source, or what time says.
-
-A session key is ``"="`` and a name, or ``"@"`` and the t of the first update of a session without
-a name. An update belongs to the session that it names. Without one:
-
-* **A document**, which has a source and is no message, belongs to the session of its source.
-* **A message** has a source, a speaker and a timestamp. If the session of its source has statements
-  already, or the latest message has the same source, the source is a thread: the message belongs to
-  the session of its source, and closes the open session. Else it continues the open session, or
-  begins the session of its source, which is then the open one.
-* **An update with a timestamp and without a source** continues the open session, or begins one.
-* Others belong to no session.
-
-The open session is the one of the latest update that began or continued a session by time. An
-update continues it if their timestamps are less than an hour apart. This follows the order of
-arrival. A session key stays as it was written, also where the update before it is forgotten. Where
-the update that the next one may continue is forgotten, the next one begins a session.
-"""
+"""Session keys inside a write: what ``recallm.model.sessions`` decides, kept in the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from recallm.model import SESSION_GAP, PreparedUpdate, Session, is_message, session_name_of
-from recallm.stores.semantics.rows import NamespaceTotals, OpenSession, t_of
+from recallm.model import (
+    OpenSession,
+    PreparedUpdate,
+    Session,
+    decide_session,
+    is_message,
+    session_key_of,
+    session_name_in,
+)
+from recallm.stores.semantics.rows import NamespaceTotals, t_of
 from recallm.stores.timestamps import from_microseconds
 
 __all__ = [
@@ -35,21 +26,13 @@ __all__ = [
     "with_session_key",
 ]
 
-_NAMED = "="
-
-
-def session_key_of(session: str | None, source: str | None) -> str | None:
-    """The key of a named session; None where neither name is given."""
-    name = session_name_of(session, source)
-    return None if name is None else _NAMED + name
-
 
 def session_of_row(
     key: str, passages: int, first_t: int, t_index: int, began: int | None, ended: int | None
 ) -> Session:
     """A session from a row of a store, whose times are microseconds since 1970."""
     return Session(
-        name=key.removeprefix(_NAMED) if key.startswith(_NAMED) else None,
+        name=session_name_in(key),
         passages=passages,
         first_t=first_t,
         t_index=t_index,
@@ -66,24 +49,13 @@ def stored_session_key(update: PreparedUpdate) -> str | None:
 def with_session_key(
     namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
 ) -> PreparedUpdate:
-    """The numbered ``update`` with its session key, if time decides it. ``namespace`` notes which
-    session is open; ``has_statements`` says it of a session key."""
-    said = update.timestamp
-    if update.text is None or said is None or update.session is not None:
+    """The numbered ``update`` with its session key, where that is not the one of its names.
+    ``namespace`` notes which session is open; ``has_statements`` says it of a session key."""
+    decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
+    namespace.open_session = decided.open_session
+    if decided.key == session_key_of(update.session, update.source):
         return update
-    own = session_key_of(None, update.source)
-    latest = namespace.open_session
-    if own is not None:
-        if not is_message(update):
-            return update
-        if (latest and latest.source == update.source) or has_statements(own):
-            namespace.open_session = None
-            return update
-    key = own or f"@{update.t_index}"
-    if latest and abs(said - latest.timestamp) < SESSION_GAP:
-        key = latest.key
-    namespace.open_session = OpenSession(t_of(update), key, said, update.source)
-    return update if key == own else replace(update, session_key=key)
+    return replace(update, session_key=decided.key)
 
 
 def restored_with_session_key(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:

@@ -15,8 +15,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, LiteralString
 
-from recallm.model import Filter, Scalar, canonical_json, statement_key
-from recallm.stores.semantics.sessions import session_key_of
+from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
 from recallm.stores.sqlite.codec import below, hash_of, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
@@ -175,10 +174,11 @@ def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Valu
         yield "passage_item", condition, {"path": first, "path_stop": stop}
     elif where.path is not None:
         yield "passage_item", "key IS NOT NULL", {}
-    if where.session is not None:
+    if where.session_key == NO_SESSION:
+        yield "passage_t", "session_id IS NULL", {}
+    elif where.session_key is not None:
         condition = "session_id = (SELECT id FROM session WHERE ns = :ns AND key = :session)"
-        session = {"session": session_key_of(where.session, None)}
-        yield "passage_in_session", condition, session
+        yield "passage_in_session", condition, {"session": where.session_key}
     if where.speaker is not None:
         yield "passage_speaker", "speaker = :speaker", {"speaker": where.speaker}
     since, until = where.since, where.until

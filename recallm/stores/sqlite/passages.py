@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from operator import itemgetter
 from typing import Any, LiteralString
 
-from recallm.model import Filter, Passage, Scalar, Session
+from recallm.model import Filter, OpenSession, Passage, Scalar, Session
 from recallm.stores.semantics.sessions import session_of_row
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import read_path
@@ -16,7 +16,14 @@ from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
-__all__ = ["passage_fields", "read_passages", "read_paths", "read_sessions", "read_t_indexes"]
+__all__ = [
+    "passage_fields",
+    "read_open_session",
+    "read_passages",
+    "read_paths",
+    "read_sessions",
+    "read_t_indexes",
+]
 
 _SESSION_KEYS: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND id IN {list}"
 
@@ -72,6 +79,19 @@ def read_paths(view: View) -> list[tuple[str, ...]]:
         " WHERE ns = :ns AND key IS NOT NULL" + view.visible_passage
     )
     return sorted(read_path(path) for (path,) in rows)
+
+
+def read_open_session(view: View) -> OpenSession | None:
+    """``GraphReader.open_session``."""
+    rows = view.rows(
+        "SELECT p.t, s.key, p.timestamp, p.source FROM namespace n"
+        " JOIN passage p ON p.row = (n.id << 32) + n.open_t JOIN session s ON s.id = p.session_id"
+        " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
+    )
+    for t, key, said, source in rows:
+        if (timestamp := unpack_timestamp(said)) is not None:
+            return OpenSession(t, key, timestamp, source)
+    return None
 
 
 def read_sessions(view: View) -> list[Session]:

@@ -17,6 +17,7 @@ from recallm.model import (
     Horizon,
     Mentions,
     NamespaceState,
+    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
@@ -50,6 +51,7 @@ from recallm.stores.sqlite.graph import (
 )
 from recallm.stores.sqlite.lookup import columns
 from recallm.stores.sqlite.passages import (
+    read_open_session,
     read_passages,
     read_paths,
     read_sessions,
@@ -120,6 +122,9 @@ class SQLiteReader:
 
     def sessions(self) -> list[Session]:
         return read_sessions(self._view)
+
+    def open_session(self) -> OpenSession | None:
+        return read_open_session(self._view)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None

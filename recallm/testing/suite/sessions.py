@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recallm.model import Filter, Horizon, PreparedUpdate, Selection, statement_key
+from recallm.model import (
+    NO_SESSION,
+    Filter,
+    Horizon,
+    OpenSession,
+    PreparedUpdate,
+    Selection,
+    Withdraw,
+    statement_key,
+)
 from recallm.stores.base import GraphStore
 from recallm.testing.marked_text import prepared
 from recallm.testing.suite.base import StoreTests, apply_each, at
@@ -53,6 +62,34 @@ class SessionTests(StoreTests):
             assert reader.sizes(["=m0", "=m1"]).sessions.keys() == {"=m0"}
         assert [id for id, _ in _keys(store, namespace, Filter(session="m0"))] == ["0", "1", "2"]
         assert _keys(store, namespace, Filter(session="m1")) == []
+
+    def test_a_reader_says_which_session_is_open(self, store: GraphStore, namespace: str) -> None:
+        """Also where its passage is withdrawn; not where it has expired. Passages are found by the
+        key of their session, and by having none."""
+
+        def opened(horizon: Horizon) -> OpenSession | None:
+            with store.reader(namespace, horizon) as reader:
+                return reader.open_session()
+
+        assert opened(Horizon()) is None
+        store.apply(
+            namespace,
+            [
+                prepared("0", "[Ann]"),
+                prepared("1", "[Ann]", timestamp=at(0)),
+                replace(_message("2", "m2", 5), expires_at=at(60)),
+                _document("3", "d", 9),
+            ],
+        )
+        assert opened(Horizon(now=at(59))) == OpenSession(3, "@2", at(5), "m2")
+        assert opened(Horizon(now=at(60))) is None
+        store.amend(namespace, Withdraw(ids=["2"]))
+        assert opened(Horizon(as_of=1)) == OpenSession(3, "@2", at(5), "m2")
+        for key, ids in ((NO_SESSION, ["0"]), ("@2", ["1"]), ("=d", ["3"]), ("=m2", [])):
+            where = Filter(session_key=key)
+            assert [id for id, _ in _keys(store, namespace, where)] == ids
+        store.forget(namespace, Selection(kind="id", value="2"))
+        assert opened(Horizon()) is None
 
     def test_one_batch_is_as_single_updates(self, store: GraphStore, namespace: str) -> None:
         """A batch decides as single updates do, also where it replaces a passage."""
