@@ -59,7 +59,7 @@ def _score(
     memory: RecallM, sentences: Mapping[str, list[str]], *, wrong: bool
 ) -> tuple[int, int, int, int]:
     """Facts that were found, found rightly, and expected; and sentences that are right."""
-    name = memory._concept_name
+    name = memory._opened.concept_name
     found_number = right_number = expected_number = right_sentences = 0
     for sentence, expected in sentences.items():
         found = stated_facts(memory, sentence)

@@ -1,44 +1,65 @@
-"""``RecallM``: the memory that users open. It only connects the parts.
+"""``RecallM``: the memory that users open. It opens the parts and connects them.
 
-What writes stands in ``recallm.writable_memory``, what reads without a question in
-``recallm.stored_memory``; ``recall`` goes through ``recallm.recalling``.
+``recallm.writing`` has what writes, ``recallm.questions`` what answers questions, through
+``recallm.recalling``; ``recallm.lookups`` reads without a question, ``recallm.administration`` has
+archives, copies and checks.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Self
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from recallm import checks
+from recallm.administration import Administration
 from recallm.config import RankingName, RecallConfig
-from recallm.errors import InvalidInputError, LLMRequiredError
+from recallm.errors import InvalidInputError
+from recallm.graph import MemoryGraph
 from recallm.items import MemoryItems
-from recallm.methods import in_thread, knows_its_arguments
-from recallm.model import MAX_POSITION, Extraction, Filter, Moment, statement_key
-from recallm.prompts import answer_of
+from recallm.lookups import Lookups
+from recallm.methods import in_thread, knows_its_arguments, of_part
+from recallm.open_namespace import Life, OpenNamespace
+from recallm.questions import Questions
 from recallm.ranking.signals import load_tables
-from recallm.recall_request import RecallRequest, quarter_of_characters
-from recallm.recalling import RANKINGS, Recaller, check_ranking, checked_request
-from recallm.results import Answer, RecalledContext, RecalledStatement
+from recallm.recall_request import quarter_of_characters
+from recallm.recalling import check_ranking
 from recallm.retrieval.relations import RelationIndexes
-from recallm.retrieval.superseded import superseded_statements
-from recallm.stored_memory import StoredMemory
-from recallm.stores.base import GraphReader
+from recallm.stores.base import ClusterStore
 from recallm.stores.opening import StoreTarget, open_store
+from recallm.stores.sharded import shard_of
 from recallm.updating import Updater
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
-from recallm.writable_memory import WritableMemory
+from recallm.writing import Writing
+
+if TYPE_CHECKING:
+    from recallm.extraction import Extractor
 
 __all__ = ["RecallM"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What a memory is made of. Memories that are derived from each other share most parts."""
+
+    opened: OpenNamespace
+    extractor: Extractor
+    vectors: StatementVectors | None
+    updater: Updater
+    relation_indexes: RelationIndexes
+    config: RecallConfig
+    llm: Callable[[str], str] | None
+    count_tokens: Callable[[str], int]
+
+
 @knows_its_arguments
-class RecallM(WritableMemory):
+class RecallM:
     """A long-term memory over a temporal graph of concepts.
 
     ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
@@ -124,16 +145,16 @@ class RecallM(WritableMemory):
         namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
             raise InvalidInputError("config must be a RecallConfig", argument="config")
-        self._config = config or RecallConfig()
-        self._llm = checks.optional_callable(llm, "llm")
-        self._count_tokens = checks.token_counter(
+        config = config or RecallConfig()
+        llm = checks.optional_callable(llm, "llm")
+        counted = checks.token_counter(
             checks.optional_callable(count_tokens, "count_tokens") or quarter_of_characters
         )
         present = checks.clock(clock)
         triplets = checks.flag(triplets, "triplets")
         embedding = checked_embedding(embeddings)
-        check_ranking(self._config.ranking, embedded=embedding is not None)
-        load_tables(self._config.weights)  # a bad file fails here, not at the first question
+        check_ranking(config.ranking, embedded=embedding is not None)
+        load_tables(config.weights)  # a bad file fails here, not at the first question
         searches_itself = vector_index == "neo4j" and isinstance(vector_index, str)
         if embedding is None and vector_index is not None and not searches_itself:
             raise InvalidInputError(
@@ -144,10 +165,10 @@ class RecallM(WritableMemory):
         # spaCy takes half a second to import; `import recallm` must not wait for it.
         from recallm.extraction import Extractor
 
-        self._extractor = Extractor(self._config, propositions)
-        if self._config.spacy_model is not None:
+        extractor = Extractor(config, propositions)
+        if config.spacy_model is not None:
             # A missing pipeline fails here, not at the first update.
-            self._extractor.load(parser=triplets)
+            extractor.load(parser=triplets)
         opened, is_own = open_store(
             store,
             namespace=namespace,
@@ -157,176 +178,115 @@ class RecallM(WritableMemory):
             bookmark=checks.optional(checks.string, bookmark, "bookmark"),
             vector_index=searches_itself,
         )
-        self._vectors: StatementVectors | None = None
+        vectors: StatementVectors | None = None
         closing = [opened.close] if is_own else []
         if embedding is not None:
             index = open_index(chroma, opened)
-            self._vectors = StatementVectors(
-                opened, embedding, index, store_searches=searches_itself
-            )
-            closing.insert(0, self._vectors.close)
-        self._relation_indexes = RelationIndexes(self._extractor.concept_name)
-        super().__init__(
-            opened,
-            namespace,
-            updater=Updater(
-                opened,
-                self._extractor,
-                self._vectors,
-                llm=self._llm,
-                config=self._config,
-                clock=present,
-                triplets=triplets,
-            ),
-            concept_name=self._extractor.concept_name,
-            clock=present,
-            closing=closing,
+            vectors = StatementVectors(opened, embedding, index, store_searches=searches_itself)
+            closing.insert(0, vectors.close)
+        updater = Updater(
+            opened, extractor, vectors, llm=llm, config=config, clock=present, triplets=triplets
         )
-
-    # -- recalling -------------------------------------------------------------------------
-
-    def recall(
-        self,
-        question: str,
-        *,
-        limit: int | None = None,
-        max_tokens: int | None = None,
-        as_of: Moment | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        path: Sequence[str] | None = None,
-        min_score: float | None = None,
-        known: Collection[str] = (),
-        asker: str | None = None,
-    ) -> RecalledContext:
-        """The statements that help to answer ``question``, in the order in which they became true;
-        an empty context where the memory knows none.
-
-        ``limit`` bounds the statements (with ``ranking="paper"``, the contexts of concepts),
-        ``max_tokens`` the whole text. ``as_of``: recall as the memory stood at a t_index, or only
-        what was said up to a moment. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
-        ``metadata`` and ``path`` (items at and below it) restrict the statements. A moment is an
-        aware datetime or a text in ISO 8601, in this machine's time zone where it names none;
-        "2026-01-01" is the whole day: ``since`` its start, ``until`` and ``as_of`` its end.
-        ``min_score`` is the lowest probability. ``known``: ids of passages that the reader of the
-        context sees anyway; their statements are left out. ``asker``: who asks; "I" and "my" in the
-        question stand for this speaker.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed.
-
-        """
-        self._check_open()
-        return self._recaller.recall(
-            checked_request(
-                question,
-                limit=limit,
-                max_tokens=max_tokens,
-                as_of=as_of,
-                since=since,
-                until=until,
-                speaker=speaker,
-                session=session,
-                metadata=metadata,
-                path=path,
-                min_score=min_score,
-                known=known,
-                asker=asker,
-                now=self._clock(),
-                config=self._config,
-                count_tokens=self._count_tokens,
+        self._assemble(
+            _Parts(
+                opened=OpenNamespace(
+                    store=opened,
+                    name=namespace,
+                    concept_name=extractor.concept_name,
+                    clock=present,
+                    life=Life(closing),
+                ),
+                extractor=extractor,
+                vectors=vectors,
+                updater=updater,
+                relation_indexes=RelationIndexes(extractor.concept_name),
+                config=config,
+                llm=llm,
+                count_tokens=counted,
             )
         )
 
-    def ask(
-        self, question: str, *, llm: Callable[[str], str] | None = None, **recall: Any
-    ) -> Answer:
-        """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
+    def _assemble(self, parts: _Parts, root: Self | None = None) -> None:
+        """Give this memory its parts. ``root`` is the memory with which it is closed."""
+        self._parts = parts
+        self._opened = parts.opened
+        self._store = parts.opened.store
+        self._vectors = parts.vectors
+        self._root = root
+        self._lookups = Lookups(parts.opened)
+        self._administration = Administration(parts.opened)
+        self._writing = Writing(parts.opened, parts.updater)
+        self._questions = Questions(
+            parts.opened,
+            parts.extractor,
+            parts.vectors,
+            parts.relation_indexes,
+            config=parts.config,
+            llm=parts.llm,
+            count_tokens=parts.count_tokens,
+        )
 
-        ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is the
-        recalled context. The prompt is the RecallM paper's (with ``ranking="ement"``, EMENT's).
+    def _derived(self, parts: _Parts) -> Self:
+        """A memory with other parts, which is closed together with this one."""
+        self._opened.check_open()
+        other = copy.copy(self)
+        life = Life(root=self.root._opened.life)
+        other._assemble(replace(parts, opened=replace(parts.opened, life=life)), self.root)
+        return other
 
-        Raises:
-            LLMRequiredError: no language model was given.
-            LLMError: the language model failed.
-            InvalidInputError: an argument cannot be used.
+    # -- what the parts do --------------------------------------------------------------------
 
-        """
-        model = checks.optional_callable(llm, "llm") or self._llm
-        if model is None:
-            raise LLMRequiredError(
-                "ask needs a language model: give any callable prompt → text, as "
-                "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
-            )
-        context = self.recall(question, **recall)
-        return Answer(answer_of(model, self._prompt(question, context)), context)
+    update = of_part("_writing", Writing.update)
+    update_many = of_part("_writing", Writing.update_many)
+    update_from_file = of_part("_writing", Writing.update_from_file)
+    update_from_url = of_part("_writing", Writing.update_from_url)
+    write = of_part("_writing", Writing.write)
+    extract = of_part("_writing", Writing.extract)
+    embed = of_part("_writing", Writing.embed)
+    forget = of_part("_writing", Writing.forget)
+    expire = of_part("_writing", Writing.expire)
+    withdraw = of_part("_writing", Writing.withdraw)
+    erase_namespace = of_part("_writing", Writing.erase_namespace)
 
-    def fetch_thoughts(self, question: str, **recall: Any) -> str:
-        """What is known about ``question``, and the question, as one prompt for any language model:
-        the prompt that ``ask`` gives to its own.
+    recall = of_part("_questions", Questions.recall)
+    ask = of_part("_questions", Questions.ask)
+    fetch_thoughts = of_part("_questions", Questions.fetch_thoughts)
+    superseded = of_part("_questions", Questions.superseded)
 
-        ``recall`` are the arguments of ``recall``. Where nothing is known the prompt says so.
+    get = of_part("_lookups", Lookups.get)
+    get_many = of_part("_lookups", Lookups.get_many)
+    passages = of_part("_lookups", Lookups.passages)
+    history = of_part("_lookups", Lookups.history)
+    concepts = of_part("_lookups", Lookups.concepts)
+    relations = of_part("_lookups", Lookups.relations)
+    sessions = of_part("_lookups", Lookups.sessions)
+    stats = of_part("_lookups", Lookups.stats)
 
-        >>> memory = RecallM()
-        >>> update = memory.update("Brandon loves coffee")
-        >>> "Brandon loves coffee" in memory.fetch_thoughts("Who loves coffee?")
-        True
-        """
-        return self._prompt(question, self.recall(question, **recall))
+    namespaces = of_part("_administration", Administration.namespaces)
+    problems = of_part("_administration", Administration.problems)
+    export = of_part("_administration", Administration.export)
+    export_namespace = of_part("_administration", Administration.export_namespace)
+    load = of_part("_administration", Administration.load)
 
-    def superseded(
-        self, statements: Iterable[RecalledStatement], *, as_of: Moment | None = None
-    ) -> frozenset[str]:
-        """The ids of those of ``statements`` (of ``recall`` or ``history``) that later ones took
-        the place of: all their facts were replaced or ended, or a later standalone statement says
-        another value of the same relation ("lives in") of the same concept.
-
-        >>> memory = RecallM()
-        >>> for place in ("Malaga", "Porto"):
-        ...     update = memory.update(f"Ingrid lives in {place}.", id=place)
-        >>> sorted(memory.superseded(memory.history("Ingrid")))
-        ['Malaga#0']
-        """
-        given = checks.instances(RecalledStatement, statements, "statements")
-        stored = {
-            statement_key(it.t_index, it.position): it.id
-            for it in given
-            if it.position < MAX_POSITION
-        }
-        horizon = checks.moment(as_of, "as_of")
-        with self._reader(horizon) as reader:
-            rows = reader.statements(stored)
-            index = self._relation_indexes.of(self._namespace, reader)
-            keys = superseded_statements(reader, rows, index, horizon)
-        return frozenset(stored[key] for key in keys)
-
-    def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
-        """The statements of each text, their concepts, the pairs of neighbours, and (with
-        ``triplets``, which takes a parse) the triplets that the text states: what ``update`` would
-        write for a text without a speaker and a session. Nothing is written. An ``update``
-        with one of these texts does not run the pipeline again.
-
-        Raises:
-            InvalidInputError: a text cannot be used.
-
-        """
-        self._check_open()
-        return self._updater.extract(texts, triplets=checks.flag(triplets, "triplets"))
+    @property
+    def graph(self) -> MemoryGraph:
+        """Entities and triplets by exact id."""
+        self._opened.check_open()
+        opened = self._opened
+        return MemoryGraph(
+            shard_of(opened.store, opened.name), opened.name, opened.concept_name, opened.clock
+        )
 
     @property
     def items(self) -> MemoryItems:
         """Texts stored under keys at paths."""
-        self._check_open()
+        self._opened.check_open()
         return MemoryItems(
-            self._store,
-            self._namespace,
-            self._put,
-            self._rank,
-            self._clock,
+            self._opened.store,
+            self._opened.name,
+            self._writing.put,
+            self._questions.ranked_passages,
+            self._opened.clock,
         )
 
     # -- settings --------------------------------------------------------------------------
@@ -334,12 +294,12 @@ class RecallM(WritableMemory):
     @property
     def config(self) -> RecallConfig:
         """The settings."""
-        return self._config
+        return self._parts.config
 
     @property
     def llm(self) -> Callable[[str], str] | None:
         """The language model, prompt → text; None if the memory has none."""
-        return self._llm
+        return self._parts.llm
 
     @property
     def embedding(self) -> Embedding | None:
@@ -348,7 +308,7 @@ class RecallM(WritableMemory):
 
     def count_tokens(self, text: str) -> int:
         """The tokens of ``text`` by the counter that measures ``max_tokens``."""
-        return self._count_tokens(text)
+        return self._parts.count_tokens(text)
 
     def with_ranking(self, ranking: RankingName) -> Self:
         """The same memory (store, pipeline, namespace) with another ranking. It costs nothing, and
@@ -359,11 +319,121 @@ class RecallM(WritableMemory):
                 none.
 
         """
-        config = replace(self._config, ranking=ranking)
+        config = replace(self._parts.config, ranking=ranking)
         check_ranking(config.ranking, embedded=self._vectors is not None)
-        other = self._derived()
-        other._config = config
+        return self._derived(replace(self._parts, config=config))
+
+    def copy_to(self, other: RecallM, *, progress: bool = False) -> int:
+        """Copy this namespace to the namespace of ``other``, which must be empty: to another file,
+        to or from a server, or to another owner. Return the number of knowledge updates.
+
+        ``other`` has an equal memory afterwards, or nothing; this memory stays as it is. Vectors
+        are copied too: use the same embedding model there. ``progress`` shows a bar on standard
+        error, where it takes more than two seconds.
+
+        >>> memory, other = RecallM(), RecallM(namespace="copy")
+        >>> update = memory.update("Brandon loves coffee")
+        >>> memory.copy_to(other)
+        1
+        >>> other.recall("Who loves coffee?").text == memory.recall("Who loves coffee?").text
+        True
+
+        Raises:
+            InvalidInputError: the other namespace is not empty, or ``other`` is no memory.
+            StoreError: a store failed; nothing was copied.
+
+        """
+        if not isinstance(other, RecallM):
+            raise InvalidInputError("other must be a RecallM", argument="other")
+        return self._administration.copy_to(other._opened, progress=progress)
+
+    # -- life ------------------------------------------------------------------------------
+
+    @property
+    def namespace(self) -> str:
+        """The owner of this memory."""
+        return self._opened.name
+
+    @property
+    def bookmark(self) -> str | None:
+        """What this memory wrote and read, as a text: a memory of another process on the same
+        server, opened with ``bookmark=``, reads no earlier state. None for a store without
+        bookmarks: a file shows every process the latest state.
+
+        Raises:
+            ClosedError: the memory is closed.
+
+        """
+        self._opened.check_open()
+        store = shard_of(self._opened.store, self._opened.name)
+        return store.bookmark if isinstance(store, ClusterStore) else None
+
+    def now(self) -> datetime:
+        """The present, aware, by this memory's clock."""
+        return self._opened.clock()
+
+    def in_namespace(self, namespace: str) -> Self:
+        """The same store, pipeline and settings for another owner. It costs nothing, and is closed
+        together with this memory."""
+        return self._derived(replace(self._parts, opened=self._opened.named(namespace)))
+
+    def close(self) -> None:
+        """Close the memory and the store that it opened; a second call does nothing."""
+        self._opened.life.close()
+
+    @property
+    def root(self) -> Self:
+        """The memory that this one was derived from, by ``in_namespace`` or ``with_ranking``, and
+        with which it is closed; itself where it was opened."""
+        return self._root or self
+
+    def before_closing(self, finish: Callable[[], object]) -> None:
+        """Call ``finish`` whenever this memory, its root or another that is derived from it is
+        closed, while all of them can still be written to. ``close`` raises what ``finish`` raises,
+        after it has closed.
+
+        Raises:
+            InvalidInputError: ``finish`` is not callable.
+            ClosedError: the memory is closed.
+
+        """
+        self._opened.check_open()
+        if not callable(finish):
+            raise InvalidInputError("finish must be callable", argument="finish")
+        self._opened.life.before_closing.append(finish)
+
+    def __enter__(self) -> Self:
+        self._opened.check_open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = " closed" if self._opened.life.is_closed else ""
+        kind = type(self).__name__
+        return f"<{kind}{state} namespace={self.namespace!r} store={self._store!r}>"
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         return other
+
+    def __deepcopy__(self, _: object) -> Self:
+        """This memory: a copied retriever or chain shares its store."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidInputError(
+            "a memory cannot be pickled, for its store is open in this process; pickle its path "
+            "or address and its namespace, and open RecallM(path, namespace=…) from them",
+            argument="memory",
+        )
 
     # -- in an event loop: each method runs in a worker thread ----------------------------------
 
@@ -381,45 +451,26 @@ class RecallM(WritableMemory):
         """
         return await asyncio.to_thread(cls, *arguments, **options)
 
-    aupdate = in_thread(WritableMemory.update)
-    aupdate_many = in_thread(WritableMemory.update_many)
-    aupdate_from_file = in_thread(WritableMemory.update_from_file)
-    aupdate_from_url = in_thread(WritableMemory.update_from_url)
-    aforget = in_thread(WritableMemory.forget)
+    aupdate = in_thread(update)
+    aupdate_many = in_thread(update_many)
+    aupdate_from_file = in_thread(update_from_file)
+    aupdate_from_url = in_thread(update_from_url)
+    aforget = in_thread(forget)
     arecall = in_thread(recall)
     aask = in_thread(ask)
     afetch_thoughts = in_thread(fetch_thoughts)
-    ahistory = in_thread(StoredMemory.history)
-    aget = in_thread(StoredMemory.get)
-    apassages = in_thread(StoredMemory.passages)
-    aconcepts = in_thread(StoredMemory.concepts)
-    arelations = in_thread(StoredMemory.relations)
-    asessions = in_thread(StoredMemory.sessions)
-    astats = in_thread(StoredMemory.stats)
-    aclose = in_thread(StoredMemory.close)
+    ahistory = in_thread(history)
+    aget = in_thread(get)
+    apassages = in_thread(passages)
+    aconcepts = in_thread(concepts)
+    arelations = in_thread(relations)
+    asessions = in_thread(sessions)
+    astats = in_thread(stats)
+    aclose = in_thread(close)
 
     async def __aenter__(self) -> Self:
-        self._check_open()
+        self._opened.check_open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    def _prompt(self, question: str, context: RecalledContext) -> str:
-        return RANKINGS[self._config.ranking].prompt(question, context.text)
-
-    @property
-    def _recaller(self) -> Recaller:
-        return Recaller(
-            self._store, self._namespace, self._extractor, self._vectors, self._relation_indexes
-        )
-
-    def _rank(self, reader: GraphReader, question: str, where: Filter) -> Mapping[str, float]:
-        request = RecallRequest(
-            question=question,
-            where=where,
-            now=self._clock(),
-            config=self._config,
-            count_tokens=self._count_tokens,
-        )
-        return self._recaller.passages(reader, request)

@@ -12,11 +12,11 @@ import inspect
 from collections.abc import Callable, Collection, Coroutine
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hints
 
 from recallm.errors import UnknownArgumentError
 
-__all__ = ["in_thread", "knows_its_arguments", "unknown_argument"]
+__all__ = ["in_thread", "knows_its_arguments", "of_part", "unknown_argument"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,10 +66,11 @@ def knows_its_arguments(kind: C) -> C:
 
 
 def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    if any(it.kind is inspect.Parameter.VAR_KEYWORD for it in parameters):
+    signature = _whole_signature(function)
+    parameters = list(signature.parameters.values())[1:]
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
         return function  # who gets them checks them
-    known = {it.name: None for it in parameters}
+    known = {each.name: None for each in parameters}
 
     def check(given: Collection[str]) -> None:
         for name in given:
@@ -86,7 +87,43 @@ def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
         check(kwargs)
         return await function(*args, **kwargs)
 
-    return run_later if inspect.iscoroutinefunction(function) else run
+    made: Any = run_later if inspect.iscoroutinefunction(function) else run
+    made.__signature__ = signature
+    return made
+
+
+def _whole_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function, with each key of a ``**arguments: Unpack[SomeTypedDict]`` as a
+    parameter of its own."""
+    signature = inspect.signature(function)
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        if "Unpack[" not in str(parameter.annotation):
+            parameters.append(parameter)
+            continue
+        (of,) = get_args(get_type_hints(inspect.unwrap(function))[parameter.name])
+        parameters += [
+            parameter.replace(
+                name=name,
+                kind=inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=kind.__forward_arg__,
+            )
+            for name, kind in of.__annotations__.items()
+        ]
+    return signature.replace(parameters=parameters)
+
+
+def of_part(
+    name: str, method: Callable[Concatenate[Any, P], R]
+) -> Callable[Concatenate[Any, P], R]:
+    """A method that calls ``method`` of the part which the instance holds as ``name``."""
+
+    @wraps(method)
+    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return method(getattr(self, name), *args, **kwargs)
+
+    return run
 
 
 def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:

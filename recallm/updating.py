@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, get_type_hints
 
 from tqdm import tqdm
 
@@ -53,13 +53,15 @@ from recallm.vectors.statements import StatementVectors
 if TYPE_CHECKING:
     from recallm.extraction import Extractor
 
-__all__ = ["Batch", "UpdateRequest", "Updater", "batches", "checked_requests", "passage_id"]
-
-_ARGUMENTS = (
-    "text", "speaker", "timestamp", "source", "session", "id", "metadata", "expires_at",
-    "entities", "triplets", "replace",
-)  # fmt: skip
-"""The arguments of ``RecallM.update``: what an item of ``update_many`` may name."""
+__all__ = [
+    "Batch",
+    "UpdateArguments",
+    "UpdateRequest",
+    "Updater",
+    "batches",
+    "checked_requests",
+    "passage_id",
+]
 
 _SWEPT_PASSAGES = 256
 """Expired passages that one write forgets at most: a sweep of them takes tens of milliseconds."""
@@ -70,6 +72,25 @@ _log = logging.getLogger(__name__)
 def passage_id(given: str | None) -> str:
     """The id of a new passage: the given one, else a random one."""
     return uuid.uuid4().hex if given is None else given
+
+
+class UpdateArguments(TypedDict, total=False):
+    """What ``RecallM.update`` takes beside the text."""
+
+    speaker: str | None
+    timestamp: datetime | None
+    source: str | None
+    session: str | None
+    id: str | None
+    metadata: Mapping[str, Any] | None
+    expires_at: datetime | None
+    entities: Iterable[NewEntity]
+    triplets: Iterable[NewTriplet]
+    replace: bool
+
+
+_ARGUMENTS = ("text", *UpdateArguments.__annotations__)
+"""The arguments of ``RecallM.update``: what an item of ``update_many`` may name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,26 +107,37 @@ class UpdateRequest:
 
     """
 
-    text: str
-    id: str = field(default_factory=lambda: passage_id(None))
-    speaker: str | None = None
-    timestamp: datetime | None = None
-    source: str | None = None
-    session: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
-    expires_at: datetime | None = None
-    entities: Iterable[NewEntity] = ()
-    triplets: Iterable[NewTriplet] = ()
-    replace: bool = False
-    path: Sequence[str] = ()
-    key: str | None = None
-    is_recalled: bool = True
-    states_facts: bool = False
+    text: Annotated[str, checks.string]
+    id: Annotated[str, checks.name] = field(default_factory=lambda: passage_id(None))
+    speaker: Annotated[str | None, checks.optional_name] = None
+    timestamp: Annotated[datetime | None, checks.timestamp] = None
+    source: Annotated[str | None, checks.optional_name] = None
+    session: Annotated[str | None, checks.optional_name] = None
+    metadata: Annotated[Mapping[str, Any], checks.properties] = field(default_factory=empty_mapping)
+    expires_at: Annotated[datetime | None, checks.timestamp] = None
+    entities: Annotated[Iterable[NewEntity], partial(checks.instances, NewEntity)] = ()
+    triplets: Annotated[Iterable[NewTriplet], partial(checks.instances, NewTriplet)] = ()
+    replace: Annotated[bool, checks.flag] = False
+    path: Annotated[Sequence[str], checks.item_path] = ()
+    key: Annotated[str | None, checks.optional_name] = None
+    is_recalled: Annotated[bool, checks.flag] = True
+    states_facts: Annotated[bool, checks.flag] = False
 
     def __post_init__(self) -> None:
         checks.check_fields(self, _CHECKS)
         if not self.entities and not self.triplets:
             checks.passage_text(self.text)
+
+    @classmethod
+    def of_arguments(cls, given: Mapping[str, Any]) -> UpdateRequest:
+        """The request for the arguments of ``update``; without an id it gets a random one.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+
+        """
+        arguments: dict[str, Any] = {**given, "id": passage_id(given.get("id"))}
+        return cls(**arguments)
 
     @classmethod
     def of_item(cls, item: object) -> UpdateRequest | None:
@@ -136,8 +168,7 @@ class UpdateRequest:
                 f"text is missing; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
                 argument="items",
             )
-        arguments: dict[str, Any] = {**item, "id": passage_id(item.get("id"))}
-        return cls(**arguments)
+        return cls.of_arguments(item)
 
     def turn(self, discourse: Discourse | None) -> Turn:
         """What extraction reads."""
@@ -173,21 +204,8 @@ class UpdateRequest:
 
 
 _CHECKS: Mapping[str, Callable[[Any, str], object]] = {
-    "text": checks.string,
-    "id": checks.name,
-    "speaker": checks.optional_name,
-    "timestamp": checks.timestamp,
-    "source": checks.optional_name,
-    "session": checks.optional_name,
-    "metadata": checks.properties,
-    "expires_at": checks.timestamp,
-    "entities": partial(checks.instances, NewEntity),
-    "triplets": partial(checks.instances, NewTriplet),
-    "replace": checks.flag,
-    "path": checks.item_path,
-    "key": checks.optional_name,
-    "is_recalled": checks.flag,
-    "states_facts": checks.flag,
+    name: kind.__metadata__[0]
+    for name, kind in get_type_hints(UpdateRequest, include_extras=True).items()
 }
 """One check for each argument of an ``UpdateRequest``."""
 

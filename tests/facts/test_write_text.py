@@ -93,7 +93,7 @@ def test_texts_without_facts(facts: FactMemory) -> None:
     with pytest.raises(InvalidInputError):
         facts.write_text("  ")
     # A text that need not state facts states none beside one that does.
-    facts.memory._put(
+    facts.memory._writing.put(
         [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)]
     )
     assert [it.subject for it in facts.memory.graph.triplets()] == ["Dorothea Altemus"]

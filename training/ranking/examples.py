@@ -137,7 +137,7 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
 
 def _candidates(memory: RecallM, text: str) -> Candidates | None:
     request = RecallRequest(question=text, config=memory.config)
-    with memory._recaller.opened(request) as it:
+    with memory._questions.recaller.opened(request) as it:
         return read_candidates(it.reader, it.question, it.vector, request, wanted=10)
 
 

@@ -3,62 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from tqdm import tqdm
 
 from recallm import checks
 from recallm.documents import file_text, url_text
 from recallm.errors import InvalidInputError
-from recallm.graph import NewEntity, NewTriplet
-from recallm.model import Forgotten, Moment, Selection
+from recallm.model import Extraction, Forgotten, Moment, Selection, SetExpiry, Withdraw
 from recallm.neighbourhood import known_name
+from recallm.open_namespace import OpenNamespace
 from recallm.results import KnowledgeUpdate, Receipt
-from recallm.stored_memory import StoredMemory
-from recallm.stores.base import GraphStore, VectorSearchStore
+from recallm.stores.base import VectorSearchStore
 from recallm.stores.sharded import shard_of
-from recallm.updating import Updater, UpdateRequest, batches, checked_requests, passage_id
+from recallm.updating import (
+    UpdateArguments,
+    Updater,
+    UpdateRequest,
+    batches,
+    checked_requests,
+)
 
-__all__ = ["WritableMemory"]
+__all__ = ["Writing"]
 
 
-class WritableMemory(StoredMemory):
-    """One namespace of a store, and the ``updater`` that writes to it. ``RecallM`` adds recall.
+class Writing:
+    """Writes to one namespace through ``updater``. ``RecallM`` has these methods."""
 
-    The other arguments are those of ``StoredMemory``.
-    """
-
-    def __init__(
-        self,
-        store: GraphStore,
-        namespace: str,
-        *,
-        updater: Updater,
-        concept_name: Callable[[str], str],
-        clock: Callable[[], datetime],
-        closing: Sequence[Callable[[], None]],
-    ) -> None:
-        super().__init__(store, namespace, concept_name=concept_name, clock=clock, closing=closing)
+    def __init__(self, namespace: OpenNamespace, updater: Updater) -> None:
+        self._namespace = namespace
         self._updater = updater
 
-    def update(
-        self,
-        text: str,
-        *,
-        speaker: str | None = None,
-        timestamp: datetime | None = None,
-        source: str | None = None,
-        session: str | None = None,
-        id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        expires_at: datetime | None = None,
-        entities: Iterable[NewEntity] = (),
-        triplets: Iterable[NewTriplet] = (),
-        replace: bool = False,
-    ) -> KnowledgeUpdate:
+    def update(self, text: str, **arguments: Unpack[UpdateArguments]) -> KnowledgeUpdate:
         """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
 
         ``timestamp`` (aware): when it was said; ``speaker``: by whom; ``session``: in which
@@ -80,23 +59,14 @@ class WritableMemory(StoredMemory):
             StoreError: the store failed; nothing was written.
 
         """
-        request = UpdateRequest(
-            text=text,
-            id=passage_id(id),
-            speaker=speaker,
-            timestamp=timestamp,
-            source=source,
-            session=session,
-            metadata={} if metadata is None else metadata,
-            expires_at=expires_at,
-            entities=entities,
-            triplets=triplets,
-            replace=replace,
-        )
-        return self.write(request)
+        return self.write(UpdateRequest.of_arguments({"text": text, **arguments}))
 
     def update_from_file(
-        self, path: str | os.PathLike[str], *, encoding: str | None = None, **update: Any
+        self,
+        path: str | os.PathLike[str],
+        *,
+        encoding: str | None = None,
+        **update: Unpack[UpdateArguments],
     ) -> KnowledgeUpdate:
         """Add the text of a file as one knowledge update. Of a web page (HTML) the main text is
         taken, which needs the extra ``documents``.
@@ -111,14 +81,14 @@ class WritableMemory(StoredMemory):
             ConflictError, UnknownEntityError, StoreError: as in ``update``.
 
         """
-        self._check_open()
+        self._namespace.check_open()
         file = Path(checks.file_path(path, "path"))
         text = file_text(file, encoding=checks.optional(checks.string, encoding, "encoding"))
-        options: dict[str, Any] = {"source": file.name, **update}
-        return self.update(text, **options)
+        arguments: UpdateArguments = {"source": file.name, **update}
+        return self.update(text, **arguments)
 
     def update_from_url(
-        self, url: str, *, allow_private: bool = False, **update: Any
+        self, url: str, *, allow_private: bool = False, **update: Unpack[UpdateArguments]
     ) -> KnowledgeUpdate:
         """Add the main text of a web page as one knowledge update (extra ``documents``).
 
@@ -133,12 +103,12 @@ class WritableMemory(StoredMemory):
             ConflictError, UnknownEntityError, StoreError: as in ``update``.
 
         """
-        self._check_open()
+        self._namespace.check_open()
         text = url_text(
             checks.string(url, "url"), allow_private=checks.flag(allow_private, "allow_private")
         )
-        options: dict[str, Any] = {"source": url, **update}
-        return self.update(text, **options)
+        arguments: UpdateArguments = {"source": url, **update}
+        return self.update(text, **arguments)
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
         """Write one checked knowledge update, for the packages that stand on the memory.
@@ -149,8 +119,8 @@ class WritableMemory(StoredMemory):
         """
         if not isinstance(request, UpdateRequest):
             raise InvalidInputError("request must be an UpdateRequest", argument="request")
-        self._check_open()
-        return self._updater.update(self._namespace, (None, [request]))[0]
+        self._namespace.check_open()
+        return self._updater.update(self._namespace.name, (None, [request]))[0]
 
     def update_many(
         self,
@@ -182,15 +152,28 @@ class WritableMemory(StoredMemory):
         """
         size = checks.count(batch_size, "batch_size") or 1
         given = checks.listed(items, "items")
-        self._check_open()
+        self._namespace.check_open()
         done: list[KnowledgeUpdate] = []
         total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            requests = checked_requests(given, self._request)
-            for results in self._updater.update_many(self._namespace, batches(requests, size)):
+            requests = checked_requests(given, self._checked)
+            for results in self._updater.update_many(self._namespace.name, batches(requests, size)):
                 done += results
                 bar.update(len(results))
         return done
+
+    def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
+        """The statements of each text, their concepts, the pairs of neighbours, and (with
+        ``triplets``, which takes a parse) the triplets that the text states: what ``update`` would
+        write for a text without a speaker and a session. Nothing is written. An ``update``
+        with one of these texts does not run the pipeline again.
+
+        Raises:
+            InvalidInputError: a text cannot be used.
+
+        """
+        self._namespace.check_open()
+        return self._updater.extract(texts, triplets=checks.flag(triplets, "triplets"))
 
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
         """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
@@ -208,14 +191,14 @@ class WritableMemory(StoredMemory):
 
         """
         size = checks.count(batch_size, "batch_size") or 1
-        self._check_open()
-        store = shard_of(self._store, self._namespace)
+        self._namespace.check_open()
+        store = shard_of(self._namespace.store, self._namespace.name)
         index = store if isinstance(store, VectorSearchStore) and store.has_vector_index else None
         embedded = 0
         if index is None or self._updater.has_embeddings:
-            embedded = self._updater.embed(self._namespace, size, progress=progress)
+            embedded = self._updater.embed(self._namespace.name, size, progress=progress)
         if index is not None:
-            index.index_vectors(self._namespace)
+            index.index_vectors(self._namespace.name)
         return embedded
 
     def forget(
@@ -248,7 +231,7 @@ class WritableMemory(StoredMemory):
             StoreError: the store failed; nothing was forgotten.
 
         """
-        self._check_open()
+        self._namespace.check_open()
         kind, value = checks.selection(
             id=id,
             statement=statement,
@@ -260,12 +243,56 @@ class WritableMemory(StoredMemory):
             everything=everything,
         )
         if kind == "expired":
-            value = self._clock()
+            value = self._namespace.clock()
         if kind == "concept":
-            with self._reader() as reader:
-                value = known_name(reader, str(value), self._concept_name)
+            with self._namespace.reader() as reader:
+                value = known_name(reader, str(value), self._namespace.concept_name)
         selection = Selection(kind=kind, value=value, dry_run=checks.flag(dry_run, "dry_run"))
-        return self._updater.forget(self._namespace, selection)
+        return self._updater.forget(self._namespace.name, selection)
+
+    def expire(self, moments: Mapping[str, datetime | None]) -> int:
+        """Set when passages expire: passage id → aware moment, or None for never. Return how many
+        of the passages exist.
+
+        Raises:
+            InvalidInputError: a moment cannot be used; nothing was changed.
+            StoreError: the store failed; nothing was changed.
+
+        """
+        self._namespace.check_open()
+        checked = {
+            checks.string(id, "moments"): checks.timestamp(moment, "moments")
+            for id, moment in checks.mapping(moments, "moments").items()
+        }
+        return self._namespace.store.amend(self._namespace.name, SetExpiry(expires_at=checked))
+
+    def withdraw(self, ids: Collection[str], *, undo: bool = False) -> int:
+        """Withdraw the passages with these ids: what was said and does not stand any more, such as
+        a message that was edited. Return how many passages changed.
+
+        From the next t on they are not recalled, and nothing shows what only they say; with
+        ``as_of`` an earlier t, or a moment at which the latest update had an earlier t, they are
+        recalled as before. With ``undo``, or where such a passage is written again, they are as if
+        they had never been withdrawn. Nothing is forgotten: ``forget`` and ``stats`` reach them.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> red = memory.update("My bike is red.")
+        >>> memory.withdraw([red.id])
+        1
+        >>> memory.recall("What colour is my bike?").text
+        ''
+        >>> memory.recall("What colour is my bike?", as_of=red.t_index).text
+        'My bike is red.'
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed; nothing was changed.
+
+        """
+        self._namespace.check_open()
+        amendment = Withdraw(ids=checks.strings(ids, "ids"), undo=checks.flag(undo, "undo"))
+        return self._namespace.store.amend(self._namespace.name, amendment)
 
     def erase_namespace(self, namespace: str) -> Receipt:
         """Forget everything that ``namespace`` holds, such as the data of one user who asks for
@@ -276,14 +303,16 @@ class WritableMemory(StoredMemory):
             StoreError: the store failed; nothing was forgotten.
 
         """
-        memory = self.in_namespace(namespace)
-        forgotten = memory.forget(everything=True)
-        return Receipt.of(forgotten, action="erase", namespace=memory.namespace, at=self.now())
+        erased = self._namespace.named(namespace)
+        everything = Selection(kind="everything", value=True)
+        forgotten = self._updater.forget(erased.name, everything)
+        return Receipt.of(forgotten, action="erase", namespace=erased.name, at=erased.clock())
 
-    def _request(self, item: object) -> UpdateRequest | None:
-        self._check_open()
+    def _checked(self, item: object) -> UpdateRequest | None:
+        self._namespace.check_open()
         return UpdateRequest.of_item(item)
 
-    def _put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
-        self._check_open()
-        return self._updater.update(self._namespace, (range(len(requests)), requests))
+    def put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
+        """Write checked knowledge updates, all in one transaction."""
+        self._namespace.check_open()
+        return self._updater.update(self._namespace.name, (range(len(requests)), requests))
