@@ -87,8 +87,8 @@ def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
         check(kwargs)
         return await function(*args, **kwargs)
 
-    made: Any = run_later if inspect.iscoroutinefunction(function) else run
-    made.__signature__ = signature
+    made: Callable[..., Any] = run_later if inspect.iscoroutinefunction(function) else run
+    made.__signature__ = signature  # type: ignore[attr-defined]
     return made
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recallm.model import ConceptRow, Relation
-from recallm.notebook import graph_html
+from recallm.notebook import listed_html
 from recallm.stores.base import GraphReader
 
 __all__ = ["Neighbourhood", "known_name", "read_neighbourhood"]
@@ -19,7 +19,7 @@ class Neighbourhood:
     ``concepts`` begin with the concept asked for; its neighbours follow, those of the latest
     relation first. There are none where the concept is unknown. ``relations`` are ordered by
     (a, b). ``t_index`` is that of the view. ``more``: the concept has further neighbours. Notebooks
-    show it as a drawing.
+    list the relations.
     """
 
     concepts: tuple[ConceptRow, ...] = ()
@@ -31,7 +31,21 @@ class Neighbourhood:
         return bool(self.concepts)
 
     def _repr_html_(self) -> str:
-        return graph_html(self.concepts, self.relations, t_index=self.t_index, more=self.more)
+        if not self:
+            return listed_html([], otherwise=f"No such concept at t={self.t_index}.")
+        labels = {concept.name: concept.label for concept in self.concepts}
+        return listed_html(
+            (
+                (
+                    f"{labels[relation.a]} — {labels[relation.b]}",
+                    [f"strength {relation.strength} · t={relation.t_index}"],
+                )
+                for relation in self.relations
+            ),
+            title=self.concepts[0].label,
+            note=f"t={self.t_index}{', and it has more neighbours' if self.more else ''}",
+            otherwise="It has no neighbours.",
+        )
 
 
 def read_neighbourhood(reader: GraphReader, name: str, limit: int) -> Neighbourhood:

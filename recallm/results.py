@@ -20,7 +20,7 @@ from recallm.model import (
     TemporalReading,
     empty_mapping,
 )
-from recallm.notebook import context_html, listed_html
+from recallm.notebook import listed_html
 from recallm.untrusted_text import OMISSION, fact_line, one_line, statement_line
 
 __all__ = [
@@ -240,6 +240,31 @@ class RecalledStatement:
         )
 
 
+_SHOWN_SIGNALS = 5
+"""Contributions of a statement that a notebook shows, the greatest first."""
+
+
+def _strongest_first(contributions: Mapping[str, float]) -> list[tuple[str, float]]:
+    ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
+    return [(name, value) for name, value in ordered if value]
+
+
+def _notebook_row(shown: RecalledStatement | Passage) -> tuple[str, list[str]]:
+    """The text of a statement or a passage, and what is known about it."""
+    about = [f"t={shown.t_index}"]
+    if shown.timestamp is not None:
+        about.append(shown.timestamp.isoformat(" ", "minutes"))
+    if shown.speaker is not None:
+        about.append(shown.speaker)
+    if isinstance(shown, Passage):
+        return shown.text, [" · ".join(about)]
+    if shown.score is not None:
+        about.append(f"p={shown.score:.2f}")
+    strongest = _strongest_first(shown.contributions)[:_SHOWN_SIGNALS]
+    reasons = [f"{name} {value:+.2f}" for name, value in strongest]
+    return shown.text, [" · ".join(about), *reasons, *(shown.path if reasons else ())]
+
+
 _Listed = TypeVar("_Listed", RecalledStatement, Passage)
 
 
@@ -250,7 +275,7 @@ class Shown(tuple[_Listed, ...]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return listed_html(self)
+        return listed_html(map(_notebook_row, self))
 
 
 class _Ordered(Protocol):
@@ -383,7 +408,12 @@ class RecalledContext:
         return self.text
 
     def _repr_html_(self) -> str:
-        return context_html(self)
+        return listed_html(
+            map(_notebook_row, self.statements),
+            title=self.question,
+            note="" if self.time is None else "; ".join(self.time.rules),
+            otherwise="Nothing recalled.",
+        )
 
     def explain(self) -> str:
         """Why each statement was recalled: its score, each signal's contribution, the path. The
@@ -407,12 +437,10 @@ class RecalledContext:
                 f"{one_line(statement.text)}"
             )
             if statement.contributions:
-                ordered = sorted(
-                    statement.contributions.items(), key=lambda item: (-abs(item[1]), item[0])
-                )
+                ordered = _strongest_first(statement.contributions)
                 lines.append(
                     "    "
-                    + " ".join(f"{name}{value:+.2f}" for name, value in ordered if value)
+                    + " ".join(f"{name}{value:+.2f}" for name, value in ordered)
                     + f" intercept{self.intercept:+.2f}"
                 )
             lines += [f"    {one_line(step)}" for step in statement.path]

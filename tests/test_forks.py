@@ -24,12 +24,14 @@ from recallm.testing.marked_text import prepared
 from recallm.testing.suite.base import find_passage
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
     # What Python 3.12 says of every fork of a process with threads.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning"),
 ]
 
 HANGS_AFTER = 60.0
+FORKS = [12, pytest.param(250, marks=pytest.mark.nightly)]
 
 
 @pytest.fixture
@@ -107,40 +109,29 @@ def busy(store: SQLiteStore) -> Generator[set[str], None, None]:
 
 class TestFile:
     def test_workers_that_are_forked_before_their_parent_closes(self, path: Path) -> None:
-        """As a web server forks its workers: each has its own copy of the open store."""
+        """As a web server forks its workers: one goes on with its copy of the open store, another
+        one opens the file anew."""
         store = SQLiteStore(path)
         write(store, "parent")
 
-        def work(name: str) -> None:
-            for number in range(50):
-                write(store, f"{name}-{number}")
-            store.close()
+        def work(name: str, used: SQLiteStore) -> None:
+            for number in range(20):
+                write(used, f"{name}-{number}")
+            used.close()
 
-        children = [in_child(partial(work, name)) for name in ("a", "b")]
+        children = [
+            in_child(lambda: work("inherited", store)),
+            in_child(lambda: work("anew", SQLiteStore(path))),
+        ]
         store.close()
         assert [exit_status(child) for child in children] == [0, 0]
         with closing(SQLiteStore(path)) as opened:
             assert ids(opened) == {"parent"} | {
-                f"{name}-{number}" for name in ("a", "b") for number in range(50)
+                f"{name}-{number}" for name in ("inherited", "anew") for number in range(20)
             }
 
-    def test_a_store_that_the_child_opens_anew(self, path: Path) -> None:
-        store = SQLiteStore(path)
-        write(store, "parent")
-
-        def work() -> None:
-            opened = SQLiteStore(path)
-            for number in range(50):
-                write(opened, str(number))
-            opened.close()
-
-        child = in_child(work)
-        store.close()
-        assert exit_status(child) == 0
-        with closing(SQLiteStore(path)) as opened:
-            assert ids(opened) == {"parent", *map(str, range(50))}
-
-    def test_many_forks_while_threads_use_the_store(self, path: Path) -> None:
+    @pytest.mark.parametrize("forks", FORKS)
+    def test_many_forks_while_threads_use_the_store(self, path: Path, forks: int) -> None:
         with closing(SQLiteStore(path)) as store:
 
             def inherited(id: str) -> None:
@@ -153,12 +144,12 @@ class TestFile:
                     write(opened, id)
 
             with busy(store) as acknowledged:
-                for number in range(250):
+                for number in range(forks):
                     id = f"child-{number}"
                     work = inherited if number % 2 else anew
                     assert exit_status(in_child(partial(work, id))) == 0
             assert acknowledged
-            assert ids(store) == acknowledged | {f"child-{number}" for number in range(250)}
+            assert ids(store) == acknowledged | {f"child-{number}" for number in range(forks)}
 
     def test_a_reader_that_is_open_belongs_to_the_parent(self, path: Path) -> None:
         with closing(SQLiteStore(path)) as store:
@@ -204,7 +195,8 @@ class TestFile:
 
 
 class TestMemory:
-    def test_many_forks_while_threads_use_the_store(self) -> None:
+    @pytest.mark.parametrize("forks", FORKS)
+    def test_many_forks_while_threads_use_the_store(self, forks: int) -> None:
         """The child has a copy of what was there when it was forked."""
         with closing(SQLiteStore()) as store:
             write(store, "before")
@@ -216,7 +208,7 @@ class TestMemory:
                 store.close()
 
             with busy(store):
-                for _ in range(250):
+                for _ in range(forks):
                     assert exit_status(in_child(work)) == 0
             assert not holds(store, "child")
 
@@ -227,7 +219,7 @@ from recallm import RecallM
 
 def work(name, path):
     with RecallM(path) as memory:
-        for number in range(10):
+        for number in range(5):
             memory.update(f"{name} owns {number} boats.", id=f"{name}-{number}")
 
 if __name__ == "__main__":
@@ -245,7 +237,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.nightly)])
 def test_multiprocessing(method: str, path: Path, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(REMEMBERING)
@@ -254,7 +246,7 @@ def test_multiprocessing(method: str, path: Path, tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     with RecallM(path) as memory:
-        assert memory.stats().passages == 21
+        assert memory.stats().passages == 11
 
 
 def test_a_memory_in_use_by_another_thread(path: Path) -> None:
@@ -279,11 +271,11 @@ def test_a_memory_in_use_by_another_thread(path: Path) -> None:
 
         with ThreadPoolExecutor(max_workers=1) as pool:
             using = pool.submit(use)
-            statuses = [exit_status(in_child(work)) for _ in range(20)]
+            statuses = [exit_status(in_child(work)) for _ in range(5)]
             stop.set()
             using.result()
-        assert statuses == [0] * 20
-        assert sum("Bo sold" in it.text for it in memory.passages()) == 20
+        assert statuses == [0] * 5
+        assert sum("Bo sold" in it.text for it in memory.passages()) == 5
 
 
 def test_chroma_belongs_to_the_parent(path: Path) -> None:

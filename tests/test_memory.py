@@ -36,6 +36,7 @@ from recallm.testing import DictStore
 from tests.vectors.fakes import words
 
 MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)
+RANKINGS: tuple[RankingName, ...] = ("statements", "paper")
 
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:"}}
@@ -123,28 +124,25 @@ class TestUpdateMany:
         assert memory.stats() == single.stats()
         assert memory.concepts() == single.concepts()
 
-    @pytest.mark.parametrize(
-        ("bad", "error"),
-        [
+    def test_a_bad_item_names_its_index_and_its_batch_is_rolled_back(self, memory: RecallM) -> None:
+        table: list[tuple[Any, type[InvalidInputError | ConflictError]]] = [
             ("", InvalidInputError),
             (3, InvalidInputError),
             ({"txt": "Ana"}, InvalidInputError),
             ({"text": "Ana", "colour": 1}, InvalidInputError),
             ({"text": "Ana", "timestamp": MAY.replace(tzinfo=None)}, InvalidInputError),
             ({"text": "Something else", "id": "taken"}, ConflictError),
-        ],
-    )
-    def test_a_bad_item_names_its_index_and_its_batch_is_rolled_back(
-        self, memory: RecallM, bad: Any, error: type[InvalidInputError | ConflictError]
-    ) -> None:
-        memory.update("Ana sings.", id="taken")
-        items = ["Bo dances.", "Cy reads.", "Di swims.", bad, "Ed runs."]
-        with pytest.raises(error, match="item 3") as caught:
-            memory.update_many(items, batch_size=2)
-        assert isinstance(caught.value, InvalidInputError | ConflictError)
-        assert caught.value.index == 3
-        assert memory.stats().passages == 3
-        assert memory.get("taken") is not None
+        ]
+        for place, (bad, error) in enumerate(table):
+            one = memory.in_namespace(str(place))
+            one.update("Ana sings.", id="taken")
+            items = ["Bo dances.", "Cy reads.", "Di swims.", bad, "Ed runs."]
+            with pytest.raises(error, match="item 3") as caught:
+                one.update_many(items, batch_size=2)
+            assert isinstance(caught.value, InvalidInputError | ConflictError)
+            assert caught.value.index == 3
+            assert one.stats().passages == 3
+            assert one.get("taken") is not None
 
     def test_messages_of_a_chat_api(self, memory: RecallM) -> None:
         """Whose words they are, their text and their moment; what is nobody's writes nothing."""
@@ -205,14 +203,14 @@ class TestUpdateMany:
 
 
 class TestRecall:
-    @pytest.mark.parametrize("ranking", ["statements", "paper"])
-    @pytest.mark.parametrize("question", ["", "   ", "?!", "Who is Zebulon?", "the of and", "\x00"])
-    def test_an_unknown_subject_gives_an_empty_context(self, ranking: Any, question: str) -> None:
-        memory = RecallM(config=RecallConfig(ranking=ranking))
-        assert not memory.recall(question)
+    def test_an_unknown_subject_gives_an_empty_context(self, memory: RecallM) -> None:
+        questions = ["", "   ", "?!", "Who is Zebulon?", "the of and", "\x00"]
+        asked = [(memory.with_ranking(name), it) for name in RANKINGS for it in questions]
+        assert not any(ranked.recall(question) for ranked, question in asked)
         memory.update("Brandon loves coffee")
-        recalled = memory.recall(question)
-        assert (recalled.text, recalled.statements, recalled.tokens) == ("", (), 0)
+        for ranked, question in asked:
+            recalled = ranked.recall(question)
+            assert (recalled.text, recalled.statements, recalled.tokens) == ("", (), 0)
 
     def test_statements_stand_in_the_order_in_which_they_became_true(self, memory: RecallM) -> None:
         memory.update("Brandon cancelled the trip to Paris.", timestamp=MAY)
@@ -275,34 +273,26 @@ class TestRecall:
         assert texts(memory, question, metadata={"k": [1]}) == ["I like milk."]
         assert texts(memory, question, metadata={"k": [True]}) == []
 
-    @pytest.mark.parametrize("ranking", ["statements", "paper"])
-    @pytest.mark.parametrize("max_tokens", [1, 5, 20, 40, 80, 200])
-    def test_max_tokens_counts_the_whole_text_by_the_given_counter(
-        self, ranking: Any, max_tokens: int
-    ) -> None:
-        memory = RecallM(
-            config=RecallConfig(ranking=ranking), count_tokens=lambda text: len(text.split())
-        )
+    def test_max_tokens_counts_the_whole_text_by_the_given_counter(self) -> None:
+        memory = RecallM(count_tokens=lambda text: len(text.split()))
         memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
-        recalled = memory.recall("Which apple did Ana buy in Oslo?", max_tokens=max_tokens)
-        assert recalled.tokens == len(recalled.text.split()) <= max_tokens
-        assert bool(recalled) is (max_tokens >= 40) or max_tokens == 20
+        for ranking in RANKINGS:
+            for most in (1, 5, 20, 40, 80, 200):
+                asked = memory.with_ranking(ranking)
+                recalled = asked.recall("Which apple did Ana buy in Oslo?", max_tokens=most)
+                assert recalled.tokens == len(recalled.text.split()) <= most
+                assert bool(recalled) is (most >= 40) or most == 20
 
-    @pytest.mark.parametrize("count", [None, -1, 2.5, "3", True])
-    def test_a_token_counter_that_returns_no_number_is_named(self, count: Any) -> None:
-        memory = RecallM(count_tokens=lambda _: count)
-        memory.update("Ana sings.")
-        with pytest.raises(InvalidInputError, match="count_tokens"):
-            memory.recall("Who sings?")
-
-    def test_a_token_counter_that_fails_is_named(self) -> None:
+    def test_a_bad_token_counter_is_named(self) -> None:
         def fail(text: str) -> int:
             raise OSError("no vocabulary")
 
-        memory = RecallM(count_tokens=fail)
-        memory.update("Ana sings.")
-        with pytest.raises(InvalidInputError, match="no vocabulary"):
-            memory.recall("Who sings?", max_tokens=9)
+        counts: list[Any] = [None, -1, 2.5, "3", True]
+        for counter in (*(lambda _, count=count: count for count in counts), fail):
+            memory = RecallM(count_tokens=counter)
+            memory.update("Ana sings.")
+            with pytest.raises(InvalidInputError, match=r"count_tokens|no vocabulary"):
+                memory.recall("Who sings?", max_tokens=9)
 
     def test_limit_and_min_score(self, memory: RecallM) -> None:
         memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
@@ -315,10 +305,10 @@ class TestRecall:
         assert not memory.recall("Which apple did Ana buy?", min_score=1)
 
     def test_a_large_limit_recalls_all_statements(self, memory: RecallM) -> None:
-        memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(600))
-        assert len(texts(memory, "Which apple did Ana buy?", limit=600)) == 600
-        recalled = memory.recall("Which apple did Ana buy?", max_tokens=4000)
-        assert 3900 < recalled.tokens <= 4000
+        memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(200))
+        assert len(texts(memory, "Which apple did Ana buy?", limit=200)) == 200
+        recalled = memory.recall("Which apple did Ana buy?", max_tokens=1000)
+        assert 950 < recalled.tokens <= 1000
 
     def test_explain_names_signals_and_paths(self, memory: RecallM) -> None:
         memory.update("Ana bought a boat in Oslo.")
@@ -340,24 +330,15 @@ class TestRecall:
         explained = memory.recall("What did Brandon buy?").explain()
         assert not any(line.startswith("[x#0") for line in explained.splitlines())
 
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            {"limit": 0},
-            {"max_tokens": 0},
-            {"as_of": -1},
-            {"since": "May"},
-            {"until": MAY.replace(tzinfo=None)},
-            {"speaker": 3},
-            {"session": ""},
-            {"metadata": {1: 2}},
-            {"min_score": 2},
-        ],
-    )
-    def test_bad_arguments_are_named(self, memory: RecallM, arguments: dict[str, Any]) -> None:
-        with pytest.raises(InvalidInputError) as caught:
-            memory.recall("Who?", **arguments)
-        assert caught.value.argument in arguments
+    def test_bad_arguments_are_named(self, memory: RecallM) -> None:
+        bad: dict[str, Any] = {
+            "limit": 0, "max_tokens": 0, "as_of": -1, "since": "May", "speaker": 3, "session": "",
+            "until": MAY.replace(tzinfo=None), "metadata": {1: 2}, "min_score": 2,
+        }  # fmt: skip
+        for argument, value in bad.items():
+            with pytest.raises(InvalidInputError) as caught:
+                memory.recall("Who?", **{argument: value})
+            assert caught.value.argument == argument
 
     def test_min_score_has_no_meaning_for_the_papers_ranking(self) -> None:
         memory = RecallM(config=RecallConfig(ranking="paper"))
@@ -508,15 +489,13 @@ class TestForget:
 
 
 class TestLabels:
-    @pytest.mark.parametrize("label", ["coffee", "Coffees", "COFFEE", "coffe"])
-    def test_a_concept_is_found_by_its_label_and_by_its_name(
-        self, memory: RecallM, label: str
-    ) -> None:
+    def test_a_concept_is_found_by_its_label_and_by_its_name(self, memory: RecallM) -> None:
         """Results give names: they can be handed back."""
-        memory.update("Brandon loves coffee. The organisation is old.")
-        assert len(memory.history(label)) == 1
-        assert [it.name for it in memory.concepts([label])] == ["coffe"]
-        assert memory.forget(concept=label).statements == 1
+        for label in ("coffee", "Coffees", "COFFEE", "coffe"):
+            memory.update("Brandon loves coffee. The organisation is old.")
+            assert len(memory.history(label)) == 1
+            assert [it.name for it in memory.concepts([label])] == ["coffe"]
+            assert memory.forget(concept=label).statements == 1
 
     def test_every_name_that_is_returned_can_be_handed_back(self, memory: RecallM) -> None:
         update = memory.update("Organisations at universities do analyses in the US.")
@@ -526,13 +505,13 @@ class TestLabels:
         with pytest.raises(InvalidInputError, match="list"):
             memory.concepts("Brandon")
 
-    @pytest.mark.parametrize("name", ["Norbert", "Zagreb", "Sofia", "Olga", "Brandon", "Carter"])
-    def test_invisible_characters_hide_no_name(self, memory: RecallM, name: str) -> None:
+    def test_invisible_characters_hide_no_name(self, memory: RecallM) -> None:
         memory.update("\u202eNorbert ran to \u200bZagreb. So\u00adfia slept.\x07")
         memory.update("\ufeffOlga sings.")
         memory.update("\x1b[31mred Brandon\x07 and Carter\x00")
-        assert len(memory.history(name)) == 1
-        assert memory.recall(f"What about {name}?")
+        for name in ("Norbert", "Zagreb", "Sofia", "Olga", "Brandon", "Carter"):
+            assert len(memory.history(name)) == 1
+            assert memory.recall(f"What about {name}?")
 
 
 class TestNamespaces:
@@ -597,22 +576,18 @@ class TestWithRanking:
             with pytest.raises(ClosedError):
                 call()
 
-    @pytest.mark.parametrize("ranking", ["ement", "vectors"])
-    def test_a_ranking_that_needs_embeddings_is_refused_as_at_the_opening(
-        self, memory: RecallM, ranking: Any
-    ) -> None:
+    def test_a_ranking_that_cannot_be_used_is_refused(self, memory: RecallM) -> None:
         with pytest.raises(InvalidInputError, match="needs embeddings") as opening:
-            RecallM(config=RecallConfig(ranking=ranking))
+            RecallM(config=RecallConfig(ranking="ement"))
         with pytest.raises(InvalidInputError) as caught:
-            memory.with_ranking(ranking)
+            memory.with_ranking("ement")
         assert str(caught.value) == str(opening.value)
         assert caught.value.argument == "embeddings"
-
-    @pytest.mark.parametrize("ranking", ["newest", None, ["paper"]])
-    def test_an_unknown_ranking_is_refused(self, memory: RecallM, ranking: Any) -> None:
-        with pytest.raises(InvalidInputError, match="ranking must be") as caught:
-            memory.with_ranking(ranking)
-        assert caught.value.argument == "ranking"
+        unknown: list[Any] = ["newest", None, ["paper"]]
+        for ranking in unknown:
+            with pytest.raises(InvalidInputError, match="ranking must be") as caught:
+                memory.with_ranking(ranking)
+            assert caught.value.argument == "ranking"
 
 
 class TestArchive:
@@ -663,18 +638,9 @@ class TestGraph:
         assert {it.concept for it in graph.entities()} == {"univers"}
         assert [it.id for it in graph.entities(labels=["Universal"])] == ["universe", "university"]
         assert graph.entity("University") is None
-
-    def test_a_triplet_needs_its_entities(self, memory: RecallM) -> None:
-        memory.graph.upsert([NewEntity(id="a")])
         with pytest.raises(UnknownEntityError, match="'b'"):
-            memory.graph.upsert(triplets=[NewTriplet(subject="a", predicate="p", object="b")])
-        assert memory.stats().t_index == 1
-
-    def test_deleting_unknown_names_deletes_nothing(self, memory: RecallM) -> None:
-        memory.graph.upsert([NewEntity(id="a"), NewEntity(id="!!!")])
-        assert not memory.graph.delete(["b"], [("a", "p", "b")])
-        assert memory.graph.delete(["!!!"]).entities == 1
-        assert [it.id for it in memory.graph.entities()] == ["a"]
+            graph.upsert(triplets=[NewTriplet(subject="universe", predicate="p", object="b")])
+        assert not graph.delete(["b"], [("a", "p", "b")])
 
 
 class TestLife:
@@ -721,29 +687,23 @@ class TestLife:
             other.rollback()
             memory.update("Ana sings.")
 
-    @pytest.mark.parametrize("timeout", [-1, "3", True, float("nan"), float("inf")])
-    def test_a_timeout_is_a_number_of_seconds(self, timeout: Any) -> None:
-        with pytest.raises(InvalidInputError, match="timeout"):
-            RecallM(timeout=timeout)
-
-    @pytest.mark.parametrize("store", ["http://x", 3, b"path", "", "file:m.db?mode=memory"])
-    def test_a_value_that_is_no_store_is_refused(self, store: Any) -> None:
-        with pytest.raises(InvalidInputError) as caught:
-            RecallM(store)
-        assert caught.value.argument == "store"
+    def test_what_no_memory_can_be_opened_with_is_named(self) -> None:
+        stores: list[Any] = ["http://x", 3, b"path", "", "file:m.db?mode=memory"]
+        timeouts: list[Any] = [-1, "3", True, float("nan"), float("inf")]
+        given = [{"store": it} for it in stores] + [{"timeout": it} for it in timeouts]
+        for arguments in [*given, {"auth": ("neo4j", "x")}]:
+            with pytest.raises(InvalidInputError) as caught:
+                RecallM(**arguments)
+            assert caught.value.argument in arguments
 
     def test_a_missing_pipeline_fails_at_once_with_the_command_that_installs_it(self) -> None:
         with pytest.raises(PipelineError, match="spacy download en_core_web_sm"):
             RecallM(config=RecallConfig(spacy_model="en_core_web_sm"))
 
-    def test_auth_without_a_server_is_refused(self) -> None:
-        with pytest.raises(InvalidInputError, match="auth"):
-            RecallM(auth=("neo4j", "x"))
-
     def test_many_threads_lose_nothing(self, memory: RecallM) -> None:
         def work(name: str) -> None:
             mine = memory.in_namespace(name)
-            for number in range(20):
+            for number in range(8):
                 mine.update(f"{name} counted {number} birds.", id=str(number))
                 assert f"{number} birds" in mine.recall(f"How many birds, {name}?", since=1).text
 
@@ -754,7 +714,7 @@ class TestLife:
             thread.join()
         for name in ("Ana", "Bo", "Cy"):
             assert [it.text for it in memory.in_namespace(name).history("bird")] == [
-                f"{name} counted {number} birds." for number in range(20)
+                f"{name} counted {number} birds." for number in range(8)
             ]
 
 
