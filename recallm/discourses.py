@@ -45,7 +45,7 @@ _STATEMENTS = 6
 
 
 class _NewUpdate(SessionMember, Protocol):
-    """What is to be written: an ``UpdateRequest`` of ``recallm.updating``."""
+    """What is to be written: an ``UpdateRequest`` of ``recallm.update_request``."""
 
     @property
     def id(self) -> str: ...

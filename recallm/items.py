@@ -14,7 +14,7 @@ from recallm.methods import knows_its_arguments
 from recallm.model import Filter, Horizon, Passage, Scalar, Selection, empty_mapping
 from recallm.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.updating import UpdateRequest, checked_requests
+from recallm.update_request import UpdateRequest, checked_requests
 
 __all__ = ["MemoryItems", "NewItem"]
 

@@ -79,21 +79,16 @@ class RecallM:
 
     ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2, on this machine);
     an embedding model of LangChain, LlamaIndex or Chroma; any callable list of texts → vectors; or
-    a ``recallm.vectors.Embedding``, which names its model. With embeddings, an update writes the
-    vector of each statement in its own transaction, and the ranking compares statements with the
-    question. The first vector of a namespace fixes its model and dimension; updates and questions
-    with another model are refused until everything is forgotten. Statements without a vector (from
-    a memory without embeddings, or an archive without vectors) are found by their words, but not
-    with ``ranking="vectors"``; ``embed`` gives them vectors.
+    a ``recallm.vectors.Embedding``, which names its model. With embeddings, each statement gets a
+    vector, with which the ranking compares it with the question. The first vector of a namespace
+    fixes the model; another one is refused until everything is forgotten. Statements without a
+    vector (``embed`` gives them one) are found by their words alone.
 
     ``vector_index``: how the nearest vectors are found. None or "exact" compares all of them in
     memory (8 ms and 150 MB for 100,000 of 384 dimensions). "chroma" is a Chroma index in a folder
     beside the SQLite file, a ``Path`` one in that folder, a chromadb client one where the client
-    stores it. The store's vectors are authoritative: an index that is behind, broken or missing is
-    filled from them. Forgotten vectors leave Chroma's collection at once; their numbers (never a
-    text) may stay in Chroma's files until the folder is deleted while no memory has it open.
-    "neo4j" is the server's own index, also over the vectors of entities, so that no process reads
-    all vectors of a large namespace (``docs/neo4j.md``).
+    stores it; the numbers of forgotten vectors (never a text) may stay in Chroma's files until the
+    folder is deleted. "neo4j" is the server's own index (``docs/neo4j.md``).
 
     ``triplets``: an update also writes the triplets that its text states, such as ⟨Ingrid, live in,
     Malaga⟩, to ``graph``, as evidence of its statements. What the text denies or does not assert is
@@ -234,7 +229,7 @@ class RecallM:
         other._assemble(replace(parts, opened=replace(parts.opened, life=life)), self.root)
         return other
 
-    # -- what the parts do --------------------------------------------------------------------
+    # The methods of the parts.
 
     update = of_part("_writing", Writing.update)
     update_many = of_part("_writing", Writing.update_many)
@@ -289,8 +284,6 @@ class RecallM:
             self._opened.clock,
         )
 
-    # -- settings --------------------------------------------------------------------------
-
     @property
     def config(self) -> RecallConfig:
         """The settings."""
@@ -312,13 +305,7 @@ class RecallM:
 
     def with_ranking(self, ranking: RankingName) -> Self:
         """The same memory (store, pipeline, namespace) with another ranking. It costs nothing, and
-        is closed together with this memory.
-
-        Raises:
-            InvalidInputError: there is no such ranking, or it needs embeddings and the memory has
-                none.
-
-        """
+        is closed together with this memory."""
         config = replace(self._parts.config, ranking=ranking)
         check_ranking(config.ranking, embedded=self._vectors is not None)
         return self._derived(replace(self._parts, config=config))
@@ -347,8 +334,6 @@ class RecallM:
             raise InvalidInputError("other must be a RecallM", argument="other")
         return self._administration.copy_to(other._opened, progress=progress)
 
-    # -- life ------------------------------------------------------------------------------
-
     @property
     def namespace(self) -> str:
         """The owner of this memory."""
@@ -358,12 +343,7 @@ class RecallM:
     def bookmark(self) -> str | None:
         """What this memory wrote and read, as a text: a memory of another process on the same
         server, opened with ``bookmark=``, reads no earlier state. None for a store without
-        bookmarks: a file shows every process the latest state.
-
-        Raises:
-            ClosedError: the memory is closed.
-
-        """
+        bookmarks: a file shows every process the latest state."""
         self._opened.check_open()
         store = shard_of(self._opened.store, self._opened.name)
         return store.bookmark if isinstance(store, ClusterStore) else None
@@ -390,13 +370,7 @@ class RecallM:
     def before_closing(self, finish: Callable[[], object]) -> None:
         """Call ``finish`` whenever this memory, its root or another that is derived from it is
         closed, while all of them can still be written to. ``close`` raises what ``finish`` raises,
-        after it has closed.
-
-        Raises:
-            InvalidInputError: ``finish`` is not callable.
-            ClosedError: the memory is closed.
-
-        """
+        after it has closed."""
         self._opened.check_open()
         if not callable(finish):
             raise InvalidInputError("finish must be callable", argument="finish")
@@ -434,8 +408,6 @@ class RecallM:
             "or address and its namespace, and open RecallM(path, namespace=…) from them",
             argument="memory",
         )
-
-    # -- in an event loop: each method runs in a worker thread ----------------------------------
 
     @classmethod
     async def aopen(cls, *arguments: Any, **options: Any) -> Self:

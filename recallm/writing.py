@@ -19,13 +19,8 @@ from recallm.open_namespace import OpenNamespace
 from recallm.results import KnowledgeUpdate, Receipt
 from recallm.stores.base import VectorSearchStore
 from recallm.stores.sharded import shard_of
-from recallm.updating import (
-    UpdateArguments,
-    Updater,
-    UpdateRequest,
-    batches,
-    checked_requests,
-)
+from recallm.update_request import UpdateArguments, UpdateRequest, checked_requests
+from recallm.updating import Updater, batches
 
 __all__ = ["Writing"]
 

@@ -31,7 +31,7 @@ from recallm import (
     RecallMError,
 )
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
-from recallm.updating import UpdateRequest
+from recallm.update_request import UpdateRequest
 from recallm.vectors import Embedding
 
 from .vectors.fakes import words

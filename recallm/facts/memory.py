@@ -40,7 +40,7 @@ from recallm.predicates import (
     Side,
     Vocabulary,
 )
-from recallm.updating import UpdateRequest, passage_id
+from recallm.update_request import UpdateRequest, passage_id
 
 __all__ = ["FactMemory"]
 
