@@ -10,13 +10,12 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
 from recallm.errors import InvalidInputError, RecallMError
-from recallm.model import LARGEST_NUMBER, Filter, SelectionKind, t_index_of
+from recallm.model import LARGEST_NUMBER, Filter, t_index_of
 
 __all__ = [
     "MAX_NAME",
@@ -43,7 +42,6 @@ __all__ = [
     "properties",
     "result_of",
     "seconds",
-    "selection",
     "shown",
     "statement_filter",
     "string",
@@ -336,23 +334,6 @@ def statement_filter(
     )
 
 
-def selection(**given: object) -> tuple[SelectionKind, str | int | datetime]:
-    """The arguments of ``forget``, of which exactly one is given. ``concept`` is a label, not yet a
-    concept's name; ``expired`` is True, not yet a moment."""
-    chosen: list[tuple[SelectionKind, str | int | datetime]] = []
-    for kind, check in _SELECTIONS.items():
-        value = check(given[kind], kind)
-        if value is not None and value is not False:
-            chosen.append((kind, value))
-    if len(chosen) != 1:
-        raise InvalidInputError(
-            f"forget takes exactly one of {', '.join(list(_SELECTIONS)[:-2])}, "
-            f"expired=True, everything=True; {len(chosen)} were given",
-            argument="forget",
-        )
-    return chosen[0]
-
-
 def amount(value: object, argument: str) -> float:
     """A finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
@@ -372,7 +353,7 @@ def clock(value: object) -> Callable[[], datetime]:
     """A callable that gives the present as an aware datetime; None: the system's clock. Each of its
     answers is checked, the first one now."""
     if value is None:
-        return _system_clock
+        return lambda: datetime.now(UTC)
     if not callable(value):
         raise _not_a(value, "callable", "clock")
     given = value
@@ -435,10 +416,6 @@ def optional_callable(value: F | None, argument: str) -> F | None:
     return value
 
 
-def _system_clock() -> datetime:
-    return datetime.now(UTC)
-
-
 def _is_deeper(value: object, levels: int) -> bool:
     """Whether mappings, lists and tuples are nested in more than ``levels`` levels."""
     layer = {id(value): value}
@@ -469,16 +446,3 @@ def shown(value: object) -> str:
         return f"{value!r:.60}"
     except Exception:  # noqa: BLE001 - whatever it raises
         return type(value).__name__
-
-
-_SELECTIONS: Mapping[SelectionKind, Callable[[object, str], str | int | datetime | None]] = {
-    "id": optional_name,
-    "statement": partial(optional, string),
-    "source": optional_name,
-    "session": optional_name,
-    "concept": partial(optional, string),
-    "before": moment,
-    "expired": flag,
-    "everything": flag,
-}
-"""One check for each argument of ``forget``."""

@@ -47,10 +47,8 @@ PREFIX = "Oldest first; on conflict, the later holds:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """The outcome of one context revision.
-
-    ``text`` is the new context, or None if the old one stays; ``reason`` says why it stays.
-    """
+    """The outcome of one context revision: the new context as ``text``, or None if the old one
+    stays, and the ``reason`` why."""
 
     concept: str
     text: str | None
@@ -59,12 +57,8 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What an export of a namespace handed over, or an erasure took.
-
-    ``passages`` are the texts of knowledge updates. The name of an erased namespace stays, and
-    so does its counter t, which says how many updates there were. ``erasure_pending`` is that of
-    ``Forgotten``.
-    """
+    """What an export of a namespace handed over, or an erasure took. The name of an erased
+    namespace stays, and so does its counter t. ``erasure_pending`` is that of ``Forgotten``."""
 
     action: Literal["export", "erase"]
     namespace: str
@@ -126,13 +120,11 @@ class KnowledgeUpdate:
 class RecalledStatement:
     """A statement that a recall or a history returns.
 
-    ``score`` is the probability (0 to 1) that it helps to answer; None without a question
-    (``history``) or with a ranking that gives no probabilities. ``contributions``: signal → what it
-    added to the log-odds. ``path``: how recall reached the statement. ``references``: its pronouns
-    and noun phrases that stand for concepts. ``span``: its (first character, last + 1) in the text
-    of its passage, also where it is a proposition that says it in other words; None for a revised
-    context or a fact, or where nothing is left of it there. ``fact``: the exact (subject,
-    predicate, object) of a triplet that no statement shows, whose line is the ``text``.
+    ``score`` is the probability (0 to 1) that it helps to answer, where the ranking gives one.
+    ``contributions``: signal → what it added to the log-odds. ``path``: how recall reached the
+    statement. ``references``: its pronouns and noun phrases that stand for concepts. ``span``: its
+    (first character, last + 1) in the text of its passage, where it has one. ``fact``: the exact
+    (subject, predicate, object) of a triplet that no statement shows, whose line is the ``text``.
     ``passage``: the id of its passage; None for a revised context, or a fact without a passage.
     """
 
@@ -177,8 +169,7 @@ class RecalledStatement:
         path: tuple[str, ...] = (),
         references: tuple[RecalledReference, ...] | None = None,
     ) -> RecalledStatement:
-        """A stored statement as callers get it; ``references`` are its own where none are
-        given."""
+        """A stored statement; ``references`` are its own where none are given."""
         return cls(
             id=stored.id,
             text=stored.text,
@@ -269,8 +260,7 @@ _Listed = TypeVar("_Listed", RecalledStatement, Passage)
 
 
 class Shown(tuple[_Listed, ...]):
-    """A tuple of statements, or of passages, that notebooks show as they show a recalled
-    context."""
+    """Statements or passages. Notebooks show them as they show a recalled context."""
 
     __slots__ = ()
 
@@ -302,9 +292,6 @@ def chronological(statements: Iterable[_S]) -> list[_S]:
 def have_timestamps(statements: Iterable[_Ordered]) -> bool:
     """Whether every statement has a timestamp: then timestamps order them, else t_index does."""
     return all(statement.timestamp is not None for statement in statements)
-
-
-# The text of statements.
 
 
 class _OnALine(_Ordered, Protocol):
@@ -381,14 +368,12 @@ class RecalledContext:
     """The answer to ``recall``. It is false if nothing was recalled.
 
     ``text`` is ready for a prompt, a line for those statements of a passage that are recalled;
-    ``statements`` are one by one, in the order in which they became true;
-    ``tokens`` is the length of ``text`` by the memory's counter; ``time`` is what the question asks
-    about time, None if the ranking does not use it.
+    ``statements`` are in the order in which they became true; ``tokens`` is the length of ``text``
+    by the memory's counter; ``time`` is what the question asks about time.
 
     Where the question asks for every answer or for their number, the default ranking determines
-    all that matches (``recallm.ranking.matches``). ``more`` is how much of it is not in the
-    context; the last line of ``text`` says so. ``complete``: something matches, and all of it is
-    in the context. For other questions and rankings ``complete`` is False and ``more`` 0.
+    all that matches. ``more`` is how much of it is not in the context; the last line of ``text``
+    says so. ``complete``: something matches, and all of it is in the context.
     """
 
     question: str
@@ -422,14 +407,12 @@ class RecalledContext:
         if self.time is not None and self.time.rules:
             lines.append(f"time: {one_line('; '.join(self.time.rules))}")
         if self.concepts:
-            lines.append(
-                "concepts: "
-                + ", ".join(
-                    f"{one_line(concept.label)}{' (essential)' if concept.essential else ''} "
-                    f"{concept.score:g} at t={concept.t_index}"
-                    for concept in self.concepts
-                )
+            concepts = (
+                f"{one_line(concept.label)}{' (essential)' if concept.essential else ''} "
+                f"{concept.score:g} at t={concept.t_index}"
+                for concept in self.concepts
             )
+            lines.append(f"concepts: {', '.join(concepts)}")
         for statement in self.statements:
             score = "" if statement.score is None else f"  p={statement.score:.3f}"
             lines.append(
@@ -438,11 +421,8 @@ class RecalledContext:
             )
             if statement.contributions:
                 ordered = _strongest_first(statement.contributions)
-                lines.append(
-                    "    "
-                    + " ".join(f"{name}{value:+.2f}" for name, value in ordered)
-                    + f" intercept{self.intercept:+.2f}"
-                )
+                signals = " ".join(f"{name}{value:+.2f}" for name, value in ordered)
+                lines.append(f"    {signals} intercept{self.intercept:+.2f}")
             lines += [f"    {one_line(step)}" for step in statement.path]
             lines += [
                 f"    {one_line(statement.text[it.start : it.end])} stands for "

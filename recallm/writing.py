@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,7 +14,15 @@ from tqdm import tqdm
 from recallm import checks
 from recallm.documents import file_text, url_text
 from recallm.errors import InvalidInputError
-from recallm.model import Extraction, Forgotten, Moment, Selection, SetExpiry, Withdraw
+from recallm.model import (
+    Extraction,
+    Forgotten,
+    Moment,
+    Selection,
+    SelectionKind,
+    SetExpiry,
+    Withdraw,
+)
 from recallm.neighbourhood import known_name
 from recallm.open_namespace import OpenNamespace
 from recallm.results import KnowledgeUpdate, Receipt
@@ -227,7 +236,7 @@ class Writing:
 
         """
         self._namespace.check_open()
-        kind, value = checks.selection(
+        kind, value = _selected(
             id=id,
             statement=statement,
             source=source,
@@ -311,3 +320,33 @@ class Writing:
         """Write checked knowledge updates, all in one transaction."""
         self._namespace.check_open()
         return self._updater.update(self._namespace.name, (range(len(requests)), requests))
+
+
+_SELECTIONS: Mapping[SelectionKind, Callable[[object, str], str | int | datetime | None]] = {
+    "id": checks.optional_name,
+    "statement": partial(checks.optional, checks.string),
+    "source": checks.optional_name,
+    "session": checks.optional_name,
+    "concept": partial(checks.optional, checks.string),
+    "before": checks.moment,
+    "expired": checks.flag,
+    "everything": checks.flag,
+}
+"""One check for each argument of ``forget``."""
+
+
+def _selected(**given: object) -> tuple[SelectionKind, str | int | datetime]:
+    """The arguments of ``forget``, of which exactly one is given. ``concept`` is a label, not yet a
+    concept's name; ``expired`` is True, not yet a moment."""
+    chosen: list[tuple[SelectionKind, str | int | datetime]] = []
+    for kind, check in _SELECTIONS.items():
+        value = check(given[kind], kind)
+        if value is not None and value is not False:
+            chosen.append((kind, value))
+    if len(chosen) != 1:
+        raise InvalidInputError(
+            f"forget takes exactly one of {', '.join(list(_SELECTIONS)[:-2])}, "
+            f"expired=True, everything=True; {len(chosen)} were given",
+            argument="forget",
+        )
+    return chosen[0]
