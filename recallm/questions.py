@@ -136,6 +136,7 @@ class Questions:
 
         ``recall`` are the arguments of ``recall``. Where nothing is known the prompt says so.
 
+        >>> from recallm import RecallM
         >>> memory = RecallM()
         >>> update = memory.update("Brandon loves coffee")
         >>> "Brandon loves coffee" in memory.fetch_thoughts("Who loves coffee?")
@@ -150,6 +151,7 @@ class Questions:
         the place of: all their facts were replaced or ended, or a later standalone statement says
         another value of the same relation ("lives in") of the same concept.
 
+        >>> from recallm import RecallM
         >>> memory = RecallM()
         >>> for place in ("Malaga", "Porto"):
         ...     update = memory.update(f"Ingrid lives in {place}.", id=place)
