@@ -115,15 +115,6 @@ class TestUpdateMany:
         assert done[1].id == "b"
         assert memory.get("b").speaker == "Cy"  # type: ignore[union-attr]
 
-    def test_equal_to_single_updates(self, memory: RecallM) -> None:
-        items = [f"Ana met Bo in Oslo on day {n}." for n in range(7)]
-        memory.update_many(items, batch_size=3)
-        single = memory.in_namespace("single")
-        for item in items:
-            single.update(item)
-        assert memory.stats() == single.stats()
-        assert memory.concepts() == single.concepts()
-
     def test_a_bad_item_names_its_index_and_its_batch_is_rolled_back(self, memory: RecallM) -> None:
         table: list[tuple[Any, type[InvalidInputError | ConflictError]]] = [
             ("", InvalidInputError),

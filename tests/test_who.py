@@ -34,15 +34,16 @@ def test_we_are_both_speakers() -> None:
     assert "Our boat leaks." in texts_about(memory, "Ann")
 
 
-@pytest.mark.parametrize("speakers", [[], ["Ann"], ["Bob", "Carl"]])
-def test_you_is_nobody_where_there_is_not_exactly_one_other_speaker(speakers: list[str]) -> None:
-    memory = RecallM()
-    for speaker in speakers:
-        memory.update("The harbour was grey.", speaker=speaker, session="s")
-    memory.update("Bob paints.", speaker="Bob", session="another")
-    memory.update("Did you paint yesterday?", speaker="Ann", session="s")
-    for name in ("Bob", "Carl"):
-        assert "Did you paint yesterday?" not in texts_about(memory, name)
+def test_you_is_nobody_where_there_is_not_exactly_one_other_speaker() -> None:
+    opened = RecallM()
+    for speakers in ([], ["Ann"], ["Bob", "Carl"]):
+        memory = opened.in_namespace(str(speakers))
+        for speaker in speakers:
+            memory.update("The harbour was grey.", speaker=speaker, session="s")
+        memory.update("Bob paints.", speaker="Bob", session="another")
+        memory.update("Did you paint yesterday?", speaker="Ann", session="s")
+        for name in ("Bob", "Carl"):
+            assert "Did you paint yesterday?" not in texts_about(memory, name)
 
 
 def test_sessions_derived_from_time_have_speakers_too() -> None:
@@ -53,8 +54,7 @@ def test_sessions_derived_from_time_have_speakers_too() -> None:
     assert texts_about(memory, "Bob") == ["The harbour was grey.", "Did you paint?"]
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_messages_with_a_source_each_speak_to_each_other(at_once: bool) -> None:
+def test_messages_with_a_source_each_speak_to_each_other() -> None:
     told = [
         ("Bob", "m1", 0, "The harbour was grey."),
         ("Ann", "m2", 5, "Did you paint?"),
@@ -69,32 +69,10 @@ def test_messages_with_a_source_each_speak_to_each_other(at_once: bool) -> None:
         for who, source, it, text in told
     ]
     memory = RecallM()
-    for part in [items] if at_once else [[item] for item in items]:
-        memory.update_many(part)
+    memory.update_many(items)
     assert texts_about(memory, "Bob") == ["The harbour was grey.", "Did you paint?"]
     assert "We sang." not in texts_about(memory, "Dora")
     assert "Did you swim?" not in texts_about(memory, "Ann")
-
-
-def test_a_batch_and_single_updates_find_the_same_people() -> None:
-    items = [
-        {"text": text, "speaker": speaker, "session": "s", "id": str(number)}
-        for number, (speaker, text) in enumerate(
-            [
-                ("Ann", "Ingrid has a new job. She is happy."),
-                ("Bob", "Did you visit her in Porto?"),
-                ("Ann", "She wants our old boat."),
-                ("Bob", "Your boat leaks, and she knows it."),
-            ]
-        )
-    ]
-    one_by_one, many = RecallM(), RecallM()
-    for item in items:
-        one_by_one.update(**item)  # type: ignore[arg-type]
-    many.update_many(items, batch_size=3)
-    for name in ("Ann", "Bob", "Ingrid", "boat"):
-        assert texts_about(one_by_one, name) == texts_about(many, name)
-    assert one_by_one.stats() == many.stats()
 
 
 def test_an_asker_finds_what_they_said_themselves() -> None:
