@@ -4,6 +4,7 @@ root may write everything."""
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -50,9 +51,11 @@ def as_nobody(work: Callable[[], None]) -> None:
 def folder(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "mine"
     folder.mkdir()
-    for parent in (folder, *folder.parents[:3]):
-        if parent.stat().st_uid == os.getuid() and parent != Path("/tmp"):
-            parent.chmod(0o755)
+    for parent in (folder, *folder.parents):
+        if parent == Path(tempfile.gettempdir()):
+            break
+        if parent.stat().st_uid == os.getuid():
+            parent.chmod(parent.stat().st_mode | 0o055)
     yield folder
     folder.chmod(0o755)
 
