@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-pytest.register_assert_rewrite("recallm.testing")
+pytest.register_assert_rewrite("tests.store_suite")
 
 from tests.neo4j.fixtures import neo4j_server  # noqa: E402
 

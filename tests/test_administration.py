@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recallm import ArchiveError, ClosedError, InvalidInputError, NewEntity, RecallM, StoreError
-from recallm.testing.dict_store import DictStore
+from tests.store_suite.dict_store import DictStore
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

@@ -20,8 +20,8 @@ from recallm import RecallM
 from recallm.errors import ClosedError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
-from recallm.testing.suite.base import find_passage
+from tests.store_suite.marked_text import prepared
+from tests.store_suite.topics.base import find_passage
 
 pytestmark = [
     pytest.mark.slow,

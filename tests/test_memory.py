@@ -32,7 +32,7 @@ from recallm import (
 from recallm.config import RankingName
 from recallm.facts import FactMemory
 from recallm.prompts import CHRONOLOGICAL_PREFIX, ement_prompt
-from recallm.testing import DictStore
+from tests.store_suite import DictStore
 from tests.vectors.fakes import words
 
 MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)

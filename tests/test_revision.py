@@ -11,9 +11,9 @@ from recallm.model import Amendment, Filter, Summary, Trait
 from recallm.prompts import revision_prompt
 from recallm.results import KnowledgeUpdate, Revision
 from recallm.revision import Reviser
-from recallm.testing import DictStore
-from recallm.testing.suite.base import summaries
 from tests.builders import said
+from tests.store_suite import DictStore
+from tests.store_suite.topics.base import summaries
 
 
 class FakeLLM:

@@ -25,9 +25,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallM
-from recallm.testing import DictStore
 from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
 from tests.llama_index.scripted_model import ScriptedLLM, call
+from tests.store_suite import DictStore
 from tests.written_messages import speakers_and_texts
 
 __all__ = ["core", "new_memory"]  # fixtures

@@ -24,7 +24,6 @@ from llama_index_recallm._session_queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallM
 from recallm.adapting import CLOSING, SPEAKER_NAMES, as_data
 from recallm.results import PREFIX
-from recallm.testing import DictStore
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,
@@ -36,6 +35,7 @@ from tests.llama_index.memories import (
     turn,
     user,
 )
+from tests.store_suite import DictStore
 from tests.written_messages import archived_passages, speakers_and_texts
 
 __all__ = ["core", "new_memory"]  # fixtures

@@ -15,9 +15,9 @@ from recallm.recalling import RANKINGS, OpenQuestion
 from recallm.results import PREFIX, RecalledContext
 from recallm.retrieval.nearest import EmbeddedQuestion
 from recallm.stores.base import GraphReader
-from recallm.testing import DictStore
 from recallm.untrusted_text import as_data
 from tests.retrieval.talk import asked, store_of, texts, turn
+from tests.store_suite import DictStore
 
 Rank = Callable[[OpenQuestion, RecallRequest], RecalledContext]
 

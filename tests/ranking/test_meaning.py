@@ -15,8 +15,8 @@ from recallm import RecallConfig, RecallM
 from recallm.model import ConceptMention, Filter, PreparedUpdate, Question
 from recallm.ranking.meaning import meaning_signals, relatedness, similar_in_topic
 from recallm.retrieval.leads import related_stems_of, statements_of_related_stems
-from recallm.testing import DictStore
 from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
+from tests.store_suite import DictStore
 
 NAMES = (
     *("meaning", "meaning rank"),

@@ -17,8 +17,8 @@ from recallm.model import (
 from recallm.recall_request import RecallRequest
 from recallm.recalling import RANKINGS, OpenQuestion
 from recallm.results import RecalledContext
-from recallm.testing import DictStore
 from tests.builders import mention, said
+from tests.store_suite import DictStore
 
 
 def store_of(*updates: PreparedUpdate) -> DictStore:

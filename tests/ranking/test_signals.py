@@ -14,8 +14,8 @@ from recallm.ranking.concepts import named_share
 from recallm.ranking.signals import SIGNALS, load_tables, measure
 from recallm.ranking.stem_counts import StemCounts, rarity, saturated
 from recallm.retrieval.nearest import EmbeddedQuestion
-from recallm.testing import DictStore
 from tests.retrieval.talk import asked, candidates, embedded, store_of, turn, under_model
+from tests.store_suite import DictStore
 
 
 def signals(store: DictStore, question: Question) -> dict[str, dict[str, float]]:

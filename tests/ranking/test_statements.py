@@ -21,7 +21,6 @@ from recallm.model import (
 )
 from recallm.ranking.signals import SIGNALS
 from recallm.results import PREFIX
-from recallm.testing.suite.base import context_version
 from tests.retrieval.talk import (
     asked,
     best,
@@ -32,6 +31,7 @@ from tests.retrieval.talk import (
     turn,
     under_model,
 )
+from tests.store_suite.topics.base import context_version
 
 TALK = store_of(
     turn("Good morning to you", speaker="Ana", day=1),

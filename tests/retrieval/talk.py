@@ -29,8 +29,8 @@ from recallm.recalling import RANKINGS, OpenQuestion
 from recallm.results import RecalledContext
 from recallm.retrieval.candidates import read_candidates
 from recallm.retrieval.nearest import EmbeddedQuestion
-from recallm.testing import DictStore
 from recallm.vectors import encode
+from tests.store_suite import DictStore
 
 NO_FILTER = Filter()
 NOTHING = Trait(0)

@@ -11,8 +11,8 @@ from recallm.ranking.candidates import Candidates
 from recallm.recall_request import RecallRequest
 from recallm.retrieval.candidates import FETCHED, read_candidates
 from recallm.retrieval.nearest import meets
-from recallm.testing import DictStore
 from tests.retrieval.talk import asked, candidates, store_of, turn
+from tests.store_suite import DictStore
 
 
 def gathered(store: DictStore, *question: str) -> Candidates:

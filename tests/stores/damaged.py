@@ -14,9 +14,9 @@ from recallm.errors import StoreError
 from recallm.model import AddVectors, Filter, Horizon, PreparedUpdate, Selection, SetExpiry
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.snapshots import Vocabulary
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
+from tests.store_suite.snapshots import Vocabulary
+from tests.store_suite.topics.base import (
     at,
     context_version,
     delete_graph,

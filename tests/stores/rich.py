@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.snapshots import snapshot
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.snapshots import snapshot
 
 __all__ = ["rich", "snapshot_of"]
 

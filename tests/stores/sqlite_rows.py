@@ -10,7 +10,7 @@ from typing import Any
 from recallm.entity_words import codes_of, entity_words
 from recallm.model import content_terms
 from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions
-from recallm.testing.dict_namespace import json_text
+from tests.store_suite.dict_namespace import json_text
 
 __all__ = ["check_rows"]
 

@@ -18,8 +18,8 @@ from recallm.model import Horizon, PreparedUpdate, Selection
 from recallm.stores.base import Applied, GraphStore
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing import DictStore, strategies
-from recallm.testing.snapshots import Vocabulary, snapshot
+from tests.store_suite import DictStore, strategies
+from tests.store_suite.snapshots import Vocabulary, snapshot
 
 # Few places, so that items meet; ids that mostly do not.
 _PLACES: tuple[tuple[tuple[str, ...], str | None], ...] = (

@@ -35,10 +35,10 @@ from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Row, Tx, UnlockedQueries
 from recallm.stores.semantics import archiving
-from recallm.testing.marked_text import entity, mention, prepared, triplet, vector
-from recallm.testing.snapshots import snapshot
-from recallm.testing.suite.base import context_version, delete_graph, find_passage
 from tests.neo4j.fixtures import RunningServer
+from tests.store_suite.marked_text import entity, mention, prepared, triplet, vector
+from tests.store_suite.snapshots import snapshot
+from tests.store_suite.topics.base import context_version, delete_graph, find_passage
 from tests.stores.rich import rich, snapshot_of
 
 

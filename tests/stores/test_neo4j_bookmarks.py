@@ -14,8 +14,8 @@ from recallm import RecallM
 from recallm.errors import ClosedError, InvalidInputError, StoreBusyError
 from recallm.model import Horizon
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing.marked_text import prepared
 from tests.neo4j.fixtures import RunningServer
+from tests.store_suite.marked_text import prepared
 
 
 def _parts(bookmark: str | None) -> tuple[bytes, int]:

@@ -14,7 +14,7 @@ from recallm.model import Filter, Horizon, PreparedUpdate
 from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.neo4j import Neo4jStore, groups
 from recallm.stores.neo4j.groups import Groups
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 
 _BOUND = 60
 """Seconds after which a test fails: what hangs does so for longer."""

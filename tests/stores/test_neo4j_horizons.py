@@ -9,10 +9,10 @@ import pytest
 
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Withdraw
 from recallm.stores.neo4j import Neo4jStore, reader
-from recallm.testing import DictStore
-from recallm.testing.marked_text import entity, prepared
-from recallm.testing.snapshots import snapshot
-from recallm.testing.suite.base import at
+from tests.store_suite import DictStore
+from tests.store_suite.marked_text import entity, prepared
+from tests.store_suite.snapshots import snapshot
+from tests.store_suite.topics.base import at
 
 _UPDATES = 150
 

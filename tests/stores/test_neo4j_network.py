@@ -40,10 +40,10 @@ from recallm.stores.neo4j import Neo4jStore, connection, rows, transaction
 from recallm.stores.neo4j.rows import lock
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
-from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import delete_graph
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
+from tests.store_suite.topics.base import delete_graph
 from tests.stores.rich import rich
 
 _BOUND = 100

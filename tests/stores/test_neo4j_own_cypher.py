@@ -14,7 +14,7 @@ from neo4j import Driver
 from recallm.errors import ClosedError, InvalidInputError
 from recallm.model import PreparedUpdate, Selection
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing.marked_text import entity, prepared, triplet
+from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.stores.rich import rich, snapshot_of
 
 

@@ -10,9 +10,9 @@ from neo4j import Driver
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection
 from recallm.stores.base import GraphReader
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing import DictStore
-from recallm.testing.marked_text import entity, prepared
-from recallm.testing.snapshots import snapshot
+from tests.store_suite import DictStore
+from tests.store_suite.marked_text import entity, prepared
+from tests.store_suite.snapshots import snapshot
 
 _UPDATES = 330
 _SIZES = (1, 63, 1, 64, 65, 129, 7)

@@ -13,9 +13,9 @@ from recallm import RecallM
 from recallm.stores.base import Applied
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.neo4j.transaction import UnlockedQueries
-from recallm.testing.marked_text import prepared
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
+from tests.store_suite.marked_text import prepared
 
 _TALK = [
     f"Ann moved to town {place} in May." if place % 3 else f"Bob cooks dish {place}; Ann sings."

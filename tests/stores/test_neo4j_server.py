@@ -26,10 +26,10 @@ from recallm.errors import (
 from recallm.model import Filter, Horizon, PreparedUpdate, Relation
 from recallm.stores.cypher import schema
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing.marked_text import prepared
 from tests.neo4j import guard as guard_module
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
+from tests.store_suite.marked_text import prepared
 from tests.stores.rich import rich, snapshot_of
 
 

@@ -23,10 +23,10 @@ from recallm.model import Filter, Horizon, PreparedUpdate, Selection, StatementV
 from recallm.stores.neo4j import Neo4jStore, nearest
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.vector_index import float_row
-from recallm.testing.marked_text import entity, prepared
 from recallm.vectors import encode
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
+from tests.store_suite.marked_text import entity, prepared
 
 _DIMENSION = 24
 _RANDOM = np.random.default_rng(7)

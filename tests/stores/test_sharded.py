@@ -20,11 +20,11 @@ from recallm.stores.base import GraphStore
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sharded import ShardedStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.suite.archiving import ArchivingTests
-from recallm.testing.suite.forgetting import ForgettingTests
-from recallm.testing.suite.isolation import IsolationTests
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer
+from tests.store_suite.topics.archiving import ArchivingTests
+from tests.store_suite.topics.forgetting import ForgettingTests
+from tests.store_suite.topics.isolation import IsolationTests
 
 
 def _open(target: Any, bookmark: str | None) -> tuple[GraphStore, bool]:

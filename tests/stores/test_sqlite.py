@@ -16,13 +16,12 @@ from recallm.model import POSITION_BITS
 from recallm.stores import sqlite
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
-from recallm.testing.stateful import StoreMachine
-from recallm.testing.store_suite import StoreSuite
-from recallm.testing.suite.archiving import ArchivingTests
-from recallm.testing.suite.base import apply_each, at, forget
-from recallm.testing.suite.isolation import IsolationTests
-from recallm.testing.suite.reading import ReadingTests
+from tests.store_suite import StoreMachine, StoreSuite
+from tests.store_suite.marked_text import prepared
+from tests.store_suite.topics.archiving import ArchivingTests
+from tests.store_suite.topics.base import apply_each, at, forget
+from tests.store_suite.topics.isolation import IsolationTests
+from tests.store_suite.topics.reading import ReadingTests
 from tests.stores.sqlite_rows import check_rows
 
 

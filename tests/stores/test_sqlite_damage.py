@@ -27,7 +27,7 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.snapshots import Vocabulary
+from tests.store_suite.snapshots import Vocabulary
 from tests.stores.damaged import answers, damage, fill, vocabulary, writes
 
 FILES = 200

@@ -14,8 +14,8 @@ import pytest
 
 from recallm.model import Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore, erasing
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import delete_graph, find_passage
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import delete_graph, find_passage
 from tests.stores.sqlite_rows import check_rows
 
 

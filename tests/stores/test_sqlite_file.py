@@ -29,7 +29,7 @@ from recallm.errors import (
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
-from recallm.testing.marked_text import prepared, triplet
+from tests.store_suite.marked_text import prepared, triplet
 from tests.stores.sqlite_rows import check_rows
 
 
@@ -160,7 +160,7 @@ class TestFullDisk:
             "from recallm import StoreFullError\n"
             "from recallm.model import Selection, SetExpiry\n"
             "from recallm.stores.sqlite import SQLiteStore\n"
-            "from recallm.testing.marked_text import prepared\n"
+            "from tests.store_suite.marked_text import prepared\n"
             "path = sys.argv[1]\n"
             "store = SQLiteStore(path)\n"
             "store.apply('n', [prepared(str(i), '[Ann] met [Bo]') for i in range(9)])\n"
@@ -240,7 +240,7 @@ class TestSeveralUsers:
         program = (
             "import sys\n"
             "from recallm.stores.sqlite import SQLiteStore\n"
-            "from recallm.testing.marked_text import prepared\n"
+            "from tests.store_suite.marked_text import prepared\n"
             "store = SQLiteStore(sys.argv[1])\n"
             "for i in range(25):\n"
             "    [a] = store.apply('n', [prepared(f'{sys.argv[2]}-{i}', '[Ann] met [Bo]')])\n"

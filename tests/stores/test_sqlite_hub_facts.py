@@ -6,9 +6,9 @@ import pytest
 
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore, facts
-from recallm.testing import DictStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import NOON, at
+from tests.store_suite import DictStore
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import NOON, at
 
 
 def updates() -> list[PreparedUpdate]:

@@ -14,7 +14,7 @@ import pytest
 from recallm.errors import StoreCorruptError, StoreError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_the_old_log_does_not_overwrite_a_replacement(path: Path) -> None:
 USING = """
 import sys
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 store = SQLiteStore(sys.argv[1])
 store.apply("n", [prepared("theirs", "[Ann]")])
 print("written", flush=True)
@@ -185,7 +185,7 @@ LIMITED = """
 import resource, sys
 from recallm.errors import StoreFullError
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 store = SQLiteStore(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
 written = 0

@@ -17,7 +17,7 @@ import pytest
 from recallm.errors import RecallMError
 from recallm.model import Horizon, PreparedUpdate, Selection
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 from tests.stores.sqlite_rows import check_rows
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")

@@ -17,7 +17,7 @@ import pytest
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore, back_up, restore_file
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 
 HISTORIES = 4
 
@@ -26,7 +26,7 @@ import os, random, sqlite3, sys
 from contextlib import closing
 from recallm.model import Selection
 from recallm.stores.sqlite import SQLiteStore, back_up
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 
 # Each line: a session's name, how many writes, where a back-up is made, whether it is killed.
 path, seed = sys.argv[1], int(sys.argv[2])

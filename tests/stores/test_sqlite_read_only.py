@@ -15,7 +15,7 @@ import pytest
 from recallm.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from recallm.model import Filter, Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared
+from tests.store_suite.marked_text import prepared
 
 NOBODY = 65534
 

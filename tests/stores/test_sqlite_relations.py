@@ -10,9 +10,9 @@ import pytest
 
 from recallm.model import Horizon
 from recallm.stores.sqlite import SQLiteStore, relations
-from recallm.testing import DictStore
-from recallm.testing.marked_text import entity, prepared
-from recallm.testing.suite.base import at
+from tests.store_suite import DictStore
+from tests.store_suite.marked_text import entity, prepared
+from tests.store_suite.topics.base import at
 
 NAMES = [f"c{i}" for i in range(14)]
 

@@ -14,8 +14,8 @@ import pytest
 from recallm.model import Filter, Horizon, Selection
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore, filtering
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import NOON, at, revise
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import NOON, at, revise
 
 SMALL, LARGE = 400, 4_000
 EXPIRED = Horizon(now=at(10))

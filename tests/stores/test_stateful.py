@@ -13,8 +13,8 @@ from neo4j import Driver, GraphDatabase
 from recallm.stores.base import GraphStore
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.stateful import StoreMachine
 from tests.neo4j.fixtures import RunningServer
+from tests.store_suite import StoreMachine
 
 
 @pytest.fixture

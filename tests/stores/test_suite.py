@@ -9,9 +9,8 @@ from neo4j import Driver, GraphDatabase
 
 from recallm.stores.base import GraphStore
 from recallm.stores.neo4j import Neo4jStore
-from recallm.testing import DictStore
-from recallm.testing.store_suite import StoreSuite
 from tests.neo4j.fixtures import RunningServer
+from tests.store_suite import DictStore, StoreSuite
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 
 from recallm.model import Horizon
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import prepared, vector
 from recallm.vectors import decode, encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.index import VectorIndex
+from tests.store_suite.marked_text import prepared, vector
 
 __all__ = [
     "RANDOM",

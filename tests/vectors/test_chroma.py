@@ -10,10 +10,10 @@ import pytest
 
 from recallm.model import AddVectors, Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import prepared
 from recallm.vectors import encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.chroma_collection import ChromaCollection
+from tests.store_suite.marked_text import prepared
 from tests.vectors.random_vectors import (
     RANDOM,
     check_nearest,

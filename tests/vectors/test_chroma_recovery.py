@@ -23,7 +23,7 @@ from chromadb.config import Settings
 from recallm.model import Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared, vector
+from tests.store_suite.marked_text import prepared, vector
 from recallm.vectors import decode, encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.chroma_collection import ChromaError, call_chroma

@@ -11,10 +11,10 @@ import pytest
 from recallm.model import AddVectors, Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
-from recallm.testing.marked_text import prepared, vector
 from recallm.vectors import encode
 from recallm.vectors.arrays import GrowingMatrix, Matrix
 from recallm.vectors.index import CachedVectors, ExactIndex
+from tests.store_suite.marked_text import prepared, vector
 from tests.vectors.random_vectors import (
     RANDOM,
     check_nearest,

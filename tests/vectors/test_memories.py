@@ -24,9 +24,9 @@ from recallm import (
     RecallM,
 )
 from recallm.model import Filter, Horizon, VectorState
-from recallm.testing import DictStore
 from recallm.vectors import Embedding, decode
 from tests.neo4j.fixtures import RunningServer
+from tests.store_suite import DictStore
 from tests.vectors.fakes import bag_of_words, counting, words
 
 NEAREST = RecallConfig(ranking="vectors")

@@ -17,8 +17,8 @@ from recallm import (
     RecallConfig,
     RecallM,
 )
-from recallm.testing import DictStore
 from recallm.vectors import Embedding
+from tests.store_suite import DictStore
 from tests.vectors.fakes import bag_of_words, counting, words
 from tests.vectors.test_memories import MAY, memory, texts
 

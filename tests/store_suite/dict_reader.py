@@ -36,8 +36,8 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphReader
-from recallm.testing.dict_facts import DictFacts
-from recallm.testing.dict_namespace import (
+from tests.store_suite.dict_facts import DictFacts
+from tests.store_suite.dict_namespace import (
     Namespace,
     ends_of,
     first_of,
@@ -102,7 +102,7 @@ class DictReader(DictFacts):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
-        likely: Mapping[tuple[str, ...], Scalar] | None = None,  # noqa: ARG002 - reads every one
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
         found = [
             passage_of(update, update.text)

@@ -9,8 +9,8 @@ import pytest
 from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.base import Applied, GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, apply_each, find_passage, forget, snapshot_of
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import StoreTests, apply_each, find_passage, forget, snapshot_of
 
 __all__ = ["WritingTests"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from recallm.entity_words import entity_words
 from recallm.model import Entity, PreparedUpdate, Triplet, TripletEvidence
-from recallm.testing.dict_namespace import Namespace, TripletKey, ends_of, t_of
+from tests.store_suite.dict_namespace import Namespace, TripletKey, ends_of, t_of
 
 __all__ = ["DictFacts"]
 

@@ -20,9 +20,9 @@ from recallm.model import (
     WriteSummary,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, mention, prepared, triplet
-from recallm.testing.snapshots import Vocabulary, snapshot
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, mention, prepared, triplet
+from tests.store_suite.snapshots import Vocabulary, snapshot
+from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     at,

@@ -7,8 +7,8 @@ import pytest
 from recallm.errors import UnknownEntityError
 from recallm.model import Entity, Forgotten, Horizon, PreparedUpdate, Triplet
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, apply_each, delete_graph, forget, snapshot_of
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import StoreTests, apply_each, delete_graph, forget, snapshot_of
 
 __all__ = ["EntityTests"]
 

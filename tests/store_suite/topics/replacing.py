@@ -7,8 +7,8 @@ import pytest
 from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import Filter, Horizon, PreparedUpdate
 from recallm.stores.base import Applied, GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     find_item,

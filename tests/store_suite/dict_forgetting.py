@@ -18,8 +18,8 @@ from recallm.model import (
     readable_term,
 )
 from recallm.stores.semantics.forgetting import redact, without_entries
-from recallm.testing.dict_namespace import Namespace, ends_of, is_empty, t_of
-from recallm.testing.dict_reader import DictReader
+from tests.store_suite.dict_namespace import Namespace, ends_of, is_empty, t_of
+from tests.store_suite.dict_reader import DictReader
 
 __all__ = ["difference", "drop_summary", "forget", "without_references"]
 

@@ -40,9 +40,9 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied, GraphReader, GraphStore
-from recallm.testing import strategies as ours
-from recallm.testing.dict_store import DictStore
-from recallm.testing.snapshots import Vocabulary, context_version, snapshot
+from tests.store_suite import strategies as ours
+from tests.store_suite.dict_store import DictStore
+from tests.store_suite.snapshots import Vocabulary, context_version, snapshot
 
 __all__ = ["StoreMachine"]
 

@@ -2,7 +2,7 @@
 
 It is the shortest way to say what the contract says, not a fast one: a namespace is the list of
 its updates and what was merged into entities, triplets and summaries. ``forget`` edits that list;
-everything else is derived afresh at each read (``recallm.testing.dict_reader``).
+everything else is derived afresh at each read (``tests.store_suite.dict_reader``).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied, ExpiredError
-from recallm.testing.dict_forgetting import difference, drop_summary, forget, without_references
-from recallm.testing.dict_namespace import (
+from tests.store_suite.dict_forgetting import difference, drop_summary, forget, without_references
+from tests.store_suite.dict_namespace import (
     EntityState,
     Namespace,
     ends_of,
@@ -54,7 +54,7 @@ from recallm.testing.dict_namespace import (
     session_keys_of,
     t_of,
 )
-from recallm.testing.dict_reader import DictReader
+from tests.store_suite.dict_reader import DictReader
 
 __all__ = ["DictStore"]
 

@@ -21,9 +21,9 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import mention, prepared, vector
-from recallm.testing.snapshots import Vocabulary
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import mention, prepared, vector
+from tests.store_suite.snapshots import Vocabulary
+from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     find_passage,

@@ -7,8 +7,8 @@ import pytest
 from recallm.errors import DimensionError, UnknownEntityError
 from recallm.model import EntityUpsert, Horizon, PreparedUpdate
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, delete_graph, forget
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
+from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, delete_graph, forget
 
 __all__ = ["VectorTests"]
 

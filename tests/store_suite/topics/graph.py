@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recallm.model import ConceptRow, Filter, Horizon, PreparedUpdate, Relation
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared
-from recallm.testing.suite.base import StoreTests, apply_each, revise
+from tests.store_suite.marked_text import entity, prepared
+from tests.store_suite.topics.base import StoreTests, apply_each, revise
 
 __all__ = ["GraphTests"]
 

@@ -10,9 +10,9 @@ import pytest
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import NO_POSITION, Horizon, PreparedUpdate, Summary
 from recallm.stores.base import GraphStore
-from recallm.testing.dict_store import DictStore
-from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import (
+from tests.store_suite.dict_store import DictStore
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
+from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     at,

@@ -20,8 +20,8 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
+from tests.store_suite.topics.base import (
     NOON,
     StoreTests,
     apply_each,

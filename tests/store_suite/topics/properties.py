@@ -8,8 +8,15 @@ import pytest
 
 from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind, SetExpiry
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import StoreTests, apply_each, at, delete_graph, forget, snapshot_of
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import (
+    StoreTests,
+    apply_each,
+    at,
+    delete_graph,
+    forget,
+    snapshot_of,
+)
 
 __all__ = ["PropertyTests"]
 

@@ -19,8 +19,8 @@ from recallm.model import (
     TripletEvidence,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, delete_graph, forget
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, delete_graph, forget
 
 __all__ = ["FactTests"]
 

@@ -21,8 +21,8 @@ from recallm.model import (
     WriteSummary,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.dict_store import DictStore
-from recallm.testing.snapshots import (
+from tests.store_suite.dict_store import DictStore
+from tests.store_suite.snapshots import (
     Vocabulary,
     context_version,
     find_item,

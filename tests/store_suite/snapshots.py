@@ -18,7 +18,7 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.base import GraphReader
-from recallm.testing.dict_namespace import json_text
+from tests.store_suite.dict_namespace import json_text
 
 __all__ = [
     "UNHIDDEN",

@@ -19,8 +19,8 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied, GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.topics.base import (
     NOON,
     StoreTests,
     apply_each,

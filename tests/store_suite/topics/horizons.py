@@ -18,9 +18,9 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied, ExpiredError, GraphStore
-from recallm.testing.marked_text import entity, prepared, triplet, vector
-from recallm.testing.snapshots import UNHIDDEN, Vocabulary
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
+from tests.store_suite.snapshots import UNHIDDEN, Vocabulary
+from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     at,

@@ -18,8 +18,8 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared, vector
-from recallm.testing.suite.base import NOON, StoreTests, apply_each, at, forget
+from tests.store_suite.marked_text import entity, prepared, vector
+from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, forget
 
 __all__ = ["EmbeddingTests"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from recallm.model import Filter, Horizon
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import prepared
-from recallm.testing.suite.base import StoreTests, apply_each, at
+from tests.store_suite.marked_text import prepared
+from tests.store_suite.topics.base import StoreTests, apply_each, at
 
 __all__ = ["FilteringTests"]
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from recallm.model import ContextVersion, Horizon, PreparedUpdate, WriteSummary
 from recallm.stores.base import GraphStore
-from recallm.testing.marked_text import entity, prepared
-from recallm.testing.suite.base import (
+from tests.store_suite.marked_text import entity, prepared
+from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     context_version,

@@ -1,1 +1,0 @@
-"""The tests of ``recallm.testing.StoreSuite``, by topic."""

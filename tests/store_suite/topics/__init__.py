@@ -1,0 +1,1 @@
+"""The tests of ``tests.store_suite.StoreSuite``, by topic."""
