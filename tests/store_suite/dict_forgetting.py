@@ -32,7 +32,7 @@ def forget(draft: Namespace, selection: Selection) -> None:
     spelling = _spelling(draft)
     for update in _first(draft.updates, selection):
         _forget_statements(draft, update, selection)
-    _drop_references(draft, spelling)
+    spelling = _drop_references(draft, spelling)
     if selection.kind == "concept":
         ids = {
             id
@@ -45,6 +45,11 @@ def forget(draft: Namespace, selection: Selection) -> None:
         for id in selection.value.entities:
             draft.entities.pop(id, None)
         draft.triplets -= selection.value.triplets
+    _drop_what_nothing_shows(draft)
+    # A passage that went with its last entity may have been what a mention refers to.
+    while _spelling(draft) != spelling:
+        spelling = _drop_references(draft, spelling)
+        _drop_what_nothing_shows(draft)
     if selection.kind == "everything":
         draft.vector_sizes.clear()
         draft.vector_model = None
@@ -52,7 +57,6 @@ def forget(draft: Namespace, selection: Selection) -> None:
         draft.open_session = None
     elif sum(len(update.vectors) for update in draft.updates) < before:
         draft.vector_revision += 1
-    _drop_what_nothing_shows(draft)
     if draft.open_session and draft.open_session[0] not in map(t_of, draft.updates):
         draft.open_session = None
 
@@ -176,9 +180,9 @@ def _spelling(draft: Namespace) -> dict[str, set[str]]:
     }
 
 
-def _drop_references(draft: Namespace, before: Mapping[str, set[str]]) -> None:
+def _drop_references(draft: Namespace, before: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Drop each mention by reference whose passage spelled its concept ``before`` and does not any
-    more, or is gone."""
+    more, or is gone; what passages spell then."""
     now = _spelling(draft)
     for update in list(draft.updates):
 
@@ -203,8 +207,7 @@ def _drop_references(draft: Namespace, before: Mapping[str, set[str]]) -> None:
             del draft.updates[place]
         else:
             draft.updates[place] = left
-    if _spelling(draft) != now:
-        _drop_references(draft, now)
+    return now if _spelling(draft) == now else _drop_references(draft, now)
 
 
 def without_references(
@@ -330,7 +333,7 @@ def _drop_what_nothing_shows(draft: Namespace) -> None:
                 triplet for triplet in before.triplets if ends_of(triplet) in draft.triplets
             ),
         )
-        is_blank = update.text is not None and not update.text.strip()
+        is_blank = update.text is not None and not (update.text.strip() or update.statements)
         lost_all = bool(before.elements) and not update.elements
         if not (is_empty(update) or (is_blank and lost_all)):
             left.append(update)

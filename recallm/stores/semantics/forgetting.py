@@ -438,13 +438,14 @@ def _ends(triplets: Iterable[TripletUpsert]) -> set[tuple[str, int]]:
 def _without_elements(
     update: PreparedUpdate, *, elements: Collection[ElementKey]
 ) -> PreparedUpdate | None:
-    """``update`` without these entities and triplets; None where it has no other and no text."""
+    """``update`` without these entities and triplets; None where it has no other, no statement and
+    no text."""
     left = replace(
         update,
         entities=tuple(e for e in update.entities if e.id not in elements),
         triplets=tuple(x for x in update.triplets if x.element not in elements),
     )
-    return left if left.elements or (left.text or "").strip() else None
+    return left if left.elements or left.statements or (left.text or "").strip() else None
 
 
 def without_entries(metadata: Mapping[str, Any], labels: Iterable[str]) -> Mapping[str, Any]:

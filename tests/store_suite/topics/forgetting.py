@@ -26,6 +26,7 @@ from tests.store_suite.topics.base import (
     StoreTests,
     apply_each,
     at,
+    delete_graph,
     find_passage,
     forget,
     oracle_snapshot,
@@ -506,3 +507,33 @@ class ForgettingTests(StoreTests):
         with store.reader(namespace, Horizon()) as reader:
             assert [it.id for it in reader.passages()] == ["text"]
             assert reader.sessions() == []
+
+    def test_mentions_of_a_passage_that_goes_with_its_last_element(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """A mention that refers to an empty passage goes with it, however the passage went."""
+        bare = PreparedUpdate(id="bare", text="", entities=(entity("e", "Eve"),))
+        referring = prepared("1", "[Bo] met {her>ann@bare}, {she>ann@bare} met [Cy]")
+        apply_each(store, namespace, bare, referring)
+        assert delete_graph(store, namespace, entities=["e"]) == Forgotten(
+            passages=1, concepts=2, relations=2, entities=1
+        )
+        self.as_if(
+            store,
+            namespace,
+            [replace(prepared("1", "[Bo] met her, she met [Cy]"), t_index=2, neighbours=())],
+            [bare, referring],
+            2,
+        )
+
+    def test_a_proposition_outlives_its_span(self, store: GraphStore, namespace: str) -> None:
+        """Deleted entities take no statement along, also where its passage has no text left."""
+        passage = prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve", position=1),))
+        [said] = passage.statements
+        proposition = replace(said, position=1, text="Ann knows Bo")
+        apply_each(store, namespace, replace(passage, statements=(said, proposition)))
+        assert forget(store, namespace, "statement", "1#0").statements == 1
+        assert delete_graph(store, namespace, entities=["e"]) == Forgotten(concepts=1, entities=1)
+        with store.reader(namespace, Horizon()) as reader:
+            [passage_left], [left] = reader.passages(), reader.statements([statement_key(1, 1)])
+        assert (passage_left.text, left.text) == ("", "Ann knows Bo")
