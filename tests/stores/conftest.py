@@ -1,16 +1,18 @@
-"""Fixtures of the tests of single stores; the shared suite has its own."""
+"""Fixtures of the tests of stores."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from typing import LiteralString
 from urllib.parse import urlsplit
 
 import pytest
 from neo4j import Driver, GraphDatabase
 
 from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.neo4j.transaction import Row, Tx, UnlockedQueries
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 
@@ -20,8 +22,9 @@ def namespace() -> str:
     return f"test-{uuid.uuid4()}"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
+    """One driver for a file: a store leaves open what it was given."""
     with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
         yield driver
 
@@ -37,3 +40,22 @@ def proxy(neo4j_server: RunningServer) -> Iterator[Proxy]:
 def store(driver: Driver) -> Iterator[Neo4jStore]:
     with closing(Neo4jStore(driver)) as store:
         yield store
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries that are run from now on."""
+    run: list[str] = []
+    rows, commit = Tx.rows, UnlockedQueries.commit
+
+    def noted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
+        run.append(query)
+        return rows(tx, query, parameters)
+
+    def noted_commit(queries: UnlockedQueries) -> None:
+        run.extend([] if queries.at_commit is None else [queries.at_commit[0]])
+        commit(queries)
+
+    monkeypatch.setattr(Tx, "rows", noted)
+    monkeypatch.setattr(UnlockedQueries, "commit", noted_commit)
+    return run

@@ -15,9 +15,8 @@ _SECRET = "s3cret"
 _WHAT_TO_WRITE = r"neo4j://HOST:7687 .* \./NAME for a file"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_files_and_servers() -> None:
+    for text in (
         "memory.db",
         "./localhost:7687",
         "folder/a:1",
@@ -27,77 +26,66 @@ _WHAT_TO_WRITE = r"neo4j://HOST:7687 .* \./NAME for a file"
         "C:/x.db",
         "c:1",
         ":memory:",
-    ],
+    ):
+        assert not is_server(text), text
+    for text in ("neo4j://h", "bolt+s://h:1", "NEO4J+SSC://h", " bolt://[::1]:7687"):
+        assert is_server(text), text
+        assert checked_uri(text).hostname, text
+
+
+_NEITHER = (
+    ("localhost:7687", _WHAT_TO_WRITE),
+    ("db.example.com:7687/", _WHAT_TO_WRITE),
+    ("[::1]:7687", _WHAT_TO_WRITE),
+    (":7687", _WHAT_TO_WRITE),
+    ("notes:today.db", _WHAT_TO_WRITE),
+    ("neo4j:/h", _WHAT_TO_WRITE),
+    ("bolt:h", _WHAT_TO_WRITE),
+    ("bolt+s:h:7687", _WHAT_TO_WRITE),
+    (f"neo4j:{_SECRET}@h", _WHAT_TO_WRITE),
+    (f"ann:{_SECRET}@h", _WHAT_TO_WRITE),
+    ("http://h", _WHAT_TO_WRITE),
+    ("http:/h", _WHAT_TO_WRITE),
+    (f"postgres://ann:{_SECRET}@h/db", _WHAT_TO_WRITE),
+    (f"jdbc:neo4j://ann:{_SECRET}@h", _WHAT_TO_WRITE),
+    (f"://ann:{_SECRET}@h", _WHAT_TO_WRITE),
+    ("x://h", _WHAT_TO_WRITE),
+    ("file:m.db", _WHAT_TO_WRITE),
+    (f"neo4j://ann:{_SECRET}@h", "auth="),
+    (f"bolt://{_SECRET}@h", "auth="),
+    (f"neo4j://ann:{_SECRET}/@h", "auth="),
+    (f"neo4j://h:{_SECRET}", "a number from 1 to 65535"),
+    ("bolt://h:99999", "a number from 1 to 65535"),
+    ("neo4j://h:0", "a number from 1 to 65535"),
+    ("neo4j://", "names a host"),
+    ("bolt://[::1", "names a host"),
+    (f"bolt://h?password={_SECRET}", "write neo4j://HOST:7687"),
+    (f"neo4j://h?{_SECRET}", "write neo4j://HOST:7687"),
 )
-def test_files(text: str) -> None:
-    assert not is_server(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["neo4j://h", "bolt+s://h:1", "NEO4J+SSC://h", " bolt://[::1]:7687"]
-)
-def test_servers(text: str) -> None:
-    assert is_server(text)
-    assert checked_uri(text).hostname
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("localhost:7687", _WHAT_TO_WRITE),
-        ("db.example.com:7687/", _WHAT_TO_WRITE),
-        ("[::1]:7687", _WHAT_TO_WRITE),
-        (":7687", _WHAT_TO_WRITE),
-        ("notes:today.db", _WHAT_TO_WRITE),
-        ("neo4j:/h", _WHAT_TO_WRITE),
-        ("bolt:h", _WHAT_TO_WRITE),
-        ("bolt+s:h:7687", _WHAT_TO_WRITE),
-        (f"neo4j:{_SECRET}@h", _WHAT_TO_WRITE),
-        (f"ann:{_SECRET}@h", _WHAT_TO_WRITE),
-        ("http://h", _WHAT_TO_WRITE),
-        ("http:/h", _WHAT_TO_WRITE),
-        (f"postgres://ann:{_SECRET}@h/db", _WHAT_TO_WRITE),
-        (f"jdbc:neo4j://ann:{_SECRET}@h", _WHAT_TO_WRITE),
-        (f"://ann:{_SECRET}@h", _WHAT_TO_WRITE),
-        ("x://h", _WHAT_TO_WRITE),
-        ("file:m.db", _WHAT_TO_WRITE),
-        (f"neo4j://ann:{_SECRET}@h", "auth="),
-        (f"bolt://{_SECRET}@h", "auth="),
-        (f"neo4j://ann:{_SECRET}/@h", "auth="),
-        (f"neo4j://h:{_SECRET}", "a number from 1 to 65535"),
-        ("bolt://h:99999", "a number from 1 to 65535"),
-        ("neo4j://h:0", "a number from 1 to 65535"),
-        ("neo4j://", "names a host"),
-        ("bolt://[::1", "names a host"),
-        (f"bolt://h?password={_SECRET}", "write neo4j://HOST:7687"),
-        (f"neo4j://h?{_SECRET}", "write neo4j://HOST:7687"),
-    ],
-)
-def test_what_is_neither(
-    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_neither(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused with what to write; no file is made, and nothing of a secret is shown."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInputError, match=message) as caught:
-        RecallM(text)
-    assert caught.value.argument == "store"
-    error: BaseException | None = caught.value
-    while error is not None:
-        assert _SECRET not in f"{error!s}{error!r}"
-        assert error.__cause__ is error.__context__ is None
-        error = error.__cause__
-    assert _SECRET not in "".join(traceback.format_exception_only(caught.value))
-    assert not list(tmp_path.iterdir())
+    for text, message in _NEITHER:
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            RecallM(text)
+        assert caught.value.argument == "store", text
+        assert _SECRET not in f"{caught.value!s}{caught.value!r}", text
+        assert caught.value.__cause__ is caught.value.__context__ is None, text
+        assert _SECRET not in "".join(traceback.format_exception_only(caught.value)), text
+        assert not list(tmp_path.iterdir()), text
 
 
-@pytest.mark.parametrize("auth", [f"neo4j:{_SECRET}", ("neo4j", _SECRET, ""), ["neo4j", 7], {}])
-def test_credentials_of_another_shape(auth: object) -> None:
-    """Refused with what to write, and not repeated; a list of two texts is taken as a pair."""
-    with pytest.raises(InvalidInputError, match=r"auth=\(USER, PASSWORD\)") as caught:
-        RecallM("neo4j://localhost:1", auth=auth)  # type: ignore[arg-type]
-    assert caught.value.argument == "auth"
-    assert _SECRET not in "".join(traceback.format_exception_only(caught.value))
-    assert caught.value.__cause__ is caught.value.__context__ is None
+def test_credentials_of_another_shape() -> None:
+    """Refused with what to write, and not repeated."""
+    wrong: tuple[object, ...] = (f"neo4j:{_SECRET}", ("neo4j", _SECRET, ""), ["neo4j", 7], {})
+    for auth in wrong:
+        with pytest.raises(InvalidInputError, match=r"auth=\(USER, PASSWORD\)") as caught:
+            RecallM("neo4j://localhost:1", auth=auth)  # type: ignore[arg-type]
+        assert caught.value.argument == "auth"
+        assert _SECRET not in "".join(traceback.format_exception_only(caught.value))
+        assert caught.value.__cause__ is caught.value.__context__ is None
 
 
 def test_credentials_as_a_list() -> None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from typing import Any, LiteralString
 
 import pytest
 from neo4j import Driver
-from neo4j.exceptions import DriverError
 
 from recallm import RecallM
 from recallm.entity_words import whole_name
-from recallm.errors import ArchiveError, ClosedError
 from recallm.model import (
     Filter,
     Horizon,
@@ -29,61 +24,57 @@ from recallm.model import (
     WriteSummary,
 )
 from recallm.stores.base import Applied
-from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading, schema
+from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading
 from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
-from recallm.stores.neo4j import store as store_module
-from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.transaction import Row, Tx, UnlockedQueries
+from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
-from tests.neo4j.fixtures import RunningServer
 from tests.store_suite.marked_text import entity, mention, prepared, triplet, vector
 from tests.store_suite.snapshots import snapshot
-from tests.store_suite.topics.base import context_version, delete_graph, find_passage
-from tests.stores.rich import rich, snapshot_of
+from tests.store_suite.topics.base import context_version, delete_graph, find_passage, snapshot_of
+from tests.stores.neo4j_tools import nodes_of, rich, rows_of
 
-
-@pytest.mark.parametrize(
-    "evil",
-    [
-        "'}) MATCH (n) DETACH DELETE n //",
-        '"}) MATCH (n) DETACH DELETE n //',
-        "`) DETACH DELETE n //",
-        "$namespace",
-        "\\' OR true //",
-        "*/ MATCH (n) DETACH DELETE n /*",
-        "\u0027) RETURN 1 //",
-    ],
+_EVIL = (
+    "'}) MATCH (n) DETACH DELETE n //",
+    '"}) MATCH (n) DETACH DELETE n //',
+    "`) DETACH DELETE n //",
+    "$namespace",
+    "\\' OR true //",
+    "*/ MATCH (n) DETACH DELETE n /*",
+    "\u0027) RETURN 1 //",
 )
-def test_cypher_in_every_string(store: Neo4jStore, namespace: str, evil: str) -> None:
+
+
+def test_cypher_in_every_string(store: Neo4jStore, namespace: str) -> None:
     """It is text: it comes back as it was, and nobody else's memory changes."""
     other = f"{namespace}-other"
     store.apply(other, [rich("1")])
     before = snapshot_of(store, other)
-    strange = f"{namespace}{evil}"
-    update = prepared(
-        evil,
-        f"[{evil}={evil}] and [Bo]",
-        source=evil,
-        session=evil,
-        speaker=evil,
-        speaker_concept=evil,
-        metadata={evil: evil},
-        key=evil,
-        path=(evil,),
-        entities=(entity(evil, evil, evil, type=evil, properties={evil: evil}),),
-        triplets=(triplet(evil, evil, evil, properties={evil: evil}),),
-    )
-    store.apply(strange, [update])
-    with store.reader(strange, Horizon()) as reader:
-        passage = find_passage(reader, evil)
-        assert passage is not None
-        assert (passage.source, passage.metadata) == (evil, {evil: evil})
-        where = Filter(speaker=evil, session=evil, metadata={evil: evil})
-        assert reader.mentions([evil], limit=1, where=where)[evil].statements == 1
-        assert [it.id for it in reader.entities([evil])] == [evil]
-        assert [it.predicate for it in reader.triplets(predicates=[evil])] == [evil]
-        assert [{it.a, it.b} for it in reader.relations([evil])] == [{evil, "bo"}]
-    assert store.forget(strange, Selection(kind="concept", value=evil)).passages == 1
+    for evil in _EVIL:
+        strange = f"{namespace}{evil}"
+        update = prepared(
+            evil,
+            f"[{evil}={evil}] and [Bo]",
+            source=evil,
+            session=evil,
+            speaker=evil,
+            speaker_concept=evil,
+            metadata={evil: evil},
+            key=evil,
+            path=(evil,),
+            entities=(entity(evil, evil, evil, type=evil, properties={evil: evil}),),
+            triplets=(triplet(evil, evil, evil, properties={evil: evil}),),
+        )
+        store.apply(strange, [update])
+        with store.reader(strange) as reader:
+            passage = find_passage(reader, evil)
+            assert passage is not None
+            assert (passage.source, passage.metadata) == (evil, {evil: evil})
+            where = Filter(speaker=evil, session=evil, metadata={evil: evil})
+            assert reader.mentions([evil], limit=1, where=where)[evil].statements == 1
+            assert [it.id for it in reader.entities([evil])] == [evil]
+            assert [it.predicate for it in reader.triplets(predicates=[evil])] == [evil]
+            assert [{it.a, it.b} for it in reader.relations([evil])] == [{evil, "bo"}]
+        assert store.forget(strange, Selection(kind="concept", value=evil)).passages == 1
     assert snapshot_of(store, other) == before
 
 
@@ -127,82 +118,6 @@ def test_numbers_that_no_integer_of_a_server_holds(store: Neo4jStore, namespace:
     assert store.forget(namespace, Selection(kind="before", value=vast)).passages == 2
 
 
-def test_rows_that_a_crash_left(
-    driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is forgotten is gone at once; where deleting its rows was cut short, the next store
-    that is opened ends it in the background."""
-    with closing(Neo4jStore(driver)) as store:
-        store.apply(namespace, [rich("1"), rich("2")])
-        rows = _rows(driver, namespace)
-        with monkeypatch.context() as patch:
-            patch.setattr(store_module, "purge", lambda connection: None)
-            forgotten = store.forget(namespace, Selection(kind="everything", value=True))
-            assert (forgotten.passages, forgotten.statements, forgotten.triplets) == (2, 4, 1)
-            with store.reader(namespace, Horizon()) as reader:
-                assert reader.state.t_index == 2
-                assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
-            assert _nodes(driver, rows) > 0
-        assert store.apply(namespace, [rich("1")])[0].t_index == 3
-    with closing(Neo4jStore(driver)):
-        _wait_until(lambda: _nodes(driver, rows) == 0)
-    with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
-        assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
-
-
-def test_a_store_is_closed_while_it_purges(
-    neo4j_server: RunningServer, driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither opening nor closing waits for a portion; what is left is for the next store."""
-    monkeypatch.setattr(generations, "_AT_ONCE", 1)
-    begun, go_on = threading.Event(), threading.Event()
-    write = Connection.write
-
-    def held(self: Connection, work: Callable[[Tx], Any], *, locks: bool = True) -> Any:
-        if threading.current_thread().name == "recallm-purge":
-            begun.set()
-            assert go_on.wait(60)
-        return write(self, work, locks=locks)
-
-    with closing(Neo4jStore(driver)) as store, monkeypatch.context() as patch:
-        store.apply(namespace, [rich("1"), rich("2")])
-        rows = _rows(driver, namespace)
-        patch.setattr(store_module, "purge", lambda connection: None)
-        store.forget(namespace, Selection(kind="everything", value=True))
-    before = _nodes(driver, rows)
-    with monkeypatch.context() as patch:
-        patch.setattr(Connection, "write", held)
-        store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
-        assert begun.wait(60)
-        with store.reader(namespace, Horizon()) as reader:
-            assert reader.state.t_index == 2
-        store.close()
-        with pytest.raises(ClosedError):
-            store.namespaces()
-        go_on.set()
-        _wait_until(lambda: "recallm-purge" not in {it.name for it in threading.enumerate()})
-        with pytest.raises(DriverError):
-            store.driver.verify_connectivity()
-    assert 0 < _nodes(driver, rows) <= before
-    with closing(Neo4jStore(driver)) as store:
-        _wait_until(lambda: not store._connection.rows(generations.GARBAGE, {}))
-    assert _nodes(driver, rows) == 0
-
-
-def _wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait for what happens in the background."""
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
-def test_opening_is_one_query(driver: Driver, store: Neo4jStore, queries: list[str]) -> None:
-    """Where the graph is there and nothing is to be purged."""
-    Neo4jStore(driver).close()
-    assert queries == [schema.READ_VERSION]
-
-
 def test_rows_have_a_number(driver: Driver, store: Neo4jStore, namespace: str) -> None:
     """Not the name of their namespace: eight bytes in each node, relationship and index. Writers
     who meet at a new namespace agree on the number, and no other namespace has it."""
@@ -210,7 +125,7 @@ def test_rows_have_a_number(driver: Driver, store: Neo4jStore, namespace: str) -
         jobs = [pool.submit(store.apply, namespace, [rich(f"{n}")]) for n in range(4)]
         assert sorted(job.result()[0].t_index for job in jobs) == [1, 2, 3, 4]
     store.apply(f"{namespace}-other", [rich("1")])
-    numbers = {_rows(driver, name) for name in (namespace, f"{namespace}-other")}
+    numbers = {rows_of(driver, name) for name in (namespace, f"{namespace}-other")}
     assert len(numbers) == 2
     kept, _, _ = driver.execute_query(
         """MATCH (n) WHERE n.namespace IN $numbers RETURN DISTINCT n.namespace AS number
@@ -238,12 +153,12 @@ def test_vectors_and_their_sizes_are_purged(
     with store.reader(namespace, Horizon()) as reader:
         assert (reader.state.vector_bytes.get("m"), reader.state.vector_bytes.get(long)) == (4, 2)
         assert reader.entity_vectors(model=long) == {"e": b"2."}
-    rows = _rows(driver, namespace)
-    counted = _nodes(driver, rows)
+    rows = rows_of(driver, namespace)
+    counted = nodes_of(driver, rows)
     delete_graph(store, namespace, entities=["e"])
-    assert counted - _nodes(driver, rows) == 4
+    assert counted - nodes_of(driver, rows) == 4
     store.forget(namespace, Selection(kind="everything", value=True))
-    assert _nodes(driver, rows) == 0
+    assert nodes_of(driver, rows) == 0
 
 
 def test_no_node_of_what_was_forgotten_stays(
@@ -251,11 +166,11 @@ def test_no_node_of_what_was_forgotten_stays(
 ) -> None:
     """Not even the name of its session."""
     store.apply(namespace, [rich("1"), prepared("2", "[Ann] met [Bo].", session="a secret")])
-    rows = _rows(driver, namespace)
-    assert _nodes(driver, rows) > 0
+    rows = rows_of(driver, namespace)
+    assert nodes_of(driver, rows) > 0
     store.forget(namespace, Selection(kind="session", value="a secret"))
     store.forget(namespace, Selection(kind="id", value="1"))
-    assert _nodes(driver, rows) == 0
+    assert nodes_of(driver, rows) == 0
 
 
 def test_what_joins_while_it_is_dumped(
@@ -297,28 +212,6 @@ def test_what_comes_after_a_dump_was_begun(store: Neo4jStore, namespace: str) ->
         [record] = list(reader.dump())
     assert isinstance(record, PreparedUpdate)
     assert record.entities[0].properties == {"k": 1}
-
-
-def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:
-    """Written in portions, seen as a whole, or not at all."""
-    store.apply(f"{namespace}-source", [rich(f"{n}") for n in range(3)])
-    with store.reader(f"{namespace}-source", Horizon()) as reader:
-        records = list(reader.dump())
-
-    def broken() -> Iterator[PreparedUpdate | Summary]:
-        for copy in range(400):
-            for t, record in enumerate(records, start=1 + 3 * copy):
-                assert isinstance(record, PreparedUpdate)
-                yield replace(record, id=f"{t}", t_index=t)
-        raise ArchiveError("cut short")
-
-    before = _all_nodes(driver)
-    with pytest.raises(ArchiveError, match="cut short"):
-        store.restore(namespace, 9999, broken())
-    assert namespace not in store.namespaces()
-    # The node of the namespace itself may stay.
-    assert _all_nodes(driver) - before <= 1
-    assert store.restore(namespace, 3, records) == 3
 
 
 def test_properties_of_an_archive_in_portions(
@@ -469,49 +362,6 @@ def _operators(plan: dict[str, Any]) -> Iterator[str]:
         yield from _operators(child)
 
 
-def _all_nodes(driver: Driver) -> int:
-    counted, _, _ = driver.execute_query("MATCH (n) RETURN count(n) AS count")
-    found: int = counted[0]["count"]
-    return found
-
-
-def _rows(driver: Driver, namespace: str) -> int:
-    """The number of a namespace's rows."""
-    found, _, _ = driver.execute_query(
-        "MATCH (n:RecallMNamespace {key: $namespace}) RETURN n.rows AS rows", namespace=namespace
-    )
-    rows: int = found[0]["rows"]
-    return rows
-
-
-def _nodes(driver: Driver, rows: int) -> int:
-    """How many nodes a generation of a namespace has."""
-    counted, _, _ = driver.execute_query(
-        "MATCH (n {namespace: $rows}) RETURN count(n) AS count", rows=rows
-    )
-    found: int = counted[0]["count"]
-    return found
-
-
-@pytest.fixture
-def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The queries that are run from now on."""
-    run: list[str] = []
-    rows, commit = Tx.rows, UnlockedQueries.commit
-
-    def noted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
-        run.append(query)
-        return rows(tx, query, parameters)
-
-    def noted_commit(queries: UnlockedQueries) -> None:
-        run.extend([] if queries.at_commit is None else [queries.at_commit[0]])
-        commit(queries)
-
-    monkeypatch.setattr(Tx, "rows", noted)
-    monkeypatch.setattr(UnlockedQueries, "commit", noted_commit)
-    return run
-
-
 def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
     """However long the text, a handful of queries write it."""
     many = [f"[Ann] met [N{n}] in [P{n % 7}]" for n in range(200)]
@@ -579,13 +429,14 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
         assert reader.relations(["n1"], limit=9)[0].strength == 6
 
 
-def test_readers_beside_writers(store: Neo4jStore, namespace: str) -> None:
+@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.nightly)])
+def test_readers_beside_writers(store: Neo4jStore, namespace: str, times: int) -> None:
     """What is replaced or forgotten while it is read is left out; what is read is whole."""
     _keep_items(store, namespace, 0, rounds=3)
     with RecallM(store, namespace=namespace) as memory, ThreadPoolExecutor(6) as pool:
         memory.recall("Whom did Ann meet?")
-        jobs = [pool.submit(_keep_items, store, namespace, n, rounds=40) for n in (1, 2, 3)]
-        jobs += [pool.submit(_read_items, store, memory) for _ in range(60)]
+        jobs = [pool.submit(_keep_items, store, namespace, n, rounds=10 * times) for n in (1, 2, 3)]
+        jobs += [pool.submit(_read_items, store, memory) for _ in range(15 * times)]
         failures = [job.exception() for job in jobs]
     assert [repr(failure) for failure in failures if failure is not None] == []
 

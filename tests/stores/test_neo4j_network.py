@@ -44,7 +44,7 @@ from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.topics.base import delete_graph
-from tests.stores.rich import rich
+from tests.stores.neo4j_tools import rich
 
 _BOUND = 100
 """Seconds after which a test fails: what hangs does so for longer."""
@@ -120,26 +120,23 @@ _WRITES: dict[str, Callable[[Neo4jStore, str], object]] = {
 
 
 @pytest.mark.parametrize("reply", [True, False], ids=["reply lost", "commit lost"])
-@pytest.mark.parametrize("write", _WRITES.values(), ids=_WRITES)
 def test_a_lost_commit(
-    store: Neo4jStore,
-    unsteady: Neo4jStore,
-    proxy: Proxy,
-    namespace: str,
-    write: Callable[[Neo4jStore, str], object],
-    reply: bool,
+    store: Neo4jStore, unsteady: Neo4jStore, proxy: Proxy, namespace: str, reply: bool
 ) -> None:
     """A write is done once, and says what it would have said, whatever of its commit was lost."""
-    steady = f"{namespace}-steady"
-    for name in (namespace, steady):
-        store.apply(name, [rich("1"), prepared("2", "[Ann] sat", path=("p",), key="k")])
-    proxy.lose_commits(1, reply=reply)
-    assert write(unsteady, namespace) == write(store, steady)
-    # What changes nothing commits nothing.
-    assert proxy.commits_lost == (write is not _WRITES["a passage that is there"])
-    assert _dumped(store, namespace) == _dumped(store, steady)
-    assert write(unsteady, namespace) == write(store, steady)
-    assert _dumped(store, namespace) == _dumped(store, steady)
+    for what, write in _WRITES.items():
+        names = f"{namespace} {what}", f"{namespace} {what}, steady"
+        for name in names:
+            store.apply(name, [rich("1"), prepared("2", "[Ann] sat", path=("p",), key="k")])
+        lost = proxy.commits_lost
+        proxy.lose_commits(1, reply=reply)
+        assert write(unsteady, names[0]) == write(store, names[1]), what
+        # What changes nothing commits nothing.
+        assert proxy.commits_lost - lost == (what != "a passage that is there"), what
+        proxy.lose_commits(0, reply=reply)
+        assert _dumped(store, names[0]) == _dumped(store, names[1]), what
+        assert write(unsteady, names[0]) == write(store, names[1]), what
+        assert _dumped(store, names[0]) == _dumped(store, names[1]), what
 
 
 def test_lost_replies_of_a_restore(
@@ -282,7 +279,7 @@ def _stop_with_the_lock(uri: str, auth: tuple[str, str], namespace: str) -> None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
-@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize("goes_on", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_process_that_stops_with_the_lock(
     neo4j_server: RunningServer,
     store: Neo4jStore,
@@ -329,7 +326,7 @@ def test_work_that_takes_longer_than_its_bound(store: Neo4jStore, namespace: str
 
 
 @pytest.mark.usefixtures("short_work_limits")
-@pytest.mark.parametrize("call", ["read", "write"])
+@pytest.mark.parametrize("call", ["write", pytest.param("read", marks=pytest.mark.nightly)])
 def test_connections_that_are_half_open(
     store: Neo4jStore,
     unsteady: Neo4jStore,
@@ -349,7 +346,7 @@ def test_connections_that_are_half_open(
 
 
 @pytest.mark.usefixtures("short_work_limits")
-@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+@pytest.mark.parametrize("scheme", ["neo4j", pytest.param("bolt", marks=pytest.mark.nightly)])
 def test_a_network_that_is_silent(
     neo4j_server: RunningServer,
     proxy: Proxy,

@@ -55,11 +55,12 @@ def _reads(reader: GraphReader) -> list[object]:
 
 
 def _agree(stores: Sequence[Neo4jStore | DictStore], namespace: str) -> None:
-    for horizon in (Horizon(), Horizon(as_of=64), Horizon(as_of=200)):
+    """Parts of the lists at some horizons, and all that can be said now."""
+    for horizon in (Horizon(as_of=64), Horizon(as_of=200), Horizon()):
         answers = []
         for store in stores:
             with store.reader(namespace, horizon) as reader:
-                answers.append((_reads(reader), snapshot(reader)))
+                answers.append((_reads(reader), snapshot(reader) if horizon == Horizon() else None))
         assert answers[0][0] == answers[1][0]
         assert answers[0][1] == answers[1][1]
 
@@ -143,7 +144,7 @@ def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) ->
     store.apply(namespace, [prepared(f"p{n}", "[Ann] ran") for n in range(60)])
 
     def write() -> None:
-        for n in range(60, 400):
+        for n in range(60, 180):
             store.apply(namespace, [prepared(f"p{n}", "[Ann] ran")])
 
     reads = 0

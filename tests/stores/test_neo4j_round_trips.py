@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -16,6 +16,7 @@ from recallm.stores.neo4j.transaction import UnlockedQueries
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 from tests.store_suite.marked_text import prepared
+from tests.stores.neo4j_tools import letters
 
 _TALK = [
     f"Ann moved to town {place} in May." if place % 3 else f"Bob cooks dish {place}; Ann sings."
@@ -36,13 +37,10 @@ def store(neo4j_server: RunningServer, proxy: Proxy) -> Iterator[Neo4jStore]:
         yield store
 
 
-def _letters(texts: Sequence[str]) -> list[list[float]]:
-    """Vectors that are near where texts have the same letters."""
-    return [[1.0, *(float(text.lower().count(letter)) for letter in "abcdlmot")] for text in texts]
-
-
-@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
-@pytest.mark.parametrize("embeddings", [None, _letters])
+@pytest.mark.parametrize(
+    "delay", [0.01, *(pytest.param(it, marks=pytest.mark.nightly) for it in (0.0, 0.03))]
+)
+@pytest.mark.parametrize("embeddings", [None, letters])
 def test_a_recall_takes_at_most_eight(
     store: Neo4jStore, proxy: Proxy, embeddings: object, delay: float
 ) -> None:
@@ -92,8 +90,10 @@ def test_reads_together_take_one(store: Neo4jStore, proxy: Proxy) -> None:
             assert proxy.trips == 1
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
-@pytest.mark.parametrize("embeddings", [None, _letters])
+@pytest.mark.parametrize(
+    "delay", [0.01, *(pytest.param(it, marks=pytest.mark.nightly) for it in (0.0, 0.03))]
+)
+@pytest.mark.parametrize("embeddings", [None, letters])
 def test_a_write_takes_at_most_four(
     store: Neo4jStore, proxy: Proxy, embeddings: object, delay: float
 ) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import zlib
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,31 +13,50 @@ from neo4j import Driver, GraphDatabase
 from langchain_recallm import RecallMChatMessageHistory, RecallMRetriever
 from recallm import NewEntity, RecallM
 from recallm.errors import ClosedError, InvalidInputError, StoreError
+from recallm.model import AddVectors, ContextVersion, Selection, WriteSummary
 from recallm.stores import opening
-from recallm.stores.base import GraphStore
+from recallm.stores.base import Applied, GraphStore
 from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sharded import ShardedStore
 from recallm.stores.sqlite import SQLiteStore
 from tests.neo4j.fixtures import RunningServer
-from tests.neo4j.server import Neo4jServer
-from tests.store_suite.topics.archiving import ArchivingTests
-from tests.store_suite.topics.forgetting import ForgettingTests
-from tests.store_suite.topics.isolation import IsolationTests
+from tests.neo4j.proxy import Proxy
+from tests.store_suite.marked_text import prepared
+from tests.store_suite.snapshots import snapshot
+from tests.store_suite.topics.base import at, snapshot_of, summary
 
 
 def _open(target: Any, bookmark: str | None) -> tuple[GraphStore, bool]:
     return SQLiteStore(target), True
 
 
-class TestShardedStore(IsolationTests, ArchivingTests, ForgettingTests):
-    """Each operation reaches the store of its namespace: two files."""
-
-    @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[GraphStore]:
-        """A store whose files nothing else uses."""
-        files = [tmp_path / "0.db", tmp_path / "1.db"]
-        with closing(ShardedStore(lambda name: files[zlib.crc32(name.encode()) % 2], _open)) as it:
-            yield it
+def test_each_operation_reaches_the_store_of_its_namespace(tmp_path: Path) -> None:
+    """It answers what that store answers; the other store hears nothing."""
+    files = {name: tmp_path / f"{name}.db" for name in ("one", "two")}
+    update = prepared("1", "[Ann] met [Bo]", expires_at=at(1))
+    version = ContextVersion(t_index=1, statements=1, summary_t=None)
+    with closing(ShardedStore(files.__getitem__, _open)) as store:
+        for name in files:
+            assert store.apply(name, [update]) == [Applied(t_index=1)]
+        written = WriteSummary(summary=summary("ann", 1), expected=version)
+        assert store.amend("one", written) == 1
+        assert store.amend("one", AddVectors(model="m", vectors={1 << 20: b"four"})) == 1
+        with store.reader("one") as reader, closing(SQLiteStore(files["one"])) as file:
+            assert snapshot(reader) == snapshot_of(file, "one")
+            assert reader.stats().summaries == reader.stats().vectors == 1
+            records = list(reader.dump())
+        assert store.forget("one", Selection(kind="expired", value=at(1), limit=1)).passages == 1
+        assert snapshot_of(store, "two")["stats"].passages == 1
+        assert not store.forget("one", Selection(kind="everything", value=True))
+        assert store.forget("two", Selection(kind="everything", value=True)).summaries == 0
+        with pytest.raises(InvalidInputError):
+            store.restore("one", 1, records)
+        assert store.namespaces() == ["one", "two"]
+    with pytest.raises(ClosedError):
+        store.apply("one", [update])
+    with closing(ShardedStore(lambda name: tmp_path / f"{name}.db", _open)) as store:
+        assert store.restore("three", 1, records) == 1
+        assert snapshot_of(store, "three")["stats"].summaries == 1
 
 
 class _Stores:
@@ -177,11 +194,11 @@ def test_a_shard_that_cannot_be_opened(tmp_path: Path) -> None:
         assert memory.namespaces() == ("ann", "bob")
 
 
-@pytest.mark.parametrize("given", [3, ["a.db"], lambda name: "a.db"])
-def test_no_target(given: object) -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        RecallM(lambda name: given)  # type: ignore[arg-type, return-value]
-    assert caught.value.argument == "store"
+def test_no_target() -> None:
+    for given in (3, ["a.db"], lambda name: "a.db"):
+        with pytest.raises(InvalidInputError) as caught:
+            RecallM(lambda name, given=given: given)  # type: ignore[arg-type, misc]
+        assert caught.value.argument == "store", given
 
 
 def test_a_function_that_fails(tmp_path: Path) -> None:
@@ -194,39 +211,29 @@ def test_a_function_that_fails(tmp_path: Path) -> None:
         memory.update("Ann loves tea.")
 
 
-def test_two_servers(neo4j_server: RunningServer, namespace: str) -> None:
-    """A namespace a server: each is written at its own, with one pool of connections for each."""
-    with Neo4jServer() as other:
-        uris = {"1": neo4j_server.uri, "2": other.uri}
-        auths = {"1": neo4j_server.auth, "2": other.auth}
-        if auths["1"] != auths["2"]:
-            pytest.skip("the server of NEO4J_URI has another password")
-        first, second, third = (f"{namespace}-{n}" for n in ("1", "2", "22"))
+def test_two_servers(neo4j_server: RunningServer, proxy: Proxy, namespace: str) -> None:
+    """A namespace is read and written at its own address alone, also where a copy reads another;
+    here both addresses lead to one server."""
+    first, second, third = (f"{namespace}-{n}" for n in ("1", "2", "22"))
 
-        def place(name: str) -> str:  # other tests left names of their own on the first server
-            return uris.get(name.removeprefix(f"{namespace}-")[:1], neo4j_server.uri)
+    def place(name: str) -> str:
+        return proxy.uri if name in (second, third) else neo4j_server.uri
 
-        with RecallM(place, auth=other.auth, namespace=first) as memory:
-            memory.update("Ann loves tea.")
-            memory.in_namespace(second).update("Bob loves coffee.")
-            assert memory.in_namespace(second).copy_to(memory.in_namespace(third)) == 1
-            assert memory.copy_to(memory.in_namespace(f"{namespace}-2b")) == 1
-            found = memory.in_namespace(third).recall("Who loves what?").statements
-            assert [it.text for it in found] == ["Bob loves coffee."]
-            assert memory.bookmark != memory.in_namespace(second).bookmark
-            assert set(memory.namespaces()) >= {first, second, third, f"{namespace}-2b"}
-            rows = memory.in_namespace(second).graph.cypher("RETURN 1 AS one")
-            assert rows == [{"one": 1}]
-        here, there = _names(neo4j_server.uri, other.auth), _names(other.uri, other.auth)
-        assert first in here
-        assert first not in there
-        assert there == {second, third, f"{namespace}-2b"}
-        assert not there & here
-
-
-def _names(uri: str, auth: tuple[str, str]) -> set[str]:
-    with closing(Neo4jStore(uri, auth=auth)) as store:
-        return set(store.namespaces())
+    with RecallM(place, auth=neo4j_server.auth, namespace=first) as memory:
+        memory.update("Ann loves tea.")
+        assert proxy.trips == 0
+        memory.in_namespace(second).update("Bob loves coffee.")
+        assert memory.in_namespace(second).copy_to(memory.in_namespace(third)) == 1
+        found = memory.in_namespace(third).recall("Who loves what?").statements
+        assert [it.text for it in found] == ["Bob loves coffee."]
+        assert set(memory.namespaces()) >= {first, second, third}
+        assert memory.in_namespace(second).graph.cypher("RETURN 1 AS one") == [{"one": 1}]
+        trips = proxy.trips
+        assert trips > 0
+        memory.update("Ann loves cocoa.")
+        assert memory.copy_to(memory.in_namespace(f"{namespace}-3")) == 2
+        assert memory.bookmark != memory.in_namespace(second).bookmark
+        assert proxy.trips == trips
 
 
 def test_a_database_a_shard(neo4j_server: RunningServer, namespace: str) -> None:

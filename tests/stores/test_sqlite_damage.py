@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -31,7 +32,6 @@ from tests.store_suite.snapshots import Vocabulary
 from tests.stores.damaged import answers, damage, fill, vocabulary, writes
 
 FILES = 200
-PARTS = 4
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +84,17 @@ def said(values: Iterable[Any]) -> Iterator[str]:
                 yield from said(value)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "files", [range(16), pytest.param(range(16, FILES), marks=pytest.mark.nightly)]
+)
 def test_nothing_false_is_said(
-    sources: list[tuple[Path, Vocabulary, set[str]]], tmp_path: Path, part: int
+    sources: list[tuple[Path, Vocabulary, set[str]]], tmp_path: Path, files: range
 ) -> None:
     """Of files damaged by chance each answer is an error of the store, or holds nothing but what
     was written (some of it may be missing); writing to them ends well or in such an error."""
     told = broken = 0
-    for seed in range(part, FILES, PARTS):
+    for seed in files:
         chance = random.Random(seed)
         whole, known, allowed = sources[chance.random() < 0.3]
         folder = tmp_path / f"{seed}"
@@ -106,7 +109,7 @@ def test_nothing_false_is_said(
         broken += any(value == "an error of the store" for value in found.values()) or not found
         shutil.rmtree(folder)
     assert told > 0
-    assert broken > FILES // PARTS // 4
+    assert broken > len(files) // 4
 
 
 DAMAGED = {
@@ -124,19 +127,25 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("sql", DAMAGED.values(), ids=DAMAGED.keys())
-def test_a_changed_row_is_found_out(tmp_path: Path, sql: str) -> None:
+def test_a_changed_row_is_found_out(tmp_path: Path) -> None:
     """What recall reads is held against its checksum, its total, or what names it."""
-    path = tmp_path / "memory.db"
-    fill(path)
-    with closing(sqlite3.connect(path)) as other:
-        other.create_function("crc32", 1, lambda _: 7, deterministic=True)
-        other.execute(sql)
-        other.commit()
-    with closing(SQLiteStore(path)) as store, store.reader("n") as reader:
-        with pytest.raises(StoreCorruptError, match=r"is damaged: .*; restore a backup") as caught:
-            _recall(reader)
-        assert str(path) in str(caught.value)
+    whole, path = tmp_path / "whole.db", tmp_path / "memory.db"
+    fill(whole)
+    said = dict.fromkeys(DAMAGED, "nothing")
+    for what, sql in DAMAGED.items():
+        shutil.copy(whole, path)
+        with closing(sqlite3.connect(path)) as other:
+            other.create_function("crc32", 1, lambda _: 7, deterministic=True)
+            other.execute(sql)
+            other.commit()
+        with closing(SQLiteStore(path)) as store, store.reader("n") as reader:
+            try:
+                _recall(reader)
+            except StoreCorruptError as error:
+                said[what] = str(error)
+    for what, message in said.items():
+        assert re.search(r"is damaged: .*; restore a backup", message), what
+        assert str(path) in message, what
 
 
 def _recall(reader: GraphReader) -> None:
@@ -148,7 +157,9 @@ def _recall(reader: GraphReader) -> None:
         reader.concepts([stem])
 
 
-def test_an_index_without_its_order_ends(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.nightly)])
+def test_an_index_without_its_order_ends(tmp_path: Path, step: int) -> None:
     """Whoever pages through a damaged index gets an error rather than the same page for ever."""
     path = tmp_path / "memory.db"
     fill(path)
@@ -156,7 +167,7 @@ def test_an_index_without_its_order_ends(tmp_path: Path) -> None:
     content = path.read_bytes()
     pages = [content[at : at + 2048] for at in range(0, len(content), 2048)]
     leaves = [number for number, page in enumerate(pages) if number and page[0] == 13]
-    for one, other in pairwise(leaves):
+    for one, other in list(pairwise(leaves))[::step]:
         swapped = list(pages)
         swapped[one], swapped[other] = swapped[other], swapped[one]
         path.write_bytes(b"".join(swapped))

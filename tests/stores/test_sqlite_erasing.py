@@ -119,7 +119,7 @@ def name(number: int) -> str:
     return "Q" + "".join(random.Random(number).choices("bcdfghjklmnpqrstvwxz", k=14))
 
 
-GROUPS = 20
+NAMES, GROUPS = 600, 10
 
 
 def group(number: int) -> str:
@@ -128,10 +128,10 @@ def group(number: int) -> str:
 
 
 def tell_of_many(store: SQLiteStore) -> None:
-    """900 names, in two namespaces and in no order, so that pages are split in their middle."""
-    numbers = list(range(900))
+    """600 names, in two namespaces and in no order, so that pages are split in their middle."""
+    numbers = list(range(NAMES))
     random.Random(5).shuffle(numbers)
-    for first in range(0, 900, 30):
+    for first in range(0, NAMES, 30):
         store.apply(
             ("n", "other")[first // 30 % 2],
             [
@@ -157,20 +157,20 @@ class TestPagesThatWereSplit:
         for namespace in ("n", "other"):
             for number in range(0, GROUPS, 2):
                 store.forget(namespace, Selection(kind="source", value=group(number)))
-        assert left_of(path, range(0, 900, 2)) == []
-        assert left_of(path, range(1, 900, 2)) == list(range(1, 900, 2))
+        assert left_of(path, range(0, NAMES, 2)) == []
+        assert left_of(path, range(1, NAMES, 2)) == list(range(1, NAMES, 2))
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             check_rows(connection)
-        assert count(store) + count(store, "other") == 450
+        assert count(store) + count(store, "other") == NAMES // 2
         tell_of_many(store)
-        assert count(store) + count(store, "other") == 900
+        assert count(store) + count(store, "other") == NAMES
 
     def test_everything(self, store: SQLiteStore, path: Path) -> None:
         tell_of_many(store)
         for namespace in ("n", "other"):
             assert store.forget(namespace, Selection(kind="everything", value=True))
-        assert left_of(path, range(900)) == []
+        assert left_of(path, range(NAMES)) == []
 
     def test_a_file_too_large_to_tell_its_pages_apart(
         self, store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -180,7 +180,7 @@ class TestPagesThatWereSplit:
         tell_of_many(store)
         for namespace in ("n", "other"):
             assert store.forget(namespace, Selection(kind="concept", value="bo"))
-        assert left_of(path, range(900)) == []
+        assert left_of(path, range(NAMES)) == []
 
     def test_with_two_stores_on_one_file(self, store: SQLiteStore, path: Path) -> None:
         """The other one has pages in its cache that hold copies, and writes them again."""
@@ -190,7 +190,7 @@ class TestPagesThatWereSplit:
                 for namespace in ("n", "other"):
                     store.forget(namespace, Selection(kind="source", value=group(number)))
                 other.apply("n", [prepared(f"new {number}", f"[Cy{number}] met [Bo]")])
-            assert left_of(path, range(0, 900, 2)) == []
+            assert left_of(path, range(0, NAMES, 2)) == []
 
 
 READING = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -26,10 +27,12 @@ from recallm.errors import (
     StoreError,
     StoreFullError,
 )
-from recallm.model import Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.model import POSITION_BITS, Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.stores import sqlite
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from tests.store_suite.marked_text import prepared, triplet
+from tests.store_suite.topics.base import apply_each, at, forget
 from tests.stores.sqlite_rows import check_rows
 
 
@@ -75,20 +78,18 @@ class TestOpening:
         with closing(SQLiteStore(path)) as store:
             assert count(store) == 3
 
-    def test_the_folder_is_missing(self, tmp_path: Path) -> None:
+    def test_no_file_can_be_there(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="does not exist; create it"):
             SQLiteStore(tmp_path / "none" / "memory.db")
-
-    def test_the_path_is_a_folder(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="is a folder"):
             SQLiteStore(tmp_path)
 
-    @pytest.mark.parametrize("content", [b"Dear diary, " * 500, b"\0" * 8192, b"x"], ids=len)
-    def test_the_file_is_no_database(self, path: Path, content: bytes) -> None:
-        path.write_bytes(content)
-        with pytest.raises(StoreCorruptError, match=r"memory\.db is not a"):
-            SQLiteStore(path)
-        assert path.read_bytes() == content
+    def test_the_file_is_no_database(self, path: Path) -> None:
+        for content in (b"Dear diary, " * 500, b"\0" * 8192, b"x"):
+            path.write_bytes(content)
+            with pytest.raises(StoreCorruptError, match=r"memory\.db is not a"):
+                SQLiteStore(path)
+            assert path.read_bytes() == content
 
     def test_the_file_is_another_programs_database(self, path: Path) -> None:
         with closing(sqlite3.connect(path)) as other:
@@ -98,25 +99,17 @@ class TestOpening:
             SQLiteStore(path)
         assert path.read_bytes() == before
 
-    @pytest.mark.parametrize(("version", "advice"), [(99, "upgrade recallm"), (2, "export it")])
-    def test_another_recallm_wrote_the_file(self, path: Path, version: int, advice: str) -> None:
+    def test_another_recallm_wrote_the_file(self, path: Path) -> None:
         fill(path)
-        with closing(sqlite3.connect(path)) as other:
-            other.execute(f"PRAGMA user_version = {version}")
-        before = path.read_bytes()
-        with pytest.raises(SchemaVersionError, match=advice) as caught:
-            SQLiteStore(path)
-        assert (caught.value.found, caught.value.known) == (version, SCHEMA_VERSION)
-        assert path.read_bytes() == before
-
-    def test_an_earlier_recallm_wrote_the_file(self, path: Path) -> None:
-        fill(path)
-        with closing(sqlite3.connect(path)) as older:
-            older.execute("PRAGMA user_version = 0")
-        before = path.read_bytes()
-        with pytest.raises(SchemaVersionError, match="export it with the recallm that wrote it"):
-            SQLiteStore(path)
-        assert path.read_bytes() == before
+        export = "export it with the recallm that wrote it"
+        for version, advice in ((99, "upgrade recallm"), (2, export), (0, export)):
+            with closing(sqlite3.connect(path)) as other:
+                other.execute(f"PRAGMA user_version = {version}")
+            before = path.read_bytes()
+            with pytest.raises(SchemaVersionError, match=advice) as caught:
+                SQLiteStore(path)
+            assert (caught.value.found, caught.value.known) == (version, SCHEMA_VERSION)
+            assert path.read_bytes() == before
 
     def test_the_file_is_damaged(self, path: Path) -> None:
         fill(path, 500)
@@ -347,20 +340,17 @@ class TestMemory:
 
 class TestClosed:
     @pytest.mark.parametrize("in_file", [False, True])
-    def test_an_open_reader_ends_with_its_store(self, in_file: bool, path: Path) -> None:
+    def test_a_reader_outlives_neither_its_block_nor_its_store(
+        self, in_file: bool, path: Path
+    ) -> None:
         store = SQLiteStore(path if in_file else None)
-        with store.reader("n", Horizon()) as reader:
+        with store.reader("n") as ended:
+            pass
+        with store.reader("n") as reader:
             store.close()
-            with pytest.raises(ClosedError):
-                reader.stats()
-
-    @pytest.mark.parametrize("in_file", [False, True])
-    def test_a_reader_does_not_outlive_its_block(self, in_file: bool, path: Path) -> None:
-        with closing(SQLiteStore(path if in_file else None)) as store:
-            with store.reader("n", Horizon()) as reader:
-                pass
-            with pytest.raises(ClosedError):
-                reader.stats()
+            for each in (ended, reader):
+                with pytest.raises(ClosedError):
+                    each.stats()
 
     def test_no_log_is_left_behind(self, path: Path) -> None:
         fill(path)
@@ -417,3 +407,32 @@ def test_a_file_that_another_process_creates_meanwhile(
     with closing(SQLiteStore(path)) as store:
         assert count(store) == 1
     others[0].close()
+
+
+def test_the_time_of_a_forgotten_update_is_stored_nowhere(path: Path) -> None:
+    """The session that the next update may continue is that of a stored passage, or none."""
+
+    def open_t() -> int:
+        with closing(sqlite3.connect(path)) as connection:
+            (row,) = connection.execute("SELECT open_t FROM namespace").fetchone()
+        return int(row)
+
+    with closing(SQLiteStore(path)) as store:
+        apply_each(store, "ns", prepared("1", "[Ann]", timestamp=at(0)))
+        apply_each(store, "ns", prepared("2", "[Bo]", timestamp=at(1)))
+        assert open_t() == 2
+        forget(store, "ns", "id", "1")
+        assert open_t() == 2
+        forget(store, "ns", "id", "2")
+    assert open_t() == 0
+    assert at(1).isoformat().encode() not in path.read_bytes()
+
+
+def test_sql_shifts_statement_keys_by_position_bits() -> None:
+    """The SQL writes the bits of a position as a literal, which must equal the model's constant."""
+    shifts = {
+        int(bits)
+        for module in Path(sqlite.__file__).parent.glob("*.py")
+        for bits in re.findall(r"\bat\)? >> (\d+)", module.read_text("utf-8"))
+    }
+    assert shifts == {POSITION_BITS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import random
 import signal
 import sqlite3
@@ -20,10 +21,10 @@ from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import prepared
 from tests.stores.sqlite_rows import check_rows
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
-
-INTERRUPTS = 5_000
-"""In each of the two tests."""
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -33,15 +34,21 @@ def forgotten_by_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
 
+SHORTEST = 0.005
+"""Seconds that the longest time before a signal is at least."""
+
+
 class Interrupted(BaseException):
     """Raised by the signal handler, as KeyboardInterrupt is."""
 
 
 @contextmanager
 def interrupting() -> Generator[Callable[[Callable[[], object]], bool], None, None]:
-    """``attempt(work)``: whether ``work`` returned before a signal came, after a random time."""
+    """``attempt(work)``: whether ``work`` returned before a signal came, after a random time. The
+    longest time grows on a busy machine, where nothing would ever return otherwise."""
     chance = random.Random(12)
     armed = False
+    longest = SHORTEST
 
     def handler(signum: int, frame: object) -> None:
         del signum, frame
@@ -49,17 +56,18 @@ def interrupting() -> Generator[Callable[[Callable[[], object]], bool], None, No
             raise Interrupted
 
     def attempt(work: Callable[[], object]) -> bool:
-        nonlocal armed
+        nonlocal armed, longest
         done = False
         try:
             armed = True
-            signal.setitimer(signal.ITIMER_REAL, 10 ** chance.uniform(-5, -2.3))
+            signal.setitimer(signal.ITIMER_REAL, 10 ** chance.uniform(-5, math.log10(longest)))
             work()
             done = True
             armed = False
         except Interrupted:
             armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
+        longest = max(SHORTEST, longest * (0.9 if done else 1.1))
         return done
 
     before = signal.signal(signal.SIGALRM, handler)
@@ -70,19 +78,24 @@ def interrupting() -> Generator[Callable[[Callable[[], object]], bool], None, No
         signal.signal(signal.SIGALRM, before)
 
 
-def interrupted_often(store: SQLiteStore, check: Callable[[], None]) -> set[str]:
+def often(some: int, many: int) -> pytest.MarkDecorator:
+    """The argument ``times`` of a test: how often there are interrupts in the day and at night."""
+    return pytest.mark.parametrize("times", [some, pytest.param(many, marks=pytest.mark.nightly)])
+
+
+def interrupted_often(store: SQLiteStore, times: int, check: Callable[[], None]) -> set[str]:
     """Write, read and forget, and be interrupted; the ids whose writing was acknowledged."""
     acknowledged: set[str] = set()
     attempted = interrupts = 0
     with interrupting() as attempt:
-        while interrupts < INTERRUPTS:
+        while interrupts < times:
             attempted += 1
             id = str(attempted)
             if attempt(lambda id=id: store.apply("n", [prepared(id, "[Ann] met [Bo]")])):  # type: ignore[misc]
                 acknowledged.add(id)
             else:
                 interrupts += 1
-                if interrupts % 500 == 0:
+                if interrupts % 50 == 0:
                     check()
             interrupts += not attempt(lambda: read_ids(store))
             if attempted % 10 == 0:
@@ -111,7 +124,8 @@ def read_ids(store: SQLiteStore) -> set[str]:
         return {record.id for record in reader.dump() if isinstance(record, PreparedUpdate)}
 
 
-def test_a_file(tmp_path: Path) -> None:
+@often(300, 5_000)
+def test_a_file(tmp_path: Path, times: int) -> None:
     path = tmp_path / "memory.db"
     store = SQLiteStore(path, timeout=5)
 
@@ -121,7 +135,7 @@ def test_a_file(tmp_path: Path) -> None:
             other.execute("BEGIN IMMEDIATE")
             other.rollback()
 
-    acknowledged = interrupted_often(store, check_other_processes)
+    acknowledged = interrupted_often(store, times, check_other_processes)
     assert acknowledged
     with ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(store.apply, "n", [prepared("last", "[Ann]")]).result(timeout=30)
@@ -139,9 +153,10 @@ def test_a_file(tmp_path: Path) -> None:
         assert read_ids(opened) >= acknowledged
 
 
-def test_a_store_in_memory() -> None:
+@often(300, 5_000)
+def test_a_store_in_memory(times: int) -> None:
     store = SQLiteStore(timeout=5)
-    acknowledged = interrupted_often(store, lambda: None)
+    acknowledged = interrupted_often(store, times, lambda: None)
     with ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(store.apply, "n", [prepared("last", "[Ann]")]).result(timeout=30)
         assert pool.submit(read_ids, store).result(timeout=30) >= acknowledged | {"last"}
@@ -149,7 +164,8 @@ def test_a_store_in_memory() -> None:
         pool.submit(store.close).result(timeout=30)
 
 
-def test_while_another_thread_writes(tmp_path: Path) -> None:
+@often(100, 1_000)
+def test_while_another_thread_writes(tmp_path: Path, times: int) -> None:
     """Interrupted while it waits for the lock, a write leaves the lock to the others."""
     with closing(SQLiteStore(tmp_path / "memory.db", timeout=5)) as store:
         stop: list[bool] = []
@@ -164,7 +180,7 @@ def test_while_another_thread_writes(tmp_path: Path) -> None:
         acknowledged = set()
         with ThreadPoolExecutor(max_workers=1) as pool, interrupting() as attempt:
             using = pool.submit(use)
-            for number in range(1_000):
+            for number in range(times):
                 id = str(number)
                 if attempt(lambda id=id: store.apply("n", [prepared(id, "[Ann]")])):  # type: ignore[misc]
                     acknowledged.add(id)
@@ -174,11 +190,12 @@ def test_while_another_thread_writes(tmp_path: Path) -> None:
         assert read_ids(store) >= acknowledged | threads
 
 
-def test_closing_is_interrupted(tmp_path: Path) -> None:
+@often(25, 200)
+def test_closing_is_interrupted(tmp_path: Path, times: int) -> None:
     """The memory is closed, or works; the file is undamaged either way."""
     path = tmp_path / "memory.db"
     with interrupting() as attempt:
-        for number in range(200):
+        for number in range(times):
             store = SQLiteStore(path, timeout=5)
             store.apply("n", [prepared(str(number), "[Ann] met [Bo]")])
             attempt(store.close)
@@ -187,4 +204,4 @@ def test_closing_is_interrupted(tmp_path: Path) -> None:
             store.close()
             store.close()
     with closing(SQLiteStore(path)) as store:
-        assert read_ids(store) == {str(number) for number in range(200)}
+        assert read_ids(store) == {str(number) for number in range(times)}

@@ -19,7 +19,7 @@ from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore, back_up, restore_file
 from tests.store_suite.marked_text import prepared
 
-HISTORIES = 4
+pytestmark = pytest.mark.slow
 
 WRITER = """
 import os, random, sqlite3, sys
@@ -73,11 +73,12 @@ def run(path: Path, seed: int, *sessions: str) -> None:
     )
 
 
-def test_a_foreign_log_destroys_no_back_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 9), marks=pytest.mark.nightly)])
+def test_a_foreign_log_destroys_no_back_up(tmp_path: Path, seeds: range) -> None:
     """Random histories: a back-up of each kind, then a process that is killed. Its log is replayed
     into its own file, and refused beside the back-up, which stays as it is."""
     wrong: list[object] = []
-    for seed in range(HISTORIES):
+    for seed in seeds:
         chance = random.Random(seed)
         folder = tmp_path / f"{seed}"
         folder.mkdir()

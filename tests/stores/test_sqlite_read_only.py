@@ -17,6 +17,8 @@ from recallm.model import Filter, Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import prepared
 
+pytestmark = pytest.mark.slow
+
 NOBODY = 65534
 
 
@@ -102,10 +104,10 @@ def test_while_somebody_writes_now_and_then(folder: Path) -> None:
 
     def work() -> None:
         last = 0
-        while last < 303:
+        while last < 78:
             try:
                 with closing(SQLiteStore(path)) as store:
-                    while last < 303:
+                    while last < 78:
                         with store.reader("n", Horizon()) as reader:
                             seen = reader.sizes().corpus.statements
                             found = reader.mentions(["bo"], limit=None, where=Filter())["bo"]
@@ -116,7 +118,7 @@ def test_while_somebody_writes_now_and_then(folder: Path) -> None:
 
     with ThreadPoolExecutor(max_workers=1) as pool:
         reading = pool.submit(as_nobody, work)
-        for number in range(100):
+        for number in range(25):
             with closing(SQLiteStore(path)) as writer:
                 writer.apply("n", [prepared(f"{number}-{i}", "[Ann] [Bo]") for i in range(3)])
         reading.result()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from recallm.model import Filter, Horizon
 from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import prepared
@@ -104,35 +102,36 @@ class FilteringTests(StoreTests):
         for where, expected in cases:
             assert self.met(store, namespace, where) == expected, where
 
-    @pytest.mark.parametrize("value", _VALUES, ids=repr)
-    def test_metadata_values(self, store: GraphStore, namespace: str, value: Any) -> None:
+    def test_metadata_values(self, store: GraphStore, namespace: str) -> None:
         """Metadata values are compared as JSON: 1, 1.0, true and "1" are four values."""
-        store.apply(
-            namespace,
-            [
-                prepared(f"{n}", "[Ann]", metadata={"k": other, "x": n})
-                for n, other in enumerate(_VALUES)
-            ]
-            + [prepared("none", "[Ann]", metadata={"other": value}), prepared("bare", "[Ann]")],
-        )
-        place = next(n for n, v in enumerate(_VALUES) if v == value and repr(v) == repr(value))
-        assert self.met(store, namespace, Filter(metadata={"k": value})) == [place + 1]
-        assert self.met(store, namespace, Filter(metadata={"k": value, "x": place})) == [place + 1]
-        assert self.met(store, namespace, Filter(metadata={"k": value, "x": -1})) == []
+        updates = [
+            prepared(f"{n}", "[Ann]", metadata={"k": value, "x": n})
+            for n, value in enumerate(_VALUES)
+        ]
+        updates += [
+            prepared(f"other {n}", "[Ann]", metadata={"other": value})
+            for n, value in enumerate(_VALUES)
+        ]
+        store.apply(namespace, [*updates, prepared("bare", "[Ann]")])
+        for place, value in enumerate(_VALUES):
+            alone, both, wrong = (
+                self.met(store, namespace, Filter(metadata={"k": value, **more}))
+                for more in ({}, {"x": place}, {"x": -1})
+            )
+            assert (alone, both, wrong) == ([place + 1], [place + 1], []), value
 
-    @pytest.mark.parametrize(
-        "key", ["", "a.b", "$", "a'b", 'a"b', "[0]", "é", "k\x00", "😀", "a]`}", "n.id"], ids=repr
-    )
-    def test_metadata_keys(self, store: GraphStore, namespace: str, key: str) -> None:
+    def test_metadata_keys(self, store: GraphStore, namespace: str) -> None:
         """Keys are any strings, and never a path into the values."""
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann]", metadata={key: "v"}),
-            prepared("2", "[Ann]", metadata={"a": {"b": "v"}, "k": "v", "n": {"id": "v"}}),
-            prepared("3", "[Ann]", metadata={key: "w"}),
-        )
-        assert self.met(store, namespace, Filter(metadata={key: "v"})) == [1]
+        keys = ("", "a.b", "$", "a'b", 'a"b', "[0]", "é", "k\x00", "😀", "a]`}", "n.id")
+        updates = [
+            prepared(f"{value} {key}", "[Ann]", metadata={key: value})
+            for value in "vw"
+            for key in keys
+        ]
+        nested = {"a": {"b": "v"}, "k": "v", "n": {"id": "v"}}
+        store.apply(namespace, [*updates, prepared("nested", "[Ann]", metadata=nested)])
+        for t_index, key in enumerate(keys, 1):
+            assert self.met(store, namespace, Filter(metadata={key: "v"})) == [t_index], key
 
     def test_object_keys_have_no_order(self, store: GraphStore, namespace: str) -> None:
         """Objects are equal whatever the order of their keys; lists are not."""

@@ -230,6 +230,7 @@ class ItemTests(StoreTests):
         updates.append(prepared("nothing", "[Ann]", path=("p",), key="z"))
         apply_each(store, namespace, *updates)
         with store.reader(namespace, Horizon()) as reader:
+            every = reader.passages()
             for key in keys:
                 for wanted in values:
                     if not isinstance(wanted, Scalar):
@@ -237,7 +238,7 @@ class ItemTests(StoreTests):
                     found = reader.passages(Filter(path=("p",)), likely={("in", key): wanted})
                     held = {
                         it.id
-                        for it in reader.passages()
+                        for it in every
                         if not isinstance(it.metadata.get("in"), dict)
                         or it.metadata["in"].get(key) == wanted
                     }

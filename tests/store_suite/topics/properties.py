@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind, SetExpiry
 from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
@@ -103,41 +101,47 @@ class PropertyTests(StoreTests):
         for horizon in (Horizon(), Horizon(as_of=1), Horizon(as_of=at(2)), Horizon(now=at(9))):
             assert _kept(store, namespace, horizon) == {"a": 1, "b": 2}
 
-    @pytest.mark.parametrize(
-        ("gone", "left"),
-        [
-            ("abc", {}),
-            ("ab", {"x": 3, "z": None}),
-            ("bc", {"x": 1, "y": 1}),
-            ("ca", {"x": 2, "y": [2]}),
-            ("a", {"x": 3, "y": [2], "z": None}),
-            ("b", {"x": 3, "y": 1, "z": None}),
-            ("c", {"x": 2, "y": [2]}),
-            ("", {"x": 3, "y": [2], "z": None}),
-        ],
-    )
-    def test_what_is_forgotten_takes_its_own_along(
-        self, store: GraphStore, namespace: str, gone: str, left: dict[str, Any]
-    ) -> None:
+    def test_what_is_forgotten_takes_its_own_along(self, store: GraphStore, namespace: str) -> None:
         """Whichever of several passages go, what the others said is there, with the values that it
         had before it was said anew."""
-        apply_each(
-            store,
-            namespace,
-            _graph_only({}),
-            prepared("a", "[Eve] ran", **_told({"x": 1, "y": 1})),
-            prepared("b", "[Eve] sat", **_told({"x": 2, "y": [2]})),
-            prepared("c", "[Eve] slept", **_told({"x": 3, "z": None})),
-        )
-        for id in gone:
-            assert forget(store, namespace, "id", id).passages == 1
-        assert _kept(store, namespace) == left
-        apply_each(store, namespace, _graph_only({"x": 9}))
-        assert _kept(store, namespace) == {**left, "x": 9}
+        cases: dict[str, dict[str, Any]] = {
+            "abc": {},
+            "ab": {"x": 3, "z": None},
+            "bc": {"x": 1, "y": 1},
+            "ca": {"x": 2, "y": [2]},
+            "a": {"x": 3, "y": [2], "z": None},
+            "b": {"x": 3, "y": 1, "z": None},
+            "c": {"x": 2, "y": [2]},
+            "": {"x": 3, "y": [2], "z": None},
+        }
+        for gone, left in cases.items():
+            case = f"{namespace} {gone}"
+            updates = [
+                _graph_only({}),
+                prepared("a", "[Eve] ran", **_told({"x": 1, "y": 1})),
+                prepared("b", "[Eve] sat", **_told({"x": 2, "y": [2]})),
+                prepared("c", "[Eve] slept", **_told({"x": 3, "z": None})),
+            ]
+            store.apply(case, updates)
+            for id in gone:
+                assert forget(store, case, "id", id).passages == 1
+            assert _kept(store, case) == left
+            apply_each(store, case, _graph_only({"x": 9}))
+            assert _kept(store, case) == {**left, "x": 9}
 
-    @pytest.mark.parametrize(
-        ("kind", "value", "left"),
-        [
+    def test_however_it_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+        """Every selection takes exactly the properties of the evidence that it forgets."""
+        a = prepared("a", "[Ann] ran", source="s", timestamp=at(3), **_told({"k": 1}))
+        b = prepared(
+            "b",
+            "[Bo] ran",
+            "[Cy] ran",
+            session="t",
+            timestamp=at(5),
+            expires_at=at(8),
+            **_told({"k": 2}, position=0),
+        )
+        cases: list[tuple[SelectionKind, Any, dict[str, int]]] = [
             ("source", "s", {"k": 2, "l": 2}),
             ("session", "t", {"k": 1}),
             ("statement", "b#0", {"k": 1, "l": 2}),
@@ -146,29 +150,12 @@ class PropertyTests(StoreTests):
             ("concept", "bo", {"k": 1, "l": 2}),
             ("expired", at(9), {"k": 1}),
             ("expired", at(7), {"k": 2, "l": 2}),
-        ],
-    )
-    def test_however_it_is_forgotten(
-        self, store: GraphStore, namespace: str, kind: SelectionKind, value: Any, left: Any
-    ) -> None:
-        """Every selection takes exactly the properties of the evidence that it forgets."""
-        apply_each(
-            store,
-            namespace,
-            prepared("a", "[Ann] ran", source="s", timestamp=at(3), **_told({"k": 1})),
-            prepared(
-                "b",
-                "[Bo] ran",
-                "[Cy] ran",
-                session="t",
-                timestamp=at(5),
-                expires_at=at(8),
-                **_told({"k": 2}, position=0),
-            ),
-        )
-        apply_each(store, namespace, _joining("b", {"l": 2}, position=1))
-        forget(store, namespace, kind, value)
-        assert _kept(store, namespace) == left
+        ]
+        for kind, value, left in cases:
+            case = f"{namespace} {kind} {value}"
+            store.apply(case, [a, b, _joining("b", {"l": 2}, position=1)])
+            forget(store, case, kind, value)
+            assert _kept(store, case) == left, case
 
     def test_given_another_expiry_and_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A passage that expires later is forgotten like any other, an earlier one stays."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from recallm.model import (
     ConceptMention,
     ExtractedStatement,
@@ -80,33 +78,30 @@ def _of_passage(id: str, mention: ConceptMention) -> ConceptMention:
 class ReferenceTests(StoreTests):
     """Mentions with a reference, and statements with a text of their own."""
 
-    @pytest.mark.parametrize("id", ["p1", "", "\x00", "\x1d5\x1f\x1e", "a#0", "é" * 3000])
-    def test_references_are_stored(self, store: GraphStore, namespace: str, id: str) -> None:
+    def test_references_are_stored(self, store: GraphStore, namespace: str) -> None:
         """A reader and a dump give the mentions of a statement as they were written."""
-        updates = [
-            prepared(id, "[Ann] met [Bo]"),
-            prepared("2", "Then {she>ann@p1} ran", "[Cy] sat, {he>cy}"),
-        ]
-        first, second = updates[1].statements
-        [she] = first.concepts
-        assert she.reference == Reference(5, 8, "p1")
-        first = replace(first, concepts=(replace(she, reference=Reference(5, 8, id)),))
-        updates[1] = replace(updates[1], statements=(first, second))
-        apply_each(store, namespace, *updates)
-        with store.reader(namespace, Horizon()) as reader:
-            found = [
-                it.concepts for it in reader.statements([statement_key(2, n) for n in range(2)])
+        for number, id in enumerate(("p1", "", "\x00", "\x1d5\x1f\x1e", "a#0", "é" * 3000)):
+            case = f"{namespace} {number}"
+            updates = [
+                prepared(id, "[Ann] met [Bo]"),
+                prepared("2", "Then {she>ann@p1} ran", "[Cy] sat, {he>cy}"),
             ]
-            assert found == [first.concepts, second.concepts]
-            assert reader.mentions(["ann"], limit=9, where=Filter())["ann"].keys == (
-                statement_key(2, 0),
-                statement_key(1, 0),
-            )
-            [ann] = reader.concepts(["ann"])
-            assert (ann.label, ann.updates, ann.statements) == ("Ann", 2, 2)
-            assert list(reader.dump()) == [
-                replace(update, t_index=t) for t, update in enumerate(updates, 1)
-            ]
+            first, second = updates[1].statements
+            [she] = first.concepts
+            assert she.reference == Reference(5, 8, "p1")
+            first = replace(first, concepts=(replace(she, reference=Reference(5, 8, id)),))
+            updates[1] = replace(updates[1], statements=(first, second))
+            store.apply(case, updates)
+            keys = [statement_key(2, n) for n in range(2)]
+            with store.reader(case) as reader:
+                found = [it.concepts for it in reader.statements(keys)]
+                assert found == [first.concepts, second.concepts]
+                mentions = reader.mentions(["ann"], limit=9, where=Filter())["ann"]
+                assert mentions.keys == (keys[0], statement_key(1, 0))
+                [ann] = reader.concepts(["ann"])
+                assert (ann.label, ann.updates, ann.statements) == ("Ann", 2, 2)
+                dumped = [replace(update, t_index=t) for t, update in enumerate(updates, 1)]
+                assert list(reader.dump()) == dumped
 
     def test_propositions_are_stored(self, store: GraphStore, namespace: str) -> None:
         """A statement says its own text, and knows its span, which others may share."""
@@ -133,35 +128,26 @@ class ReferenceTests(StoreTests):
         store.restore(f"{namespace}-copy", 2, records)
         assert snapshot_of(store, f"{namespace}-copy") == snapshot_of(store, namespace)
 
-    @pytest.mark.parametrize(
-        ("position", "text", "spans"),
-        [
-            # A proposition has its own text: what both span goes with the one that is forgotten.
-            (0, "Bo naps.", [(0, 0), (0, 8)]),
-            (1, "Ingrid, , codes. Bo naps.", [(0, 16), (17, 25)]),
-            (2, "Ingrid, who lives in Malaga, codes.", [(0, 35), (8, 27)]),
-        ],
-    )
-    def test_a_proposition_is_forgotten(
-        self,
-        store: GraphStore,
-        namespace: str,
-        position: int,
-        text: str,
-        spans: list[tuple[int, int]],
-    ) -> None:
+    def test_a_proposition_is_forgotten(self, store: GraphStore, namespace: str) -> None:
         """A proposition goes with the text that it spans."""
-        apply_each(store, namespace, _told())
-        assert forget(store, namespace, "statement", f"p#{position}").statements == 1
-        with store.reader(namespace, Horizon()) as reader:
-            passage = find_passage(reader, "p")
-            assert passage is not None
-            assert passage.text == text
-            found = reader.statements([statement_key(1, n) for n in range(3)])
-            assert [(it.start, it.end) for it in found] == spans
-            texts = ["Ingrid codes.", "Ingrid lives in Malaga.", "Bo naps."]
-            del texts[position]
-            assert [it.text for it in found] == texts
+        cases = (
+            # A proposition has its own text: what both span goes with the one that is forgotten.
+            ("Bo naps.", [(0, 0), (0, 8)]),
+            ("Ingrid, , codes. Bo naps.", [(0, 16), (17, 25)]),
+            ("Ingrid, who lives in Malaga, codes.", [(0, 35), (8, 27)]),
+        )
+        for position, (text, spans) in enumerate(cases):
+            case = f"{namespace} {position}"
+            store.apply(case, [_told()])
+            assert forget(store, case, "statement", f"p#{position}").statements == 1
+            with store.reader(case) as reader:
+                [passage] = reader.passages()
+                assert passage.text == text
+                found = reader.statements([statement_key(1, n) for n in range(3)])
+                assert [(it.start, it.end) for it in found] == spans
+                texts = ["Ingrid codes.", "Ingrid lives in Malaga.", "Bo naps."]
+                del texts[position]
+                assert [it.text for it in found] == texts
 
     def test_a_mention_goes_with_its_antecedent(self, store: GraphStore, namespace: str) -> None:
         """Who forgets a passage forgets what pronouns elsewhere made of it: all is as if these had

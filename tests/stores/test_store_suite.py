@@ -1,23 +1,21 @@
-"""The shared suite on the oracle and on Neo4j; `test_sqlite` has it on SQLite."""
+"""The suite of stores on the oracle, on a SQLite file whose rows are checked, and on Neo4j."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
 from recallm.stores.base import GraphStore
 from recallm.stores.neo4j import Neo4jStore
+from recallm.stores.sqlite import SQLiteStore
 from tests.neo4j.fixtures import RunningServer
 from tests.store_suite import DictStore, StoreSuite
-
-
-@pytest.fixture(scope="module")
-def driver(neo4j_server: RunningServer) -> Iterator[Driver]:
-    """One driver for all tests: a store leaves open what it was given."""
-    with GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
-        yield driver
+from tests.stores.sqlite_rows import check_rows
 
 
 class TestDictStore(StoreSuite):
@@ -25,10 +23,24 @@ class TestDictStore(StoreSuite):
 
     @pytest.fixture
     def store(self) -> Iterator[GraphStore]:
-        """A store that nothing else uses."""
-        store = DictStore()
-        yield store
-        store.close()
+        with closing(DictStore()) as store:
+            yield store
+
+
+class TestSQLite(StoreSuite):
+    """A file of its own for each test."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[GraphStore]:
+        with closing(SQLiteStore(tmp_path / "memory.db")) as store:
+            yield store
+        with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
+            check_rows(connection)
+
+    @pytest.fixture
+    def reopened(self, store: GraphStore, tmp_path: Path) -> Iterator[GraphStore]:
+        with closing(SQLiteStore(tmp_path / "memory.db")) as reopened:
+            yield reopened
 
 
 class TestNeo4j(StoreSuite):
@@ -36,17 +48,14 @@ class TestNeo4j(StoreSuite):
 
     @pytest.fixture
     def store(self, driver: Driver) -> Iterator[GraphStore]:
-        """A store on the shared server."""
-        store = Neo4jStore(driver)
-        yield store
-        store.close()
+        with closing(Neo4jStore(driver)) as store:
+            yield store
 
     @pytest.fixture
     def reopened(self, neo4j_server: RunningServer) -> Iterator[GraphStore]:
         """A second store, with a driver of its own."""
-        store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
-        yield store
-        store.close()
+        with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)) as store:
+            yield store
 
     @pytest.mark.xfail(
         strict=True, raises=AssertionError, reason="never: Neo4j reads what is committed by then"

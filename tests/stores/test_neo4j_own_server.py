@@ -1,0 +1,253 @@
+"""What no server that other tests use may undergo: stops, another schema, a look at all that is
+there.
+
+The server of this file is its own, and is started once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing import get_context
+from typing import Any, LiteralString
+
+import pytest
+from neo4j import Driver
+from neo4j.exceptions import DriverError
+
+from recallm import RecallM
+from recallm.errors import ArchiveError, ClosedError, SchemaVersionError, StoreUnavailableError
+from recallm.model import Horizon, PreparedUpdate, Selection, Summary
+from recallm.stores.cypher import schema
+from recallm.stores.neo4j import Neo4jStore, generations
+from recallm.stores.neo4j import store as store_module
+from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.transaction import Tx
+from tests.neo4j.fixtures import RunningServer
+from tests.neo4j.server import Neo4jServer, ServerToolMissing
+from tests.store_suite.marked_text import prepared
+from tests.store_suite.topics.base import find_passage, snapshot_of
+from tests.stores.neo4j_tools import bookmark_of, letters, nodes_of, parts_of, rich, rows_of
+from tests.tools import skip_for_want_of_a_tool
+
+
+@pytest.fixture(scope="module")
+def neo4j_server() -> Iterator[RunningServer]:
+    """A server of this file's own, in place of the one that other files share."""
+    try:
+        server = Neo4jServer()
+    except ServerToolMissing as missing:
+        skip_for_want_of_a_tool(str(missing))
+    with server:
+        yield RunningServer(uri=server.uri, auth=server.auth, own=server)
+
+
+def _open_at(uri: str, auth: tuple[str, str], moment: float) -> None:
+    """In a process of its own: open a store at a moment, together with others."""
+    time.sleep(max(0.0, moment - time.time()))
+    Neo4jStore(uri, auth=auth).close()
+
+
+def test_opened_by_several_processes_at_once(neo4j_server: RunningServer, driver: Driver) -> None:
+    """Constraints and indexes are there once, whoever comes first; then every store finds them."""
+    for kind in ("CONSTRAINT", "INDEX"):
+        for name in _schema(driver, kind):
+            driver.execute_query(f"DROP {kind} {name} IF EXISTS")
+    driver.execute_query("MATCH (n:RecallMSchema) DELETE n")
+    assert _schema(driver, "INDEX") == []
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
+        moment = time.time() + 4
+        address = neo4j_server.uri, neo4j_server.auth
+        for job in [pool.submit(_open_at, *address, moment) for _ in range(3)]:
+            job.result()
+    assert len(_schema(driver, "CONSTRAINT")) == 17
+    assert len(_schema(driver, "INDEX")) == 39
+    versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
+    assert [row["v"] for row in versions] == [schema.VERSION]
+
+
+def _schema(driver: Driver, kind: str) -> list[str]:
+    shown, _, _ = driver.execute_query(f"SHOW {kind} YIELD name")
+    return [row["name"] for row in shown if row["name"].startswith("recallm_")]
+
+
+def test_another_schema(driver: Driver) -> None:
+    """Refused, with what to do; nothing is touched."""
+    Neo4jStore(driver).close()
+    other: LiteralString = "MATCH (n:RecallMSchema) SET n.version = $version"
+    for version, advice in ((schema.VERSION + 1, "upgrade recallm"), (3, "export it")):
+        driver.execute_query(other, version=version)
+        with pytest.raises(SchemaVersionError, match=advice):
+            Neo4jStore(driver)
+    driver.execute_query(other, version=schema.VERSION)
+
+
+def test_opening_is_one_query(driver: Driver, store: Neo4jStore, queries: list[str]) -> None:
+    """Where the graph is there and nothing is to be purged."""
+    Neo4jStore(driver).close()
+    assert queries == [schema.READ_VERSION]
+
+
+def test_rows_that_a_crash_left(
+    driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is forgotten is gone at once; where deleting its rows was cut short, the next store
+    that is opened ends it in the background."""
+    with closing(Neo4jStore(driver)) as store:
+        store.apply(namespace, [rich("1"), rich("2")])
+        rows = rows_of(driver, namespace)
+        with monkeypatch.context() as patch:
+            patch.setattr(store_module, "purge", lambda connection: None)
+            forgotten = store.forget(namespace, Selection(kind="everything", value=True))
+            assert (forgotten.passages, forgotten.statements, forgotten.triplets) == (2, 4, 1)
+            with store.reader(namespace, Horizon()) as reader:
+                assert reader.state.t_index == 2
+                assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
+            assert nodes_of(driver, rows) > 0
+        assert store.apply(namespace, [rich("1")])[0].t_index == 3
+    with closing(Neo4jStore(driver)):
+        _wait_until(lambda: nodes_of(driver, rows) == 0)
+    with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
+        assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
+
+
+def test_a_store_is_closed_while_it_purges(
+    neo4j_server: RunningServer, driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither opening nor closing waits for a portion; what is left is for the next store."""
+    monkeypatch.setattr(generations, "_AT_ONCE", 1)
+    begun, go_on = threading.Event(), threading.Event()
+    write = Connection.write
+
+    def held(self: Connection, work: Callable[[Tx], Any], *, locks: bool = True) -> Any:
+        if threading.current_thread().name == "recallm-purge":
+            begun.set()
+            assert go_on.wait(60)
+        return write(self, work, locks=locks)
+
+    with closing(Neo4jStore(driver)) as store, monkeypatch.context() as patch:
+        store.apply(namespace, [rich("1"), rich("2")])
+        rows = rows_of(driver, namespace)
+        patch.setattr(store_module, "purge", lambda connection: None)
+        store.forget(namespace, Selection(kind="everything", value=True))
+    before = nodes_of(driver, rows)
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "write", held)
+        store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
+        assert begun.wait(60)
+        with store.reader(namespace, Horizon()) as reader:
+            assert reader.state.t_index == 2
+        store.close()
+        with pytest.raises(ClosedError):
+            store.namespaces()
+        go_on.set()
+        _wait_until(lambda: "recallm-purge" not in {it.name for it in threading.enumerate()})
+        with pytest.raises(DriverError):
+            store.driver.verify_connectivity()
+    assert 0 < nodes_of(driver, rows) <= before
+    with closing(Neo4jStore(driver)) as store:
+        _wait_until(lambda: not store._connection.rows(generations.GARBAGE, {}))
+    assert nodes_of(driver, rows) == 0
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for what happens in the background."""
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:
+    """Written in portions, seen as a whole, or not at all."""
+    store.apply(f"{namespace}-source", [rich(f"{n}") for n in range(3)])
+    with store.reader(f"{namespace}-source", Horizon()) as reader:
+        records = list(reader.dump())
+
+    def broken() -> Iterator[PreparedUpdate | Summary]:
+        for copy in range(400):
+            for t, record in enumerate(records, start=1 + 3 * copy):
+                assert isinstance(record, PreparedUpdate)
+                yield replace(record, id=f"{t}", t_index=t)
+        raise ArchiveError("cut short")
+
+    before = _all_nodes(driver)
+    with pytest.raises(ArchiveError, match="cut short"):
+        store.restore(namespace, 9999, broken())
+    assert namespace not in store.namespaces()
+    # The node of the namespace itself may stay.
+    assert _all_nodes(driver) - before <= 1
+    assert store.restore(namespace, 3, records) == 3
+
+
+def test_waiting_ends_with_the_write(
+    neo4j_server: RunningServer, store: Neo4jStore, namespace: str
+) -> None:
+    """A bookmark that is a few transactions ahead: the store opens once they are there."""
+    database, number = parts_of(store.bookmark)
+    ahead = bookmark_of(database, number + 20)
+    with ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(Neo4jStore, neo4j_server.uri, auth=neo4j_server.auth, bookmark=ahead)
+        written = 0
+        while parts_of(store.bookmark)[1] < number + 20:
+            assert not opening.done()
+            written += 1
+            store.apply(namespace, [prepared(str(written), "[Ann] sings")])
+        with closing(opening.result(timeout=30)) as second:
+            with second.reader(namespace, Horizon()) as reader:
+                assert reader.state.t_index == written
+
+
+def test_a_missing_index(
+    indexed: Neo4jStore,
+    driver: Driver,
+    namespace: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The server compares all vectors then, with a warning; ``embed`` makes the index again."""
+    with RecallM(indexed, namespace=namespace, embeddings=letters, vector_index="neo4j") as memory:
+        memory.update_many([f"Ann moved to town {n}." for n in range(30)])
+        before = memory.recall("Where did Ann move?").text
+        names = driver.execute_query(
+            "SHOW VECTOR INDEXES YIELD name WHERE name STARTS WITH 'recallm_' RETURN name"
+        ).records
+        for (name,) in names:
+            driver.execute_query(f"DROP INDEX {name}")
+        with caplog.at_level(logging.WARNING):
+            assert memory.recall("Where did Ann move?").text == before
+        assert "memory.embed()" in caplog.text
+        assert memory.embed() == 0
+        again = driver.execute_query(
+            "SHOW VECTOR INDEXES YIELD name WHERE name STARTS WITH 'recallm_' RETURN name"
+        ).records
+        assert len(again) >= 2
+    with RecallM(indexed, namespace=namespace, embeddings=letters, vector_index="neo4j") as memory:
+        assert memory.recall("Where did Ann move?").text == before
+
+
+def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespace: str) -> None:
+    """What was written is there after a crash; until then, an error that says what to do."""
+    server = neo4j_server.started_by_the_tests()
+    with closing(Neo4jStore(server.uri, auth=server.auth, retry_time=0)) as store:
+        store.apply(namespace, [rich("1")])
+        before = snapshot_of(store, namespace)
+        server.stop(kill=True)
+        try:
+            with pytest.raises(StoreUnavailableError):
+                store.apply(namespace, [rich("2")])
+            with pytest.raises(StoreUnavailableError):
+                store.reader(namespace, Horizon()).__enter__()
+        finally:
+            server.start()
+        assert snapshot_of(store, namespace) == before
+        assert store.apply(namespace, [rich("2")])[0].t_index == 2
+
+
+def _all_nodes(driver: Driver) -> int:
+    counted, _, _ = driver.execute_query("MATCH (n) RETURN count(n) AS count")
+    found: int = counted[0]["count"]
+    return found
