@@ -226,6 +226,10 @@ def without_references(
             continue
         position, told = statement.position, statement
         named = any(it.label.lower() in (told.text or "").lower() for it in lost)
+        names_lost = {mention.name for mention in lost}
+        ends = {
+            e.id for e in update.entities if e.position == position and e.concept.name in names_lost
+        }
         if named and told.start == told.end:
             left: list[ExtractedStatement] = []
         else:
@@ -248,24 +252,12 @@ def without_references(
                 for it in (left if other.position == position else [other])
             ),
             entities=tuple(
-                e
-                for e in update.entities
-                if e.position != position
-                or (left and e.concept.name not in {mention.name for mention in lost})
+                e for e in update.entities if e.position != position or (left and e.id not in ends)
             ),
             triplets=tuple(
                 t
                 for t in update.triplets
-                if t.position != position
-                or (
-                    left
-                    and not any(
-                        e.position == position
-                        and e.id in (t.subject, t.object)
-                        and e.concept.name in {mention.name for mention in lost}
-                        for e in update.entities
-                    )
-                )
+                if t.position != position or (left and not ends & {t.subject, t.object})
             ),
             vectors=tuple(
                 v for v in update.vectors if v.position != position or (left and not named)

@@ -19,7 +19,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import GraphStore
-from tests.store_suite.marked_text import mention, prepared, vector
+from tests.store_suite.marked_text import entity, mention, prepared, vector
 from tests.store_suite.snapshots import Vocabulary
 from tests.store_suite.topics.base import (
     StoreTests,
@@ -328,3 +328,19 @@ class ReferenceTests(StoreTests):
             assert passage.text == told.text
             [statement, _] = reader.statements([statement_key(1, 0), statement_key(1, 2)])
             assert statement.text == "Ingrid, who lives in Malaga, codes."
+
+    def test_an_entity_that_is_told_twice_at_one_place(
+        self, store: GraphStore, namespace: str
+    ) -> None:
+        """It goes with a mention of any concept that it was told to stand on there."""
+        told = (entity("e", "Eve", position=0), entity("e", "Ann", position=0))
+        others = (entity("f", "Fay", position=0), entity("e", "Eve", position=1))
+        apply_each(
+            store,
+            namespace,
+            prepared("1", "{She>ann@none} ran", "[Bo] sat", entities=(*told, *others[:1])),
+            prepared("2", "{She>ann@none} ran", "[Bo] sat", entities=(*told, *others)),
+        )
+        with store.reader(namespace) as reader:
+            assert [(it.id, it.updates) for it in reader.entities()] == [("e", 1), ("f", 2)]
+            assert [it.name for it in reader.concepts()] == ["bo", "eve", "fay"]
