@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from recallm import RecallM
 from recallm.errors import InvalidInputError
 from recallm.graph import GraphUpdate, NewEntity
 from recallm.model import Filter, Horizon, PreparedUpdate, Selection, StatementVector
-from recallm.stores.neo4j import Neo4jStore, nearest
+from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.vector_index import float_row
 from recallm.vectors import encode
@@ -51,15 +50,6 @@ def _updates(vectors: Iterable[Any], **values: Any) -> list[PreparedUpdate]:
         )
         for place, vector in enumerate(vectors)
     ]
-
-
-@pytest.fixture
-def indexed(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jStore]:
-    """A store with an index, which small namespaces ask too, in a database with others."""
-    monkeypatch.setattr(nearest, "_LEAST_STATEMENTS", 5)
-    monkeypatch.setattr(nearest, "_LEAST_SHARE", 0)
-    with closing(Neo4jStore(driver, vector_index=True)) as store:
-        yield store
 
 
 def _exact(
