@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import LiteralString
 from urllib.parse import urlsplit
 
@@ -20,6 +21,12 @@ from tests.neo4j.proxy import Proxy
 @pytest.fixture
 def namespace() -> str:
     return f"test-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a memory may be."""
+    return tmp_path / "memory.db"
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,35 @@
-"""The rows of a recallm file against each other, by SQL that the store itself does not use."""
+"""Small files, and their rows against each other, by SQL that the store itself does not use."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections import defaultdict
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from recallm.entity_words import codes_of, entity_words
 from recallm.model import content_terms
+from recallm.stores.sqlite import SQLiteStore
 from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions
 from tests.store_suite.dict_namespace import json_text
+from tests.store_suite.marked_text import prepared
 
-__all__ = ["check_rows"]
+__all__ = ["check_rows", "count", "fill"]
+
+
+def fill(path: Path, updates: int = 3) -> None:
+    """Write a few updates to a file."""
+    with closing(SQLiteStore(path)) as store:
+        store.apply("n", [prepared(str(i), f"[Ann] met [Bo] {i}") for i in range(updates)])
+
+
+def count(store: SQLiteStore, namespace: str = "n") -> int:
+    """How many statements a namespace has."""
+    with store.reader(namespace) as reader:
+        return reader.sizes().corpus.statements
+
 
 _NOTHING_FOR = {
     "posting without term": "SELECT 1 FROM posting WHERE term NOT IN (SELECT id FROM term)",

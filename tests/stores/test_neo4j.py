@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import chain
 from typing import Any, LiteralString
 
 import pytest
 from neo4j import Driver
 
 from recallm import RecallM
-from recallm.entity_words import whole_name
 from recallm.model import (
     Filter,
     Horizon,
-    Passage,
     PreparedUpdate,
     Selection,
-    Summary,
-    Trait,
-    WriteSummary,
 )
 from recallm.stores.base import Applied
-from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading
-from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
+from recallm.stores.cypher import changes, lookups
+from recallm.stores.neo4j import Neo4jStore, stored
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
-from tests.store_suite.marked_text import entity, mention, prepared, triplet, vector
-from tests.store_suite.snapshots import snapshot
-from tests.store_suite.topics.base import context_version, delete_graph, find_passage, snapshot_of
+from tests.store_suite.marked_text import entity, mention, prepared, triplet
+from tests.store_suite.topics.base import (
+    delete_graph,
+    find_passage,
+    snapshot_of,
+)
 from tests.stores.neo4j_tools import nodes_of, rich, rows_of
 
 _EVIL = (
@@ -274,39 +271,6 @@ def _properties(store: Neo4jStore, namespace: str) -> list[Mapping[str, Any]]:
         return of_entities + [it.properties for it in reader.triplets()]
 
 
-def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore) -> None:
-    """No tenant waits for the rows of others: the whole of a label is read to list the namespaces
-    alone."""
-    scanning: set[str] = set()
-    queries = {
-        f"{module.__name__}.{name}": getattr(module, name)
-        for module in (
-            lookups,
-            changes,
-            reading,
-            graph,
-            facts,
-            postings,
-            stored,
-            generations,
-            indexing,
-            nearest,
-        )
-        for name in vars(module)
-        if name.isupper() and not name.startswith("_") and not name.endswith("_COLUMNS")
-    }
-    for name, query in queries.items():
-        several = query.values() if isinstance(query, dict) else query
-        for text in [query] if isinstance(query, str) else several:
-            with driver.session(notifications_min_severity="OFF") as session:
-                plan = session.run(f"EXPLAIN {text}").consume().plan
-            assert plan is not None
-            if any("Scan" in operator for operator in _operators(plan)):
-                scanning.add(name)
-    assert len(queries) > 50
-    assert scanning == {"recallm.stores.cypher.reading.NAMESPACES"}
-
-
 def test_hubs_are_not_read(
     driver: Driver, store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,12 +318,6 @@ def test_hubs_are_not_read(
 def _hits(plan: dict[str, Any]) -> int:
     own: int = plan.get("dbHits", 0)
     return own + sum(_hits(child) for child in plan.get("children", []))
-
-
-def _operators(plan: dict[str, Any]) -> Iterator[str]:
-    yield plan["operatorType"]
-    for child in plan.get("children", []):
-        yield from _operators(child)
 
 
 def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
@@ -427,93 +385,3 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
         ]
         assert reader.sizes().corpus.statements == 60
         assert reader.relations(["n1"], limit=9)[0].strength == 6
-
-
-@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.nightly)])
-def test_readers_beside_writers(store: Neo4jStore, namespace: str, times: int) -> None:
-    """What is replaced or forgotten while it is read is left out; what is read is whole."""
-    _keep_items(store, namespace, 0, rounds=3)
-    with RecallM(store, namespace=namespace) as memory, ThreadPoolExecutor(6) as pool:
-        memory.recall("Whom did Ann meet?")
-        jobs = [pool.submit(_keep_items, store, namespace, n, rounds=10 * times) for n in (1, 2, 3)]
-        jobs += [pool.submit(_read_items, store, memory) for _ in range(15 * times)]
-        failures = [job.exception() for job in jobs]
-    assert [repr(failure) for failure in failures if failure is not None] == []
-
-
-def _keep_items(store: Neo4jStore, namespace: str, writer: int, *, rounds: int) -> None:
-    """Items under three keys, which all writers share; every fifth is forgotten again."""
-    for n in range(rounds):
-        id, key = f"{writer}-{n}", f"{n % 3}"
-        update = prepared(
-            id,
-            "[Ann] met [Bo] near the [harbour].",
-            f"[Dee] sang for [Bo] in room {id}.",
-            path=("p", key),
-            key=key,
-            session=key,
-            speaker="Ann",
-            metadata={"id": id},
-            entities=(entity(key, "Ann"), entity("x", "Bo")),
-            triplets=(triplet(key, "met", "x", position=0),),
-            vectors=(vector(0, id.encode().rjust(5)),),
-        )
-        store.apply(namespace, [update])
-        with store.reader(namespace, Horizon()) as reader:
-            version = context_version(reader, "bo")
-        if version is not None:
-            summary = Summary(
-                concept="bo",
-                t_index=version.t_index,
-                text="Bo knows Ann.",
-                terms=("bo", "knows", "ann"),
-                traits=Trait(0),
-            )
-            store.amend(namespace, WriteSummary(summary=summary, expected=version))
-        if n % 5 == 4:
-            store.forget(namespace, Selection(kind="id", value=id))
-
-
-def _read_items(store: Neo4jStore, memory: RecallM) -> None:
-    """All that a reader can say, and what is recalled: each passage and statement as written."""
-    with store.reader(memory.namespace, Horizon()) as reader:
-        said = snapshot(reader)
-    _check_passages([*said["passages"], *said["all passages"], *chain.from_iterable(said["items"])])
-    for row in said["statements"]:
-        assert row.metadata == {"id": row.passage_id}
-        assert row.item_path == ("p", row.session)
-        assert row.text in _room(row.passage_id)
-        assert row.concepts[-1] == [mention("harbour"), mention("Bo")][row.position]
-    for record in said["dump"]:
-        if isinstance(record, PreparedUpdate):
-            assert record.text == _room(record.id)
-            parts = (record.statements, record.neighbours, record.entities, record.triplets)
-            assert ([len(part) for part in parts], len(record.vectors)) == ([2, 4, 2, 1], 1)
-    for it in said["evidence"]:
-        assert (it.subject_label, it.predicate, it.object_label, it.position) == (
-            "Ann",
-            "met",
-            "Bo",
-            0,
-        )
-        assert it.passage is not None
-    assert said["predicates"].keys() <= {"met"}
-    assert said["entities by words"].keys() <= {"ann", "bo", whole_name("ann"), whole_name("bo")}
-    for place in said["paths"]:
-        assert place[0] == "p"
-    _check_passages(memory.items.below(("p",)))
-    _check_passages([it for it, _ in memory.items.search("Whom did Ann meet?", ("p",))])
-    for sentence in memory.recall("Whom did Ann meet?").statements:
-        assert sentence.text
-    assert all(row.text for row in memory.history("Ann"))
-
-
-def _check_passages(found: Iterable[Passage]) -> None:
-    for passage in found:
-        assert passage.text == _room(passage.id)
-        assert (passage.metadata, passage.speaker) == ({"id": passage.id}, "Ann")
-        assert passage.path == ("p", passage.key)
-
-
-def _room(id: str) -> str:
-    return f"Ann met Bo near the harbour. Dee sang for Bo in room {id}."

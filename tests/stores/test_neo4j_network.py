@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import socket
 import sys
-import threading
-import traceback
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from neo4j import Driver
@@ -367,48 +361,6 @@ def test_a_network_that_is_silent(
             opening.result(_BOUND)
         proxy.thaw()
         assert pool.submit(_t_index, unsteady, namespace).result(_BOUND) == 1
-
-
-def _speak_http(listener: socket.socket) -> None:
-    """Answer whoever connects as a web server does."""
-    with contextlib.suppress(OSError):
-        while True:
-            client, _ = listener.accept()
-            with client:
-                client.recv(100)
-                client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-
-@pytest.fixture
-def web() -> Iterator[str]:
-    """The address of a web server."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=_speak_http, args=(listener,), daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-        listener.shutdown(socket.SHUT_RDWR)
-
-
-@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
-def test_why_a_server_cannot_be_reached(
-    neo4j_server: RunningServer, proxy: Proxy, web: str, scheme: str
-) -> None:
-    """The reason is said, with and without routing, and no password."""
-    proxy.__exit__(None, None, None)
-    refused = urlsplit(proxy.uri).netloc
-    secret = uuid.uuid4().hex
-    for address, reason in (
-        (f"{scheme}://{refused}", "was refused"),
-        (f"{scheme}://no-such-host.invalid", "not known to DNS"),
-        (f"{scheme}+s://{urlsplit(neo4j_server.uri).netloc}", "TLS failed"),
-        (f"{scheme}://{web}", "HTTP is spoken"),
-    ):
-        with pytest.raises(StoreUnavailableError, match=reason) as caught:
-            Neo4jStore(address, auth=("neo4j", secret))
-        assert secret not in str(caught.value)
-    with pytest.raises(StoreUnavailableError) as caught:
-        Neo4jStore(f"neo4j://{refused}?token={secret}", auth=("neo4j", secret))
-    assert secret not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_given_driver_is_as_patient_as_before(

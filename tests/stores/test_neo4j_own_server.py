@@ -22,15 +22,15 @@ from neo4j.exceptions import DriverError
 from recallm import RecallM
 from recallm.errors import ArchiveError, ClosedError, SchemaVersionError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate, Selection, Summary
-from recallm.stores.cypher import schema
-from recallm.stores.neo4j import Neo4jStore, generations
+from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading, schema
+from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
 from tests.store_suite.marked_text import prepared
-from tests.store_suite.topics.base import find_passage, snapshot_of
+from tests.store_suite.topics.base import at, find_passage, snapshot_of
 from tests.stores.neo4j_tools import bookmark_of, letters, nodes_of, parts_of, rich, rows_of
 from tests.tools import skip_for_want_of_a_tool
 
@@ -227,6 +227,49 @@ def test_a_missing_index(
         assert len(again) >= 2
     with RecallM(indexed, namespace=namespace, embeddings=letters, vector_index="neo4j") as memory:
         assert memory.recall("Where did Ann move?").text == before
+
+
+def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, namespace: str) -> None:
+    """No tenant waits for the rows of others: the whole of a label is read to list the namespaces
+    alone."""
+    # The server scans an index that holds nothing: each holds something, and the server knows.
+    full = {"source": "s", "timestamp": at(0), "expires_at": at(1), "path": ("p",)}
+    store.apply(namespace, [replace(rich(f"{n}"), key=f"{n}", **full) for n in range(60)])
+    driver.execute_query("CALL db.prepareForReplanning(60)")
+    scanning: set[str] = set()
+    queries = {
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in (
+            lookups,
+            changes,
+            reading,
+            graph,
+            facts,
+            postings,
+            stored,
+            generations,
+            indexing,
+            nearest,
+        )
+        for name in vars(module)
+        if name.isupper() and not name.startswith("_") and not name.endswith("_COLUMNS")
+    }
+    for name, query in queries.items():
+        several = query.values() if isinstance(query, dict) else query
+        for text in [query] if isinstance(query, str) else several:
+            with driver.session(notifications_min_severity="OFF") as session:
+                plan = session.run(f"EXPLAIN {text}").consume().plan
+            assert plan is not None
+            if any("Scan" in operator for operator in _operators(plan)):
+                scanning.add(name)
+    assert len(queries) > 50
+    assert scanning == {"recallm.stores.cypher.reading.NAMESPACES"}
+
+
+def _operators(plan: dict[str, Any]) -> Iterator[str]:
+    yield plan["operatorType"]
+    for child in plan.get("children", []):
+        yield from _operators(child)
 
 
 def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespace: str) -> None:

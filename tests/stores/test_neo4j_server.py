@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import subprocess
 import sys
+import threading
 import time
+import traceback
+import uuid
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
@@ -152,6 +158,7 @@ def test_a_lost_connection_is_tried_again(
         assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "kept"), [("", False), ("stop\n", True), ("kill\n", True)])
 def test_the_guard_of_a_server(tmp_path: Path, order: str, kept: bool) -> None:
     """A test run that ends without an order, however it ends, leaves no server and no files."""
@@ -182,3 +189,45 @@ def _failure(
     except StoreUnavailableError as error:
         return error
     return None
+
+
+def _speak_http(listener: socket.socket) -> None:
+    """Answer whoever connects as a web server does."""
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = listener.accept()
+            with client:
+                client.recv(100)
+                client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.fixture
+def web() -> Iterator[str]:
+    """The address of a web server."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_speak_http, args=(listener,), daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_why_a_server_cannot_be_reached(
+    neo4j_server: RunningServer, proxy: Proxy, web: str, scheme: str
+) -> None:
+    """The reason is said, with and without routing, and no password."""
+    proxy.__exit__(None, None, None)
+    refused = urlsplit(proxy.uri).netloc
+    secret = uuid.uuid4().hex
+    for address, reason in (
+        (f"{scheme}://{refused}", "was refused"),
+        (f"{scheme}://no-such-host.invalid", "not known to DNS"),
+        (f"{scheme}+s://{urlsplit(neo4j_server.uri).netloc}", "TLS failed"),
+        (f"{scheme}://{web}", "HTTP is spoken"),
+    ):
+        with pytest.raises(StoreUnavailableError, match=reason) as caught:
+            Neo4jStore(address, auth=("neo4j", secret))
+        assert secret not in str(caught.value)
+    with pytest.raises(StoreUnavailableError) as caught:
+        Neo4jStore(f"neo4j://{refused}?token={secret}", auth=("neo4j", secret))
+    assert secret not in "".join(traceback.format_exception(caught.value))

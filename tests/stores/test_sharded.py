@@ -197,7 +197,7 @@ def test_a_shard_that_cannot_be_opened(tmp_path: Path) -> None:
 def test_no_target() -> None:
     for given in (3, ["a.db"], lambda name: "a.db"):
         with pytest.raises(InvalidInputError) as caught:
-            RecallM(lambda name, given=given: given)  # type: ignore[arg-type, misc]
+            RecallM(lambda name, given=given: given)  # type: ignore[misc]
         assert caught.value.argument == "store", given
 
 

@@ -16,12 +16,9 @@ from recallm.model import Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore, erasing
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import delete_graph, find_passage
-from tests.stores.sqlite_rows import check_rows
+from tests.stores.sqlite_rows import check_rows, count
 
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -29,11 +26,6 @@ def store(path: Path) -> Iterator[SQLiteStore]:
     store = SQLiteStore(path)
     yield store
     store.close()
-
-
-def count(store: SQLiteStore, namespace: str = "n") -> int:
-    with store.reader(namespace, Horizon()) as reader:
-        return reader.sizes().corpus.statements
 
 
 def bytes_of(path: Path) -> bytes:

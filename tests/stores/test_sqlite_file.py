@@ -33,12 +33,7 @@ from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from tests.store_suite.marked_text import prepared, triplet
 from tests.store_suite.topics.base import apply_each, at, forget
-from tests.stores.sqlite_rows import check_rows
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
+from tests.stores.sqlite_rows import check_rows, count, fill
 
 
 @pytest.fixture
@@ -46,16 +41,6 @@ def store(path: Path) -> Iterator[SQLiteStore]:
     store = SQLiteStore(path)
     yield store
     store.close()
-
-
-def count(store: SQLiteStore, namespace: str = "n") -> int:
-    with store.reader(namespace, Horizon()) as reader:
-        return reader.sizes().corpus.statements
-
-
-def fill(path: Path, updates: int = 3) -> None:
-    with closing(SQLiteStore(path)) as store:
-        store.apply("n", [prepared(str(i), f"[Ann] met [Bo] {i}") for i in range(updates)])
 
 
 class TestOpening:
@@ -126,6 +111,7 @@ class TestOpening:
             SQLiteStore(timeout=-1)
 
 
+@pytest.mark.slow
 class TestFullDisk:
     def test_nothing_of_the_batch_stays(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         fill(path)
@@ -178,6 +164,7 @@ class TestFullDisk:
         assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
 
 
+@pytest.mark.slow
 class TestSeveralUsers:
     def test_a_second_writer_waits(self, store: SQLiteStore, path: Path) -> None:
         with closing(sqlite3.connect(path, check_same_thread=False)) as other:

@@ -41,6 +41,7 @@ CONDITIONS: tuple[dict[str, list[str]], ...] = (
 )
 
 
+@pytest.mark.slow
 def test_the_latest_evidence_of_a_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "_FEW_TRIPLETS", 2)
     store, oracle = SQLiteStore(), DictStore()

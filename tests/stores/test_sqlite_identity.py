@@ -17,11 +17,6 @@ from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import prepared
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 def fill(path: Path, *ids: str) -> None:
     with closing(SQLiteStore(path)) as store:
         store.apply("n", [prepared(id, "[Ann] met [Bo]") for id in ids])
@@ -107,6 +102,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 def test_the_log_of_a_replacement_in_use_stays(path: Path) -> None:
     """Another process writes to the replacement while the store of the old file is closed."""
     store = SQLiteStore(path)
@@ -198,6 +194,7 @@ except StoreFullError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files(path: Path) -> None:
     pytest.importorskip("resource")
     done = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True)

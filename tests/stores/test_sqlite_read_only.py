@@ -16,20 +16,11 @@ from recallm.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from recallm.model import Filter, Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import prepared
+from tests.stores.sqlite_rows import count, fill
 
 pytestmark = pytest.mark.slow
 
 NOBODY = 65534
-
-
-def count(store: SQLiteStore) -> int:
-    with store.reader("n", Horizon()) as reader:
-        return reader.sizes().corpus.statements
-
-
-def fill(path: Path) -> None:
-    with closing(SQLiteStore(path)) as store:
-        store.apply("n", [prepared(str(i), f"[Ann] met [Bo] {i}") for i in range(3)])
 
 
 def as_nobody(work: Callable[[], None]) -> None:

@@ -18,6 +18,8 @@ from recallm.stores.sqlite import SQLiteStore, filtering
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import NOON, at, revise
 
+pytestmark = pytest.mark.slow
+
 SMALL, LARGE = 400, 2_000
 EXPIRED = Horizon(now=at(10))
 KEYS = [number << 20 for number in range(2, 12)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from recallm.errors import UnknownEntityError
@@ -28,49 +30,19 @@ class EntityTests(StoreTests):
             _graph_only(entity("university", "university", "univers")),
             _graph_only(entity("universe", "universe", "univers", type="Idea")),
         )
+        common: dict[str, Any] = {"concept": "univers", "properties": {}, "updates": 1}
         with store.reader(namespace, Horizon()) as reader:
             both = reader.entities(concepts=["univers"])
             assert both == [
-                Entity(
-                    id="universe",
-                    type="Idea",
-                    label="universe",
-                    concept="univers",
-                    properties={},
-                    t_index=2,
-                    updates=1,
-                ),
-                Entity(
-                    id="university",
-                    type="Thing",
-                    label="university",
-                    concept="univers",
-                    properties={},
-                    t_index=1,
-                    updates=1,
-                ),
+                Entity(id=id, label=id, type=type, t_index=t, **common)
+                for id, type, t in [("universe", "Idea", 2), ("university", "Thing", 1)]
             ]
             [row] = reader.concepts(["univers"])
             assert (row.label, row.updates, row.statements, row.merges) == ("university", 2, 0, 1)
 
     def test_ids_are_exact(self, store: GraphStore, namespace: str) -> None:
         """Every character of an id counts; the order is by code point."""
-        ids = [
-            "",
-            " ",
-            "a",
-            "A",
-            "a\x00",
-            "á",
-            "a\u0301",
-            "'",
-            '"',
-            "`",
-            "\\",
-            "😀",
-            "\ufb00",
-            "$x",
-        ]
+        ids = ["", "a\x00", "a\u0301", "$x", *" aAá'\"`\\😀\ufb00"]
         apply_each(
             store, namespace, _graph_only(*(entity(id, f"x{n}") for n, id in enumerate(ids)))
         )

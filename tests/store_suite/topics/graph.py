@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.model import ConceptRow, Filter, Horizon, PreparedUpdate, Relation
+from recallm.model import ConceptKind, ConceptRow, Filter, Horizon, PreparedUpdate, Relation
 from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared
 from tests.store_suite.topics.base import StoreTests, apply_each, revise
@@ -21,35 +21,23 @@ class GraphTests(StoreTests):
             prepared("1", "[Brandon] loves [coffee=coffe]"),
             prepared("2", "[Brandon] wants to travel to [Paris=pari]"),
         )
+        rows: list[tuple[str, str, ConceptKind, int, int]] = [
+            ("brandon", "Brandon", "name", 2, 2),
+            ("pari", "Paris", "name", 2, 1),
+            ("coffe", "coffee", "noun", 1, 1),
+        ]
         with store.reader(namespace, Horizon()) as reader:
             assert reader.concepts() == [
                 ConceptRow(
-                    name="brandon",
-                    label="Brandon",
-                    kind="name",
-                    t_index=2,
-                    updates=2,
-                    statements=2,
-                    merges=1,
-                ),
-                ConceptRow(
-                    name="pari",
-                    label="Paris",
-                    kind="name",
-                    t_index=2,
-                    updates=1,
-                    statements=1,
-                    merges=0,
-                ),
-                ConceptRow(
-                    name="coffe",
-                    label="coffee",
-                    kind="noun",
-                    t_index=1,
-                    updates=1,
-                    statements=1,
-                    merges=0,
-                ),
+                    name=name,
+                    label=label,
+                    kind=kind,
+                    t_index=t_index,
+                    updates=updates,
+                    statements=updates,
+                    merges=updates - 1,
+                )
+                for name, label, kind, t_index, updates in rows
             ]
             assert reader.relations(["brandon"], limit=9) == [
                 Relation(a="brandon", b="coffe", strength=1, t_index=1),

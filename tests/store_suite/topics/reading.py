@@ -54,18 +54,7 @@ class ReadingTests(StoreTests):
             assert reader.sizes(["=a", "@1"]).sessions == {}
             assert reader.vectors([statement_key(1, 0)], model="m") == {}
             assert context_version(reader, "a") is None
-            assert reader.stats() == Stats(
-                t_index=0,
-                passages=0,
-                statements=0,
-                concepts=0,
-                relations=0,
-                entities=0,
-                triplets=0,
-                summaries=0,
-                vectors=0,
-                sessions=0,
-            )
+            assert reader.stats() == Stats(**dict.fromkeys(Stats.__slots__, 0))
             assert list(reader.dump()) == []
         assert namespace not in store.namespaces()
 
