@@ -233,7 +233,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
     """No tenant waits for the rows of others: the whole of a label is read to list the namespaces
     alone."""
     # The server scans an index that holds nothing: each holds something, and the server knows.
-    full = {"source": "s", "timestamp": at(0), "expires_at": at(1), "path": ("p",)}
+    full: dict[str, Any] = {"source": "s", "timestamp": at(0), "expires_at": at(1), "path": ("p",)}
     store.apply(namespace, [replace(rich(f"{n}"), key=f"{n}", **full) for n in range(60)])
     driver.execute_query("CALL db.prepareForReplanning(60)")
     scanning: set[str] = set()

@@ -127,9 +127,9 @@ def test_dropped_in_the_middle(
 ) -> None:
     """A connection lost at any point of an update: all of it is there or nothing."""
     first, second = rich("1"), rich("2")
-    with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=0)) as dropped:
-        for messages in range(1, 10):
-            name = f"{namespace}-{messages}"
+    for messages in range(1, 10):
+        name = f"{namespace}-{messages}"
+        with closing(Neo4jStore(proxy.uri, auth=neo4j_server.auth, retry_time=0)) as dropped:
             dropped.apply(name, [first])
             before = snapshot_of(store, name)
             proxy.cut_after(messages, accept=False)
@@ -139,9 +139,9 @@ def test_dropped_in_the_middle(
                 assert snapshot_of(store, name) == before, messages
             proxy.heal()
             assert dropped.apply(name, [second])[0].t_index == 2
-            with store.reader(name) as reader:
-                assert reader.relations(["ann", "bo"], among=True)[0].strength == 2, messages
-                assert reader.state.t_index == reader.entities()[0].updates == 2
+        with store.reader(name) as reader:
+            assert reader.relations(["ann", "bo"], among=True)[0].strength == 2, messages
+            assert reader.state.t_index == reader.entities()[0].updates == 2
 
 
 def test_a_lost_connection_is_tried_again(
