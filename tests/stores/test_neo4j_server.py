@@ -39,7 +39,7 @@ from tests.stores.neo4j_tools import rich
 
 def _write_many(uri: str, auth: tuple[str, str], namespace: str, writer: int) -> list[int]:
     """In a process of its own: updates one by one, and the t that each took."""
-    with closing(Neo4jStore(uri, auth=auth)) as store:
+    with closing(Neo4jStore(uri, auth=auth, retry_time=60)) as store:  # on a busy machine too
         return [
             store.apply(
                 namespace,
