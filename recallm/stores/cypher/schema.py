@@ -69,83 +69,76 @@ RETURN schema.version AS version
 
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 
+_Rows = tuple[tuple[LiteralString, LiteralString, LiteralString], ...]
+"""Names of constraints or indexes, each with a label (or a type) and the properties."""
+
+_UNIQUE: Final[_Rows] = (
+    ("recallm_schema", "RecallMSchema", "key"),
+    ("recallm_namespace", "RecallMNamespace", "key"),
+    ("recallm_rows", "RecallMNamespace", "rows"),
+    ("recallm_update", "RecallMUpdate", "namespace, t"),
+    ("recallm_passage", "RecallMUpdate", "namespace, id_key"),
+    ("recallm_statement", "RecallMStatement", "namespace, key"),
+    ("recallm_concept", "RecallMConcept", "namespace, key"),
+    ("recallm_stem", "RecallMStem", "namespace, key"),
+    ("recallm_postings", "RecallMPostings", "namespace, list, last"),
+    ("recallm_session", "RecallMSession", "namespace, key"),
+    ("recallm_session_number", "RecallMSession", "namespace, number"),
+    ("recallm_entity", "RecallMEntity", "namespace, key"),
+    ("recallm_element", "RecallMElement", "namespace, key"),
+    ("recallm_predicate", "RecallMPredicate", "namespace, key"),
+    ("recallm_summary", "RecallMSummary", "namespace, concept"),
+    ("recallm_vector", "RecallMVector", "namespace, key, model"),
+    ("recallm_entity_vector", "RecallMEntityVector", "namespace, model_key, entity"),
+)
+
+_INDEXED: Final[_Rows] = (
+    ("recallm_purge_after", "RecallMNamespace", "purge_after"),
+    ("recallm_update_source", "RecallMUpdate", "namespace, source_key"),
+    ("recallm_update_lane", "RecallMUpdate", "namespace, lane"),
+    ("recallm_update_said", "RecallMUpdate", "namespace, said, t"),
+    ("recallm_update_expires", "RecallMUpdate", "namespace, expires"),
+    ("recallm_update_withdrawn", "RecallMUpdate", "namespace, withdrawn"),
+    ("recallm_update_item", "RecallMUpdate", "namespace, item_key"),
+    ("recallm_statement_lane", "RecallMStatement", "namespace, lane, key"),
+    ("recallm_concept_t_index", "RecallMConcept", "namespace, t_index"),
+    ("recallm_triplet_subject", "RecallMTriplet", "namespace, subject, predicate"),
+    ("recallm_triplet_ends", "RecallMTriplet", "namespace, subject, object"),
+    ("recallm_triplet_object", "RecallMTriplet", "namespace, object, predicate"),
+    ("recallm_triplet_predicate", "RecallMTriplet", "namespace, predicate"),
+    ("recallm_own_concept_name", "Concept", "name"),
+    ("recallm_own_concept", "Concept", "namespace"),
+    ("recallm_own_concept_named", "Concept", "namespace, name"),
+    ("recallm_own_update", "Update", "namespace"),
+    ("recallm_own_statement", "Statement", "namespace"),
+    ("recallm_own_entity", "Entity", "namespace"),
+    ("recallm_own_triplet", "Triplet", "namespace"),
+)
+
+_INDEXED_RELATIONSHIPS: Final[_Rows] = (
+    ("recallm_under", "UNDER", "namespace, path, t"),
+    ("recallm_bears", "BEARS", "namespace, word"),
+)
+
+
+def _created(statement: LiteralString, rows: _Rows) -> tuple[LiteralString, ...]:
+    """``statement`` for each row: its name, its label and its properties stand in braces."""
+    return tuple(
+        statement.replace("{name}", name)
+        .replace("{label}", label)
+        .replace("{properties}", ", ".join(["n." + it for it in properties.split(", ")]))
+        for name, label, properties in rows
+    )
+
+
 CREATE: Final[tuple[LiteralString, ...]] = (
-    """CREATE CONSTRAINT recallm_schema IF NOT EXISTS
-    FOR (n:RecallMSchema) REQUIRE n.key IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_namespace IF NOT EXISTS
-    FOR (n:RecallMNamespace) REQUIRE n.key IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_rows IF NOT EXISTS
-    FOR (n:RecallMNamespace) REQUIRE n.rows IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_update IF NOT EXISTS
-    FOR (n:RecallMUpdate) REQUIRE (n.namespace, n.t) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_passage IF NOT EXISTS
-    FOR (n:RecallMUpdate) REQUIRE (n.namespace, n.id_key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_statement IF NOT EXISTS
-    FOR (n:RecallMStatement) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_concept IF NOT EXISTS
-    FOR (n:RecallMConcept) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_stem IF NOT EXISTS
-    FOR (n:RecallMStem) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_postings IF NOT EXISTS
-    FOR (n:RecallMPostings) REQUIRE (n.namespace, n.list, n.last) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_session IF NOT EXISTS
-    FOR (n:RecallMSession) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_session_number IF NOT EXISTS
-    FOR (n:RecallMSession) REQUIRE (n.namespace, n.number) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_entity IF NOT EXISTS
-    FOR (n:RecallMEntity) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_element IF NOT EXISTS
-    FOR (n:RecallMElement) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_predicate IF NOT EXISTS
-    FOR (n:RecallMPredicate) REQUIRE (n.namespace, n.key) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_summary IF NOT EXISTS
-    FOR (n:RecallMSummary) REQUIRE (n.namespace, n.concept) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_vector IF NOT EXISTS
-    FOR (n:RecallMVector) REQUIRE (n.namespace, n.key, n.model) IS UNIQUE""",
-    """CREATE CONSTRAINT recallm_entity_vector IF NOT EXISTS
-    FOR (n:RecallMEntityVector) REQUIRE (n.namespace, n.model_key, n.entity) IS UNIQUE""",
-    """CREATE INDEX recallm_purge_after IF NOT EXISTS
-    FOR (n:RecallMNamespace) ON (n.purge_after)""",
-    """CREATE INDEX recallm_update_source IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.source_key)""",
-    """CREATE INDEX recallm_update_lane IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.lane)""",
-    """CREATE INDEX recallm_update_said IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.said, n.t)""",
-    """CREATE INDEX recallm_update_expires IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.expires)""",
-    """CREATE INDEX recallm_update_withdrawn IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.withdrawn)""",
-    """CREATE INDEX recallm_update_item IF NOT EXISTS
-    FOR (n:RecallMUpdate) ON (n.namespace, n.item_key)""",
-    """CREATE INDEX recallm_statement_lane IF NOT EXISTS
-    FOR (n:RecallMStatement) ON (n.namespace, n.lane, n.key)""",
-    """CREATE INDEX recallm_concept_t_index IF NOT EXISTS
-    FOR (n:RecallMConcept) ON (n.namespace, n.t_index)""",
-    """CREATE INDEX recallm_triplet_subject IF NOT EXISTS
-    FOR (n:RecallMTriplet) ON (n.namespace, n.subject, n.predicate)""",
-    """CREATE INDEX recallm_triplet_ends IF NOT EXISTS
-    FOR (n:RecallMTriplet) ON (n.namespace, n.subject, n.object)""",
-    """CREATE INDEX recallm_triplet_object IF NOT EXISTS
-    FOR (n:RecallMTriplet) ON (n.namespace, n.object, n.predicate)""",
-    """CREATE INDEX recallm_triplet_predicate IF NOT EXISTS
-    FOR (n:RecallMTriplet) ON (n.namespace, n.predicate)""",
-    """CREATE INDEX recallm_own_concept_name IF NOT EXISTS
-    FOR (n:Concept) ON (n.name)""",
-    """CREATE INDEX recallm_own_concept IF NOT EXISTS
-    FOR (n:Concept) ON (n.namespace)""",
-    """CREATE INDEX recallm_own_concept_named IF NOT EXISTS
-    FOR (n:Concept) ON (n.namespace, n.name)""",
-    """CREATE INDEX recallm_own_update IF NOT EXISTS
-    FOR (n:Update) ON (n.namespace)""",
-    """CREATE INDEX recallm_own_statement IF NOT EXISTS
-    FOR (n:Statement) ON (n.namespace)""",
-    """CREATE INDEX recallm_own_entity IF NOT EXISTS
-    FOR (n:Entity) ON (n.namespace)""",
-    """CREATE INDEX recallm_own_triplet IF NOT EXISTS
-    FOR (n:Triplet) ON (n.namespace)""",
-    """CREATE INDEX recallm_under IF NOT EXISTS
-    FOR ()-[n:UNDER]-() ON (n.namespace, n.path, n.t)""",
-    """CREATE INDEX recallm_bears IF NOT EXISTS
-    FOR ()-[n:BEARS]-() ON (n.namespace, n.word)""",
+    *_created(
+        "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE ({properties}) IS UNIQUE",
+        _UNIQUE,
+    ),
+    *_created("CREATE INDEX {name} IF NOT EXISTS FOR (n:{label}) ON ({properties})", _INDEXED),
+    *_created(
+        "CREATE INDEX {name} IF NOT EXISTS FOR ()-[n:{label}]-() ON ({properties})",
+        _INDEXED_RELATIONSHIPS,
+    ),
 )

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain
 from typing import Any, LiteralString, cast
 
 from recallm.model import (
@@ -42,6 +41,7 @@ from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
     ElementRow,
+    Keys,
     NamespaceTotals,
     Opened,
     OpenSession,
@@ -100,24 +100,17 @@ def lock(
     return state
 
 
-def look_up_parameters(
-    concepts: Collection[str],
-    terms: Collection[str],
-    sessions: Collection[str],
-    relations: Collection[Pair],
-    elements: Collection[ElementKey],
-    predicates: Collection[str],
-) -> dict[str, Any]:
+def look_up_parameters(keys: Keys) -> dict[str, Any]:
     """The parameters of ``LOOK_UP``; the ends of the relations are among the concepts."""
-    keys = keys_of({*concepts, *chain.from_iterable(relations)})
-    places = {key: place for place, key in enumerate(keys)}
+    concepts = keys_of(keys.concepts.union(*keys.relations))
+    places = {key: place for place, key in enumerate(concepts)}
     return {
-        "concepts": keys,
-        "terms": keys_of(terms),
-        "sessions": keys_of(sessions),
-        "relations": [[places[key_of(a)], places[key_of(b)]] for a, b in relations],
-        "elements": [element_key(it) for it in elements],
-        "predicates": keys_of(predicates),
+        "concepts": concepts,
+        "terms": keys_of(keys.terms),
+        "sessions": keys_of(keys.sessions),
+        "relations": [[places[key_of(a)], places[key_of(b)]] for a, b in keys.relations],
+        "elements": [element_key(element) for element in keys.elements],
+        "predicates": keys_of(keys.predicates),
     }
 
 
@@ -193,18 +186,8 @@ class Neo4jRows(ABC):
     def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         """Run a query in the namespace."""
 
-    def look_up(
-        self,
-        *,
-        concepts: Collection[str] = (),
-        terms: Collection[str] = (),
-        sessions: Collection[str] = (),
-        relations: Collection[Pair] = (),
-        elements: Collection[ElementKey] = (),
-        predicates: Collection[str] = (),
-    ) -> Totals:
-        given = look_up_parameters(concepts, terms, sessions, relations, elements, predicates)
-        return totals_of(self._rows(cypher.LOOK_UP, **given)[0], elements)
+    def look_up(self, keys: Keys) -> Totals:
+        return totals_of(self._rows(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys.elements)
 
     def write(self, changes: Changes) -> None:
         write_changes(self._rows, self.namespace, self.rows, changes, indexed=self.indexed)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 
-from recallm.model import ElementKey, PreparedUpdate
+from recallm.model import PreparedUpdate
 from recallm.stores.cypher import changes as writes
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.neo4j.changes import write_changes
@@ -23,8 +23,8 @@ from recallm.stores.neo4j.rows import (
 )
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
 from recallm.stores.neo4j.values import fresh_rows, item_key, key_of, keys_of, moment_of
-from recallm.stores.semantics.rows import Changes, Opened, Pair, Totals
-from recallm.stores.semantics.writing import contents_of
+from recallm.stores.semantics.rows import Changes, Keys, Opened, Totals
+from recallm.stores.semantics.writing import keys_of as keys_of_updates
 
 __all__ = ["UnlockedRows"]
 
@@ -45,7 +45,7 @@ class UnlockedRows(Neo4jRows):
         super().__init__(namespace, fresh_rows(), indexes=indexes)
         self._tx = tx
         self._key = key_of(namespace)
-        self._contents = contents_of(updates)
+        self._keys = keys_of_updates(updates)
         self._found: Row = {}
         self._t = 0
         self._recorded: dict[str, Any] | None = None
@@ -70,7 +70,7 @@ class UnlockedRows(Neo4jRows):
             "items": list(by_key),
             "now": moment_of(now),
             "write": self._tx.stamp.write,
-            **look_up_parameters(**self._contents),
+            **look_up_parameters(self._keys),
         }
         rows = self._tx.rows(cypher.PREPARE, parameters)
         if not rows or rows[0]["latest"] is None:
@@ -81,43 +81,30 @@ class UnlockedRows(Neo4jRows):
         self._t = self._found["namespace"]["t"]
         return self._opened(self._found, by_key)
 
-    def look_up(
-        self,
-        *,
-        concepts: Collection[str] = (),
-        terms: Collection[str] = (),
-        sessions: Collection[str] = (),
-        relations: Collection[Pair] = (),
-        elements: Collection[ElementKey] = (),
-        predicates: Collection[str] = (),
-    ) -> Totals:
+    def look_up(self, keys: Keys) -> Totals:
         """The rows that ``open`` found; none for a session that begins with this write."""
-        known = totals_of(self._found, self._contents["elements"])
-        known.sessions |= totals_of(
-            {**self._found, "sessions": self._found["open_sessions"]}, self._contents["elements"]
-        ).sessions
+        sessions = [*self._found["sessions"], *self._found["open_sessions"]]
+        known = totals_of({**self._found, "sessions": sessions}, self._keys.elements)
+        unknown = keys.sessions - self._keys.sessions - known.sessions.keys()
         covered = (
-            self._contents["concepts"].issuperset(concepts)
-            and self._contents["terms"].issuperset(terms)
-            and self._contents["relations"].issuperset(relations)
-            and self._contents["elements"].issuperset(elements)
-            and self._contents["predicates"].issuperset(predicates)
-            and all(
-                it in known.sessions or it in self._contents["sessions"] or self._is_new(it)
-                for it in sessions
-            )
+            keys.concepts <= self._keys.concepts
+            and keys.terms <= self._keys.terms
+            and keys.relations <= self._keys.relations
+            and keys.elements <= self._keys.elements
+            and keys.predicates <= self._keys.predicates
+            and all(map(self._is_new, unknown))
         )
         if not covered:
             raise NeedsLockError
-        kept = {key: row for key, row in known.elements.items() if key in set(elements)}
-        names = {*concepts, *(row.concept.name for row in kept.values())}
+        elements = _only(known.elements, keys.elements)
+        names = {row.concept.name for row in elements.values()}
         return Totals(
-            concepts=_only(known.concepts, names),
-            terms=_only(known.terms, terms),
-            sessions=_only(known.sessions, sessions),
-            relations=_only(known.relations, relations),
-            elements=kept,
-            predicates=_only(known.predicates, predicates),
+            concepts=_only(known.concepts, keys.concepts | names),
+            terms=_only(known.terms, keys.terms),
+            sessions=_only(known.sessions, keys.sessions),
+            relations=_only(known.relations, keys.relations),
+            elements=elements,
+            predicates=_only(known.predicates, keys.predicates),
         )
 
     def write(self, changes: Changes) -> None:
@@ -153,6 +140,5 @@ class UnlockedRows(Neo4jRows):
         return self._tx.rows(query, {"namespace": self.rows, **parameters})
 
 
-def _only(rows: dict[Key, Value], keys: Collection[Key]) -> dict[Key, Value]:
-    kept = set(keys)
-    return {key: row for key, row in rows.items() if key in kept}
+def _only(rows: dict[Key, Value], keys: set[Key]) -> dict[Key, Value]:
+    return {key: row for key, row in rows.items() if key in keys}

@@ -34,7 +34,7 @@ from recallm.model import (
 from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.semantics.forgetting import forget_updates
 from recallm.stores.semantics.references import antecedents, without_mentions
-from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows, t_of
+from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows, t_of
 from recallm.stores.semantics.sessions import (
     close_session,
     session_key_of,
@@ -98,7 +98,7 @@ def _withdraw(rows: Rows, ts: Collection[int], withdrawn_t: int | None) -> None:
         for mention in (it for statement in update.statements for it in statement.concepts):
             first.setdefault(mention.name, t_of(update))
     if first:
-        rows.look_up(concepts=first.keys())
+        rows.look_up(Keys(concepts=set(first)))
         rows.drop_summaries(first)
 
 
@@ -265,7 +265,7 @@ class _Batch:
         if self._doomed:
             self.write()
         if self._begun is None:
-            stored = self._rows.look_up(sessions=self._message_sessions).sessions
+            stored = self._rows.look_up(Keys(sessions=self._message_sessions)).sessions
             self._begun = {key for key, totals in stored.items() if totals.statements}
             self._begun |= {
                 stored_session_key(update) or "" for update in self._pending if update.statements

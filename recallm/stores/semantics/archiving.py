@@ -9,7 +9,7 @@ from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.semantics.applying import pin_vectors_of
 from recallm.stores.semantics.references import without_mentions
-from recallm.stores.semantics.rows import Changes, NamespaceTotals, Rows
+from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import restored_with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
 
@@ -86,7 +86,7 @@ def restore_records(
         writer.write(pending)
     if writer.missing:
         raise UnknownEntityError(min(writer.missing))
-    known = rows.look_up(concepts={s.concept for s in summaries}).concepts
+    known = rows.look_up(Keys(concepts={s.concept for s in summaries})).concepts
     for summary in summaries:
         if summary.concept not in known:
             raise InvalidInputError(

@@ -37,6 +37,7 @@ from recallm.model import (
 from recallm.stores.semantics.references import spelled, without_mentions
 from recallm.stores.semantics.rows import (
     Changes,
+    Keys,
     NamespaceTotals,
     Pair,
     RelationTotals,
@@ -47,7 +48,7 @@ from recallm.stores.semantics.sessions import close_session
 from recallm.stores.semantics.writing import (
     count_statements,
     count_triplets,
-    look_up_contents,
+    keys_of,
     merged,
     pairs_of,
     write_counted_concepts,
@@ -212,7 +213,7 @@ class _Forgetting:
 
     def _showing(self, elements: Collection[ElementKey]) -> set[int]:
         """The t of the updates that show any of these elements."""
-        known = self._rows.look_up(elements=elements).elements
+        known = self._rows.look_up(Keys(elements=set(elements))).elements
         evidence = self._rows.evidence(known.keys())
         return {t_index_of(at) for shown in evidence.values() for at in shown}
 
@@ -234,7 +235,7 @@ class _Forgetting:
         if not names:
             return 0
         left: dict[str, tuple[int, int] | None] = {}
-        for name, totals in self._rows.look_up(concepts=names).concepts.items():
+        for name, totals in self._rows.look_up(Keys(concepts=names)).concepts.items():
             lost = self._lost_mentions[name]
             updates = totals.updates - len(self._lost_updates[name])
             counts = updates, totals.statements - lost.total()
@@ -253,11 +254,11 @@ class _Forgetting:
         spelled_less = {id for id in ids if id in self._forgotten or self._unspelled.get(id)}
         self._referring.update(self._rows.referring(spelled_less))
         known = [before for before, _ in changes.passages if before]
-        stored = look_up_contents(self._rows, known)
+        stored = self._rows.look_up(keys_of(known))
         if alone := changes.element_evidence.keys() - {
             it.element for u in known for it in u.elements
         }:
-            self._rows.look_up(elements=alone)
+            self._rows.look_up(Keys(elements=alone))
         changes.terms, changes.sessions = stored.terms, stored.sessions
         self._relations |= stored.relations
         for before, after in changes.passages:
@@ -330,8 +331,10 @@ class _Forgetting:
             self.forget_elements(orphans)
             doomed |= orphans
         stored = self._rows.look_up(
-            elements=self._elements,
-            predicates={key[1] for key in doomed if not isinstance(key, str)},
+            Keys(
+                elements=self._elements,
+                predicates={key[1] for key in doomed if not isinstance(key, str)},
+            )
         )
         changes = Changes(namespace=self._namespace)
         for key, row in stored.elements.items():

@@ -58,6 +58,7 @@ __all__ = [
     "Changes",
     "ConceptTotals",
     "ElementRow",
+    "Keys",
     "NamespaceTotals",
     "OpenSession",
     "Opened",
@@ -150,6 +151,18 @@ class ElementRow:
 
 
 @dataclass(slots=True, kw_only=True)
+class Keys:
+    """The natural keys of some rows."""
+
+    concepts: set[str] = field(default_factory=set)
+    terms: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+    relations: set[Pair] = field(default_factory=set)
+    elements: set[ElementKey] = field(default_factory=set)
+    predicates: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, kw_only=True)
 class Totals:
     """The stored rows of some keys. With each entity comes the row of its concept. ``terms`` are
     the statements that hold a stem, ``predicates`` the triplets that have a predicate."""
@@ -220,16 +233,7 @@ class Rows(Protocol):
         """Take the namespace's write lock, and look up what the first decisions need."""
         ...
 
-    def look_up(
-        self,
-        *,
-        concepts: Collection[str] = (),
-        terms: Collection[str] = (),
-        sessions: Collection[str] = (),
-        relations: Collection[Pair] = (),
-        elements: Collection[ElementKey] = (),
-        predicates: Collection[str] = (),
-    ) -> Totals:
+    def look_up(self, keys: Keys) -> Totals:
         """The stored rows with these keys."""
         ...
 

@@ -13,7 +13,6 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import (
@@ -29,24 +28,22 @@ from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
     ElementRow,
+    Keys,
     NamespaceTotals,
     Pair,
     Properties,
     RelationTotals,
     Rows,
     SessionTotals,
-    Totals,
     t_of,
 )
 from recallm.stores.semantics.sessions import stored_session_key
 
 __all__ = [
-    "Contents",
     "UpdateWriter",
-    "contents_of",
     "count_statements",
     "count_triplets",
-    "look_up_contents",
+    "keys_of",
     "merged",
     "pairs_of",
     "write_counted_concepts",
@@ -67,53 +64,25 @@ def merged(base: Properties, evidence: Mapping[int, Properties]) -> Properties:
     return properties
 
 
-class Contents(TypedDict):
-    """The keys of the rows that updates touch: the arguments of `Rows.look_up`."""
-
-    concepts: set[str]
-    terms: set[str]
-    sessions: set[str]
-    relations: set[Pair]
-    elements: set[ElementKey]
-    predicates: set[str]
-
-
-def contents_of(updates: Iterable[PreparedUpdate]) -> Contents:
+def keys_of(updates: Iterable[PreparedUpdate]) -> Keys:
     """The keys of the rows that updates touch."""
-    concepts: set[str] = set()
-    terms: set[str] = set()
-    sessions: set[str] = set()
-    relations: set[Pair] = set()
-    elements: set[ElementKey] = set()
-    predicates: set[str] = set()
+    keys = Keys()
     for update in updates:
         for statement in update.statements:
-            concepts.update(mention.name for mention in statement.concepts)
-            terms.update(statement.terms)
-        key = stored_session_key(update)
-        if update.text is not None and key is not None:
-            sessions.add(key)
-        relations |= pairs_of(update)
+            keys.concepts.update(mention.name for mention in statement.concepts)
+            keys.terms.update(statement.terms)
+        session = stored_session_key(update)
+        if update.text is not None and session is not None:
+            keys.sessions.add(session)
+        keys.relations |= pairs_of(update)
         for entity in update.entities:
-            elements.add(entity.id)
+            keys.elements.add(entity.id)
             if entity.concept.name:
-                concepts.add(entity.concept.name)
+                keys.concepts.add(entity.concept.name)
         for triplet in update.triplets:
-            elements.update((triplet.element, triplet.subject, triplet.object))
-            predicates.add(triplet.predicate)
-    return Contents(
-        concepts=concepts,
-        terms=terms,
-        sessions=sessions,
-        relations=relations,
-        elements=elements,
-        predicates=predicates,
-    )
-
-
-def look_up_contents(rows: Rows, updates: Iterable[PreparedUpdate]) -> Totals:
-    """The stored rows that updates touch."""
-    return rows.look_up(**contents_of(updates))
+            keys.elements.update((triplet.element, triplet.subject, triplet.object))
+            keys.predicates.add(triplet.predicate)
+    return keys
 
 
 def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> None:
@@ -183,7 +152,7 @@ class UpdateWriter:
             UnknownEntityError: a triplet names an entity that does not exist.
             InvalidInputError: a neighbour pair names a concept that no statement mentions.
         """
-        known = look_up_contents(self._rows, updates)
+        known = self._rows.look_up(keys_of(updates))
         # All rows that were looked up change, but for some elements; the batch adds to them in
         # place.
         self._changes = Changes(

@@ -25,6 +25,7 @@ from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
     ElementRow,
+    Keys,
     NamespaceTotals,
     Opened,
     OpenSession,
@@ -142,29 +143,18 @@ class SQLiteRows:
             opened.items[path, key] = dict(found)
         return opened
 
-    def look_up(
-        self,
-        *,
-        concepts: Collection[str] = (),
-        terms: Collection[str] = (),
-        sessions: Collection[str] = (),
-        relations: Collection[Pair] = (),
-        elements: Collection[ElementKey] = (),
-        predicates: Collection[str] = (),
-    ) -> Totals:
+    def look_up(self, keys: Keys) -> Totals:
         """The stored rows with these keys. Later writes use their numbers."""
         totals = Totals()
         if self._numbers.ns:
-            names = set(concepts)
-            for pair in relations:
-                names.update(pair)
-            self._look_up_elements(totals, elements)
+            names = keys.concepts.union(*keys.relations)
+            self._look_up_elements(totals, keys.elements)
             self._look_up_concepts(totals, " AND name IN {list}", names)
-            self._look_up_terms(totals, terms)
-            self._look_up_sessions(totals, sessions)
-            self._look_up_relations(totals, relations)
+            self._look_up_terms(totals, keys.terms)
+            self._look_up_sessions(totals, keys.sessions)
+            self._look_up_relations(totals, keys.relations)
             sql = "SELECT predicate, triplets FROM predicate WHERE ns = :ns AND predicate IN {list}"
-            totals.predicates.update(self._queries.rows(sql, predicates))
+            totals.predicates.update(self._queries.rows(sql, keys.predicates))
         return totals
 
     def write(self, changes: Changes) -> None:
@@ -219,7 +209,7 @@ class SQLiteRows:
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         """The statements that mention a concept, and the entities on it."""
-        self.look_up(concepts=[concept])
+        self.look_up(Keys(concepts={concept}))
         key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
         keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
         ids = self._fetch("SELECT id FROM element WHERE ns = ? AND concept = ?", key)
@@ -233,7 +223,7 @@ class SQLiteRows:
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
         """The triplets that have one of these entities as an end."""
-        self.look_up(elements=entities)
+        self.look_up(Keys(elements=set(entities)))
         elements = self._numbers.elements
         numbers = [elements[id] for id in entities if id in elements]
         sql = (
@@ -256,7 +246,7 @@ class SQLiteRows:
 
     def context_version(self, concept: str) -> ContextVersion | None:
         """What a revision compares."""
-        self.look_up(concepts=[concept])
+        self.look_up(Keys(concepts={concept}))
         return context_version(self._queries, concept)
 
     def unembedded(self, keys: Collection[int]) -> set[int]:
