@@ -28,7 +28,6 @@ from benchmarks.latency import embedding
 from benchmarks.report import report
 from benchmarks.statements import Talk
 from recallm import RecallM
-from recallm.graph import NewEntity
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import Neo4jServer
 
@@ -165,47 +164,15 @@ def of_words(file: str, server: dict[str, Any], folder: Path, options: Any) -> l
 
 
 def of_vectors(file: str, server: dict[str, Any], options: Any) -> list[Any]:
-    """The rows of memories with embeddings, compared in memory and by Neo4j's index."""
+    """The rows of memories with embeddings."""
     model, rows = embedding(), []
     questions = Talk(seed=1).questions(options.questions)
     first = questions[0]
-    with (
-        RecallM(file, embeddings=model) as near,
-        RecallM(**server, embeddings=model) as far,
-        RecallM(**server, embeddings=model, vector_index="neo4j") as indexed,
-    ):
+    with RecallM(file, embeddings=model) as near, RecallM(**server, embeddings=model) as far:
         rows.append(row("embed", seconds(near.embed), seconds(far.embed)))
         times = [seconds(lambda: memory.recall(first)) for memory in (near, far)]  # noqa: B023
         rows.append(row("first recall with vectors", *times))
         rows.append(in_turns("recall with vectors", near.recall, far.recall, questions))
-        print(f"put into Neo4j's index: {seconds(indexed.embed):.0f} s")
-        indexed.recall(first)
-        rows.append(in_turns("the same by the index", near.recall, indexed.recall, questions))
-        same = statistics.mean(
-            len({it.text for it in a.statements} & {it.text for it in b.statements})
-            / max(len(a.statements), 1)
-            for a, b in ((near.recall(it), indexed.recall(it)) for it in questions)
-        )
-        print(f"of the statements recalled, by the index too: {same:.3f}")
-        texts = list(islice(Talk(seed=4).statements(), _ENTITIES))
-        vectors = model.embed(texts).tolist()
-        entities = [
-            NewEntity(id=f"e{place}", embeddings={"m": vector})
-            for place, vector in enumerate(vectors)
-        ]
-        batches = [entities[at : at + _BATCH] for at in range(0, _ENTITIES, _BATCH)]
-        for memory in (near, indexed):
-            for batch in batches:
-                memory.graph.upsert(entities=batch)
-        asked = model.embed(questions).tolist()
-        rows.append(
-            in_turns(
-                f"vector_query among {_ENTITIES:,}",
-                lambda vector: near.graph.nearest(vector, model="m", limit=_NEAREST),
-                lambda vector: indexed.graph.nearest(vector, model="m", limit=_NEAREST),
-                asked,
-            )
-        )
     return rows
 
 

@@ -204,8 +204,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     ) -> tuple[list[LabelledNode], list[float]]:
         """The ``similarity_top_k`` nodes whose embeddings are nearest to ``query_embedding``, with
         their cosines, nearest first; only nodes with these ``node_ids``, from these ``doc_ids``,
-        whose properties pass ``filters``. The search is exact; without these conditions, a
-        memory with ``vector_index="neo4j"`` asks Neo4j's index.
+        whose properties pass ``filters``. The search is exact.
 
         Raises:
             InvalidInputError: there is no embedding, or a mode other than the default.

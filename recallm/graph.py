@@ -29,7 +29,7 @@ from recallm.model import (
     empty_mapping,
 )
 from recallm.neighbourhood import Neighbourhood, known_name, read_neighbourhood
-from recallm.stores.base import CypherStore, GraphReader, GraphStore, VectorSearchReader
+from recallm.stores.base import CypherStore, GraphReader, GraphStore
 from recallm.vectors import encode, nearest
 
 if TYPE_CHECKING:
@@ -244,8 +244,7 @@ class MemoryGraph:
         as_of: Moment | None = None,
     ) -> list[tuple[Entity, float]]:
         """The entities whose embeddings under ``model`` are nearest to ``embedding``, each with its
-        cosine, nearest first; only among ``ids``, if given. The search compares all of them; only
-        without ``ids`` and with ``vector_index="neo4j"`` it asks an index, which may miss some.
+        cosine, nearest first; only among ``ids``, if given. The search compares all of them.
 
         Raises:
             InvalidInputError: an argument cannot be used.
@@ -259,15 +258,7 @@ class MemoryGraph:
             size = reader.state.vector_bytes.get(checks.name(model, "model"))
             if size is not None and size != len(blob):
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
-            if (
-                among is None
-                and isinstance(reader, VectorSearchReader)
-                and reader.searches_entities(model)
-                and any(embedding)
-            ):
-                found = reader.nearest_entities(embedding, model=model, limit=at_most)
-            else:
-                found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
+            found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
             entities = {it.id: it for it in reader.entities([id for id, _ in found])}
         return [(entities[id], cosine) for id, cosine in found if id in entities]
 

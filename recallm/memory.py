@@ -88,7 +88,7 @@ class RecallM:
     memory (8 ms and 150 MB for 100,000 of 384 dimensions). "chroma" is a Chroma index in a folder
     beside the SQLite file, a ``Path`` one in that folder, a chromadb client one where the client
     stores it; the numbers of forgotten vectors (never a text) may stay in Chroma's files until the
-    folder is deleted. "neo4j" is the server's own index (``docs/neo4j.md``).
+    folder is deleted.
 
     ``triplets``: an update also writes the triplets that its text states, such as ⟨Ingrid, live in,
     Malaga⟩, to ``graph``, as evidence of its statements. What the text denies or does not assert is
@@ -150,8 +150,7 @@ class RecallM:
         embedding = checked_embedding(embeddings)
         check_ranking(config.ranking, embedded=embedding is not None)
         load_tables(config.weights)  # a bad file fails here, not at the first question
-        searches_itself = vector_index == "neo4j" and isinstance(vector_index, str)
-        if embedding is None and vector_index is not None and not searches_itself:
+        if embedding is None and vector_index is not None:
             raise InvalidInputError(
                 "vector_index needs embeddings: give RecallM(embeddings=…)",
                 argument="vector_index",
@@ -171,13 +170,12 @@ class RecallM:
             database=database,
             timeout=checks.seconds(timeout, "timeout"),
             bookmark=checks.optional(checks.string, bookmark, "bookmark"),
-            vector_index=searches_itself,
         )
         vectors: StatementVectors | None = None
         closing = [opened.close] if is_own else []
         if embedding is not None:
             index = open_index(chroma, opened)
-            vectors = StatementVectors(opened, embedding, index, store_searches=searches_itself)
+            vectors = StatementVectors(opened, embedding, index)
             closing.insert(0, vectors.close)
         updater = Updater(
             opened, extractor, vectors, llm=llm, config=config, clock=present, triplets=triplets

@@ -26,8 +26,6 @@ from recallm.model import (
 from recallm.neighbourhood import known_name
 from recallm.open_namespace import OpenNamespace
 from recallm.results import KnowledgeUpdate, Receipt
-from recallm.stores.base import VectorSearchStore
-from recallm.stores.sharded import shard_of
 from recallm.update_request import UpdateArguments, UpdateRequest, checked_requests
 from recallm.updating import Updater, batches
 
@@ -182,13 +180,11 @@ class Writing:
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
         """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
         how many statements got one. Such statements were written by a memory without embeddings, or
-        come from an archive. With ``vector_index="neo4j"``, vectors that are not in the server's
-        index come into the index too. After an interruption, another call goes on where this one
-        stopped. ``progress`` shows a bar on standard error.
+        come from an archive. After an interruption, another call goes on where this one stopped.
+        ``progress`` shows a bar on standard error.
 
         Raises:
-            InvalidInputError: the memory was opened without embeddings, and without
-                ``vector_index="neo4j"``.
+            InvalidInputError: the memory was opened without embeddings.
             EmbeddingModelError: the namespace's vectors are of another model.
             EmbeddingError: the model failed; the batches before are written.
             StoreError: the store failed; the batches before are written.
@@ -196,14 +192,7 @@ class Writing:
         """
         size = checks.count(batch_size, "batch_size") or 1
         self._namespace.check_open()
-        store = shard_of(self._namespace.store, self._namespace.name)
-        index = store if isinstance(store, VectorSearchStore) and store.has_vector_index else None
-        embedded = 0
-        if index is None or self._updater.has_embeddings:
-            embedded = self._updater.embed(self._namespace.name, size, progress=progress)
-        if index is not None:
-            index.index_vectors(self._namespace.name)
-        return embedded
+        return self._updater.embed(self._namespace.name, size, progress=progress)
 
     def forget(
         self,

@@ -84,8 +84,6 @@ __all__ = [
     "ExpiredError",
     "GraphReader",
     "GraphStore",
-    "VectorSearchReader",
-    "VectorSearchStore",
 ]
 
 SCHEMA_VERSION = 4
@@ -457,50 +455,6 @@ class ClusterStore(Protocol):
     def bookmark(self) -> str | None:
         """What this store wrote and read, as a text that another process can wait for; None before
         anything was."""
-        ...
-
-
-@runtime_checkable
-class VectorSearchStore(Protocol):
-    """A store that can search vectors itself: its readers are ``VectorSearchReader``."""
-
-    @property
-    def has_vector_index(self) -> bool:
-        """Whether this store keeps the vectors that it writes in an index."""
-        ...
-
-    def index_vectors(self, namespace: str) -> int:
-        """Put the vectors of ``namespace`` that are in no index into one; how many those were."""
-        ...
-
-
-@runtime_checkable
-class VectorSearchReader(Protocol):
-    """A reader of a store that can search vectors itself."""
-
-    def searches_statements(self) -> bool:
-        """Whether ``nearest_statements`` is a better search of this namespace than to compare all
-        of its vectors in memory: these are in an index, and many."""
-        ...
-
-    def searches_entities(self, model: str) -> bool:
-        """Whether the vectors of entities under ``model`` are in an index."""
-        ...
-
-    def nearest_statements(
-        self, vector: Sequence[float], *, model: str, limit: int, where: Filter
-    ) -> list[tuple[int, float]]:
-        """The keys of the ``limit`` visible statements that meet ``where`` and are nearest to
-        ``vector`` (which is not all zeros) under ``model``, with their cosines: greatest first, of
-        equal ones the latest statement. The search of an index may miss some."""
-        ...
-
-    def nearest_entities(
-        self, vector: Sequence[float], *, model: str, limit: int
-    ) -> list[tuple[str, float]]:
-        """The ids of the ``limit`` visible entities that are nearest to ``vector`` (which is not
-        all zeros) under ``model``, with their cosines: greatest first, then by id. The search of an
-        index may miss some."""
         ...
 
 

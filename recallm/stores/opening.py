@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.stores.addresses import TARGETS, is_server
-from recallm.stores.base import GraphStore, VectorSearchStore
+from recallm.stores.base import GraphStore
 from recallm.stores.sharded import ShardedStore
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ def open_store(
     database: str | None = None,
     timeout: float | None = None,
     bookmark: str | None = None,
-    vector_index: bool = False,
 ) -> tuple[GraphStore, bool]:
     """The store, and whether it was opened here, so that the caller must close it. Of the shards of
-    a function only that of ``namespace`` is opened already. ``vector_index``: the store must have a
-    vector index of its own.
+    a function only that of ``namespace`` is opened already.
 
     Raises:
         InvalidInputError: ``target`` names no store.
@@ -59,20 +57,13 @@ def open_store(
                 database=database if by_uri or _is_driver(target) else None,
                 timeout=timeout,
                 bookmark=bookmark,
-                vector_index=vector_index,
             )
 
         sharded = ShardedStore(target, open_shard)
         sharded.shard(namespace, bookmark=bookmark)
         return sharded, True
     if (isinstance(target, str) and is_server(target)) or _is_driver(target):
-        return _open_neo4j(target, auth, database, timeout, bookmark, vector_index), True
-    if vector_index and not _has_vector_index(target):
-        raise InvalidInputError(
-            "vector_index='neo4j' goes with a Neo4j server alone: give its neo4j:// or bolt:// "
-            "URI, a neo4j.Driver, or Neo4jStore(…, vector_index=True) as store=",
-            argument="vector_index",
-        )
+        return _open_neo4j(target, auth, database, timeout, bookmark), True
     if bookmark is not None:
         raise InvalidInputError(
             "bookmark goes with a neo4j server alone: a file shows what was written at once, and a "
@@ -104,7 +95,6 @@ def _open_neo4j(
     database: str | None,
     timeout: float | None,
     bookmark: str | None,
-    vector_index: bool,
 ) -> GraphStore:
     try:
         from recallm.stores.neo4j import Neo4jStore
@@ -112,24 +102,13 @@ def _open_neo4j(
         if error.name != "neo4j":
             raise
         raise MissingDependencyError("neo4j", extra="neo4j") from None
-    open_neo4j = partial(
-        Neo4jStore,
-        target,
-        auth=auth,
-        database=database,
-        bookmark=bookmark,
-        vector_index=vector_index,
-    )
+    open_neo4j = partial(Neo4jStore, target, auth=auth, database=database, bookmark=bookmark)
     return open_neo4j() if timeout is None else open_neo4j(retry_time=timeout)
 
 
 def _is_place(target: object) -> TypeGuard[Callable[[str], StoreTarget]]:
     """Whether ``target`` is a function from namespaces to stores."""
     return callable(target) and not isinstance(target, type) and not hasattr(target, "apply")
-
-
-def _has_vector_index(target: object) -> bool:
-    return isinstance(target, VectorSearchStore) and target.has_vector_index
 
 
 def _is_driver(target: object) -> bool:

@@ -67,15 +67,15 @@ def _chroma_question(model: Any) -> Callable[[str], Any]:
 
 def checked_index(given: object, store: object) -> Path | Any | None:
     """The argument ``vector_index`` as the place of a Chroma index: a folder, or a client of
-    chromadb; None for the exact search, and for that of the store ("neo4j"). ``store`` is the
-    argument of that name: "chroma" beside an SQLite file means the folder ``FILE.chroma``.
+    chromadb; None for the exact search. ``store`` is the argument of that name: "chroma" beside an
+    SQLite file means the folder ``FILE.chroma``.
 
     Raises:
         InvalidInputError: it is none of these.
         MissingDependencyError: chromadb is needed and not installed.
 
     """
-    if given is None or (isinstance(given, str) and given in ("exact", "neo4j")):
+    if given is None or (isinstance(given, str) and given == "exact"):
         return None
     place = _chroma_place(given, store)
     if importlib.util.find_spec("chromadb") is None:
@@ -102,7 +102,7 @@ def _chroma_place(given: object, store: object) -> Path | Any:
     if callable(getattr(given, "get_or_create_collection", None)):
         return given
     raise InvalidInputError(
-        "vector_index must be 'exact', 'neo4j', 'chroma', a folder (as a Path, or a str with a "
+        "vector_index must be 'exact', 'chroma', a folder (as a Path, or a str with a "
         f"separator) or a chromadb client, not {checks.shown(given)}",
         argument="vector_index",
     )

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import cast
 
 from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import (
@@ -19,7 +18,7 @@ from recallm.model import (
     VectorState,
     statement_key,
 )
-from recallm.stores.base import GraphReader, GraphStore, VectorSearchReader
+from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
 from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
@@ -47,8 +46,6 @@ class StatementVectors:
         store: has the vectors.
         embedding: the model.
         index: finds the nearest.
-        store_searches: whether the store finds them itself, where it can
-            (``VectorSearchReader.searches_statements``).
 
     Raises:
         EmbeddingError: of each method, the model failed.
@@ -60,13 +57,10 @@ class StatementVectors:
         store: GraphStore,
         embedding: Embedding,
         index: VectorIndex,
-        *,
-        store_searches: bool = False,
     ) -> None:
         self._store = store
         self._embedding = embedding
         self._index = index
-        self._store_searches = store_searches
         self._examined: set[str] = set()
         """Namespaces in which statements without a vector were looked for."""
 
@@ -183,11 +177,6 @@ class StatementVectors:
     ) -> Callable[[GraphReader, int], Matches]:
         """A function from a reader and n to the n nearest statements that ``reader`` shows and that
         meet ``where``. ``past``: the reader's horizon is not the present."""
-        if self._store_searches and question.vector.any() and _searches(reader):
-            floats = question.vector.tolist()
-            return lambda reader, limit: cast(VectorSearchReader, reader).nearest_statements(
-                floats, model=self.model, limit=limit, where=where
-            )
         view = None if past else self._index.view_of(namespace, reader.state)
         if view is None:
             with self._store.reader(namespace, _EVERYTHING) as everything:
@@ -250,10 +239,6 @@ class StatementVectors:
     def close(self) -> None:
         """Close the index."""
         self._index.close()
-
-
-def _searches(reader: GraphReader) -> bool:
-    return isinstance(reader, VectorSearchReader) and reader.searches_statements()
 
 
 def _half_precision(rows: Rows) -> list[bytes]:

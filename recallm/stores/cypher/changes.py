@@ -148,19 +148,6 @@ SET r.strength = $relations.strength[i], r.t_index = $relations.t_index[i],
 """
 
 
-def with_floats(query: LiteralString) -> LiteralString:
-    """A query that also gives floats to the vector ``v``, where its ``row`` has some."""
-    return (
-        query
-        + """
-CALL (v, row) {
-    WITH v, row WHERE row.floats IS NOT NULL
-    CALL db.create.setNodeVectorProperty(v, row.floats_name, row.floats)
-}
-"""
-    )
-
-
 STATEMENTS: Final[LiteralString] = (
     INSERT_POSTINGS
     + """
@@ -198,12 +185,13 @@ CALL (a, b, row) {
 }
 """
 
-_VECTORS: Final[LiteralString] = with_floats("""
+_VECTORS: Final[LiteralString] = """
 UNWIND $vectors AS row
-MATCH (s:RecallMStatement {namespace: $namespace, key: row.properties.key})
-CREATE (s)-[:EMBEDDED]->(v:RecallMVector)
-SET v = row.properties
-WITH v, row""")
+MATCH (s:RecallMStatement {namespace: $namespace, key: row.key})
+CREATE (s)-[:EMBEDDED]->(:RecallMVector {
+    namespace: $namespace, key: row.key, model: row.model, blob: row.blob
+})
+"""
 
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
@@ -286,22 +274,18 @@ SET shown.properties = coalesce(place[1], shown.properties)
 """
 )
 
-_ENTITY_VECTORS: Final[LiteralString] = with_floats(
+_ENTITY_VECTORS: Final[LiteralString] = (
     """
 UNWIND $entity_vectors AS row
 MATCH (x:RecallMElement {namespace: $namespace, key: row.entity})
 MERGE (v:RecallMEntityVector {
     namespace: $namespace, model_key: row.model_key, entity: row.entity
 })
-SET v = {
-    namespace: $namespace, model_key: row.model_key, entity: row.entity, model: row.model,
-    blob: row.blob
-}
+SET v.model = row.model, v.blob = row.blob
 MERGE (x)-[:EMBEDDED]->(v)
-WITH x, v, row"""
+WITH x, row"""
     + _SET_WORDS
 )
-"""A vector loses the floats of the earlier one."""
 
 ADD: Final[LiteralString] = (
     "\nCALL () {"

@@ -32,7 +32,7 @@ CALL (n) {
 OPTIONAL MATCH (latest:RecallMUpdate {namespace: n.rows, t: n.open_t})
 RETURN n {
     .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
-    .vector_bytes, .indexed
+    .vector_bytes
 } AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
     written, passages, items, EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
@@ -110,7 +110,7 @@ CALL (namespace, latest) {
     + LOOK_UP.replace("CALL () {", "CALL (namespace) {").replace("$namespace", "namespace")
     + """, n {
     .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
-    .vector_bytes, .indexed
+    .vector_bytes
 } AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
     passages, items, open_sessions, last(writes) AS latest,
     any(it IN writes WHERE it ENDS WITH $write) AS written, EXISTS {

@@ -17,10 +17,6 @@ RETURN n.name AS name
 
 OPEN: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
-CALL () {
-    MATCH (v:RecallMVector)
-    RETURN count(v) AS all_vectors
-}
 RETURN coalesce(n.rows, -1) AS rows, coalesce(n.t, 0) AS t,
     coalesce(n.statements, 0) AS statements, coalesce(n.terms, 0) AS terms,
     coalesce(n.sessions, 0) AS sessions, COLLECT {
@@ -30,11 +26,9 @@ RETURN coalesce(n.rows, -1) AS rows, coalesce(n.t, 0) AS t,
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.withdrawn <= $withdrawn_by
         RETURN [u.t, u.withdrawn] LIMIT $limit
     } AS withdrawn, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
-    coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes,
-    coalesce(n.indexed, false) AS indexed, all_vectors
+    coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes
 """
-"""``all_vectors`` are the statement vectors of the database, whose number the server knows. No row
-has -1, the ``rows`` of a namespace that there is not."""
+"""No row has -1, the ``rows`` of a namespace that there is not."""
 
 LATEST_SAID: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)

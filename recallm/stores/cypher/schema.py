@@ -37,8 +37,6 @@ Every key begins with the namespace:
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
   written with it first.
-* In a namespace that is ``indexed``, the nodes of vectors have floats beside their ``blob``
-  (``recallm.stores.neo4j.vector_index``).
 
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out

@@ -27,7 +27,6 @@ from recallm.stores.neo4j.values import (
     summary_out,
     update_out,
 )
-from recallm.stores.neo4j.vector_index import float_row
 from recallm.stores.semantics.rows import (
     Changes,
     ElementRow,
@@ -48,11 +47,9 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(
-    write: _Write, name: str, namespace: int, changes: Changes, *, indexed: bool | None
-) -> None:
+def write_changes(write: _Write, name: str, namespace: int, changes: Changes) -> None:
     """Write all changes into the rows ``namespace`` of the namespace ``name``, with one query where
-    nothing goes. ``indexed``: that of ``recallm.stores.neo4j.vector_index``."""
+    nothing goes."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -76,7 +73,7 @@ def write_changes(
         cypher.ADD,
         t=changes.namespace.t,
         name=name,
-        totals={**_namespace(changes.namespace), "indexed": indexed},
+        totals=_namespace(changes.namespace),
         sessions=added.sessions(),
         concepts=added.concepts(),
         stems=added.stems(),
@@ -86,13 +83,10 @@ def write_changes(
         relations=added.relations(),
         references=[[key, key_of(id)] for key, id in _references(written)],
         vectors=[
-            {
-                "properties": {"namespace": namespace, "key": key, "model": model, "blob": blob},
-                **_floats(model, blob, indexed),
-            }
+            {"key": key, "model": model, "blob": blob}
             for key, (model, blob) in [*_vectors_of(written), *changes.vectors.items()]
         ],
-        **_elements(changes, indexed),
+        **_elements(changes),
     )
     if changes.summaries:
         write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
@@ -397,7 +391,7 @@ def _delete_relations(write: _Write, changes: Changes) -> None:
 # -- entities and triplets ---------------------------------------------------------------------
 
 
-def _elements(changes: Changes, indexed: bool | None) -> dict[str, Any]:
+def _elements(changes: Changes) -> dict[str, Any]:
     """The parameters of ``ADD`` about the entities and triplets that stay, with their new evidence,
     and about the vectors of entities."""
     return {
@@ -413,15 +407,10 @@ def _elements(changes: Changes, indexed: bool | None) -> dict[str, Any]:
                 "model_key": key_of(model),
                 "blob": blob,
                 "words": keys_of(codes_of(model, blob)),
-                **_floats(model, blob, indexed),
             }
             for (id, model), blob in changes.entity_vectors.items()
         ],
     }
-
-
-def _floats(model: str, blob: bytes, indexed: bool | None) -> dict[str, Any]:
-    return {} if indexed is None else float_row(model, blob)
 
 
 def _element(

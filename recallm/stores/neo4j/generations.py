@@ -49,7 +49,7 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
 WITH n, staged, staged.rows AS rows, staged {
     .t, .statements, .terms, .sessions, .open_t, .model, .origin, .revision,
-    .vocabulary, .vector_bytes, .indexed
+    .vocabulary, .vector_bytes
 } AS totals
 DELETE staged
 SET n += totals, n.rows = rows
@@ -100,12 +100,10 @@ def restore(
     namespace: str,
     t_index: int,
     records: Iterable[PreparedUpdate | Summary],
-    *,
-    indexes: bool,
 ) -> int:
     """``GraphStore.restore``: everything is written beside the namespace, which then points at
-    it. ``indexes``: the vectors are written with their floats."""
-    staged = _StagedRows(connection, namespace, indexes=indexes)
+    it."""
+    staged = _StagedRows(connection, namespace)
     try:
         with closing(_read_ahead(records)) as ahead:
             written = restore_records(staged, namespace, t_index, ahead)
@@ -196,8 +194,8 @@ class _StagedRows(Neo4jRows):
     """The rows of an archive that is being restored, each query in a transaction of its own. Nobody
     sees these rows, and nobody else writes them, until they are published."""
 
-    def __init__(self, connection: Connection, namespace: str, *, indexes: bool) -> None:
-        super().__init__(namespace, fresh_rows(), indexes=indexes)
+    def __init__(self, connection: Connection, namespace: str) -> None:
+        super().__init__(namespace, fresh_rows())
         self._connection = connection
         self._stage = fresh_key()
 

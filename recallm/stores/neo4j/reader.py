@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, LiteralString, TypeVar
 
-from recallm.errors import StoreError
 from recallm.model import (
     LARGEST_NUMBER,
     NO_SESSION,
@@ -48,11 +47,6 @@ from recallm.stores.neo4j.facts import (
     read_triplet_evidence,
 )
 from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, results_of
-from recallm.stores.neo4j.nearest import (
-    NamespaceShare,
-    read_nearest_entities,
-    read_nearest_statements,
-)
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row
@@ -72,7 +66,6 @@ from recallm.stores.neo4j.values import (
     statement_in,
     summary_in,
 )
-from recallm.stores.neo4j.vector_index import VectorIndexes, floats_name
 from recallm.stores.semantics.sessions import session_of_row
 from recallm.stores.timestamps import from_microseconds, microseconds
 
@@ -93,11 +86,8 @@ class Neo4jReader:
     errors. Updates that were written after the reader was opened have a later t, which hides them.
     """
 
-    def __init__(
-        self, connection: Connection, namespace: str, horizon: Horizon, indexes: VectorIndexes
-    ) -> None:
+    def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
         self._connection = connection
-        self._indexes = indexes
         self._answers: Answers | None = None
         """Of a reader that records what is asked (``together``)."""
         self._key = key_of(namespace)
@@ -154,8 +144,6 @@ class Neo4jReader:
             vocabulary=state["vocabulary"],
             has_expired=bool(expired),
         )
-        self._is_indexed: bool = state["indexed"]
-        self._share = NamespaceShare(state["statements"], state["all_vectors"])
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         if self._answers is not None:
@@ -166,11 +154,7 @@ class Neo4jReader:
             try:
                 return results_of(reads, recorder)
             except UnansweredError:
-                try:
-                    answers.read()
-                except StoreError as error:
-                    if not self._indexes.set_aside(error):
-                        raise
+                answers.read()
 
     def passages(
         self,
@@ -393,41 +377,6 @@ class Neo4jReader:
             graph.ENTITY_VECTORS, ids=keys_of(ids or ()), all=ids is None, model=key_of(model)
         )
         return {row["id"]: row["blob"] for row in found}
-
-    def searches_statements(self) -> bool:
-        vectors = self.state.vectors
-        return self._share.is_large and vectors is not None and self._searches(vectors.size)
-
-    def searches_entities(self, model: str) -> bool:
-        return self._searches(self.state.vector_bytes.get(model, 0))
-
-    def _searches(self, size: int) -> bool:
-        return self._is_indexed and floats_name("", size) is not None
-
-    def nearest_statements(
-        self, vector: Sequence[float], *, model: str, limit: int, where: Filter = _EVERY
-    ) -> list[tuple[int, float]]:
-        def read(reader: GraphReader) -> list[tuple[int, float]]:
-            return read_nearest_statements(
-                cast(Neo4jReader, reader)._ask,
-                self._indexes,
-                vector,
-                model=model,
-                limit=limit,
-                share=self._share,
-                conditions=_filter(where),
-            )
-
-        return cast(list[tuple[int, float]], self.together(read)[0])
-
-    def nearest_entities(
-        self, vector: Sequence[float], *, model: str, limit: int
-    ) -> list[tuple[str, float]]:
-        def read(reader: GraphReader) -> list[tuple[str, float]]:
-            ask = cast(Neo4jReader, reader)._ask
-            return read_nearest_entities(ask, self._indexes, vector, model=model, limit=limit)
-
-        return cast(list[tuple[str, float]], self.together(read)[0])
 
     def stats(self) -> Stats:
         return Stats(t_index=self._t, **self._ask(cypher.STATS)[0])

@@ -166,13 +166,10 @@ def opened_of(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> 
 class Neo4jRows(ABC):
     """The rows of one namespace, but for how it is opened and how a query is run."""
 
-    def __init__(self, namespace: str, rows: int, *, indexes: bool) -> None:
+    def __init__(self, namespace: str, rows: int) -> None:
         self.namespace = namespace
         self.rows = rows
         """The property ``namespace`` of all rows."""
-        self.indexed: bool | None = indexes or None
-        """Whether all vectors have their floats (``recallm.stores.neo4j.vector_index``); None:
-        none has. ``indexes``: whether a namespace without vectors begins so."""
 
     @abstractmethod
     def open(
@@ -190,16 +187,12 @@ class Neo4jRows(ABC):
         return totals_of(self._rows(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys.elements)
 
     def write(self, changes: Changes) -> None:
-        write_changes(self._rows, self.namespace, self.rows, changes, indexed=self.indexed)
+        write_changes(self._rows, self.namespace, self.rows, changes)
 
     def _opened(self, found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
         """The row of ``LOCK`` or ``PREPARE``."""
-        node = found["namespace"]
-        opened = opened_of(found, by_key)
-        self.rows = node["rows"]
-        if node["indexed"] is not None or opened.totals.vector_sizes:
-            self.indexed = node["indexed"]
-        return opened
+        self.rows = found["namespace"]["rows"]
+        return opened_of(found, by_key)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
@@ -298,8 +291,8 @@ class Neo4jRows(ABC):
 class LockedRows(Neo4jRows):
     """The rows of a namespace inside one write transaction."""
 
-    def __init__(self, tx: Tx, namespace: str, *, indexes: bool = False) -> None:
-        super().__init__(namespace, fresh_rows(), indexes=indexes)
+    def __init__(self, tx: Tx, namespace: str) -> None:
+        super().__init__(namespace, fresh_rows())
         self._tx = tx
 
     def open(

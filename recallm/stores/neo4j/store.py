@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import chain
 from typing import Any, ClassVar
 
 from neo4j import Driver
 
 from recallm import checks
-from recallm.errors import InvalidInputError, SchemaVersionError
-from recallm.model import (
-    AddVectors,
-    Amendment,
-    Forgotten,
-    Horizon,
-    PreparedUpdate,
-    Selection,
-    Summary,
-)
+from recallm.errors import SchemaVersionError
+from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reading, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import Purger, purge, restore
 from recallm.stores.neo4j.groups import Groups
-from recallm.stores.neo4j.indexing import index_vectors
 from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.unlocked import UnlockedRows
-from recallm.stores.neo4j.vector_index import VectorIndexes, vector_sizes
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import DryRun, forget
 
@@ -63,8 +52,6 @@ class Neo4jStore:
         retry_time: seconds for which a write waits for another writer of its namespace (3 at
             least), and for which a transaction is tried again after errors that pass. What was
             committed though the reply was lost is not written again.
-        vector_index: whether a namespace is kept in Neo4j's vector indexes from its first vector
-            on; see ``index_vectors`` for those that have vectors already.
         bookmark: that of another store on the same cluster: this one waits at most ``retry_time``
             seconds until the members that it asks have what that store wrote.
 
@@ -89,7 +76,6 @@ class Neo4jStore:
         database: str | None = None,
         retry_time: float = _RETRY_TIME,
         bookmark: str | None = None,
-        vector_index: bool = False,
     ) -> None:
         place = server if isinstance(server, str) else repr(server)
         self._place = f"{place}, database={database!r}"
@@ -103,9 +89,6 @@ class Neo4jStore:
         )
         self._purger = Purger(self._connection)
         self._groups = Groups(self._apply)
-        self._indexes = VectorIndexes(
-            self._connection, wanted=checks.flag(vector_index, "vector_index")
-        )
         try:
             if bookmark is not None:
                 self._connection.await_bookmark()
@@ -126,11 +109,6 @@ class Neo4jStore:
     def bookmark(self) -> str | None:
         """What this store wrote and read, as a text for ``bookmark=`` of another process."""
         return self._connection.bookmark
-
-    @property
-    def has_vector_index(self) -> bool:
-        """Whether this store keeps namespaces in Neo4j's vector indexes."""
-        return self._indexes.wanted
 
     def _prepare_schema(self) -> None:
         def create(tx: Tx) -> None:
@@ -166,26 +144,19 @@ class Neo4jStore:
     def _apply(
         self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime | None
     ) -> list[Applied]:
-        indexes = self._indexes.wanted
-        self._indexes.make(chain.from_iterable(map(vector_sizes, updates)))
         return self._connection.write(
-            lambda tx: apply_updates(LockedRows(tx, namespace, indexes=indexes), updates, now=now),
+            lambda tx: apply_updates(LockedRows(tx, namespace), updates, now=now),
             unlocked=lambda tx: apply_updates(
-                UnlockedRows(tx, namespace, updates, indexes=indexes), updates, now=now
+                UnlockedRows(tx, namespace, updates), updates, now=now
             ),
         )
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:
-        yield Neo4jReader(self._connection, namespace, horizon, self._indexes)
+        yield Neo4jReader(self._connection, namespace, horizon)
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
-        if isinstance(amendment, AddVectors):
-            self._indexes.make(vector_sizes(amendment))
-        indexes = self._indexes.wanted
-        return self._connection.write(
-            lambda tx: amend(LockedRows(tx, namespace, indexes=indexes), amendment)
-        )
+        return self._connection.write(lambda tx: amend(LockedRows(tx, namespace), amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
@@ -206,29 +177,7 @@ class Neo4jStore:
     ) -> int:
         """Fill an empty namespace. The records are written in portions that nobody sees until
         the last one is there."""
-        indexes = self._indexes
-
-        def with_indexes() -> Iterator[PreparedUpdate | Summary]:
-            for record in records:
-                if isinstance(record, PreparedUpdate):
-                    indexes.make(vector_sizes(record))
-                yield record
-
-        return restore(self._connection, namespace, t_index, with_indexes(), indexes=indexes.wanted)
-
-    def index_vectors(self, namespace: str) -> int:
-        """Put the vectors of ``namespace`` that are in none of Neo4j's vector indexes into one;
-        return how many there were. They were written without ``vector_index=True``. After an
-        interruption, another call goes on where this one stopped.
-
-        Raises:
-            InvalidInputError: this store was opened without ``vector_index=True``.
-        """
-        if not self._indexes.wanted:
-            raise InvalidInputError(
-                "open the store with Neo4jStore(…, vector_index=True)", argument="vector_index"
-            )
-        return index_vectors(self._connection, self._indexes, namespace)
+        return restore(self._connection, namespace, t_index, records)
 
     def cypher(
         self,

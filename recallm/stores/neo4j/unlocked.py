@@ -39,10 +39,8 @@ class UnlockedRows(Neo4jRows):
     is committed. What else a write needs is refused with ``NeedsLockError``.
     """
 
-    def __init__(
-        self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate], *, indexes: bool
-    ) -> None:
-        super().__init__(namespace, fresh_rows(), indexes=indexes)
+    def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
+        super().__init__(namespace, fresh_rows())
         self._tx = tx
         self._key = key_of(namespace)
         self._keys = keys_of_updates(updates)
@@ -117,7 +115,7 @@ class UnlockedRows(Neo4jRows):
                 raise NeedsLockError
             recorded.update(parameters)
 
-        write_changes(record, self.namespace, self.rows, changes, indexed=self.indexed)
+        write_changes(record, self.namespace, self.rows, changes)
         self._recorded = {
             **recorded,
             "key": self._key,
