@@ -9,13 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import overload
 
-__all__ = [
-    "from_microseconds",
-    "microseconds",
-    "read_timestamp",
-    "timestamp_text",
-    "unpack_timestamp",
-]
+__all__ = ["from_microseconds", "microseconds", "timestamp_text", "unpack_timestamp"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -41,11 +35,6 @@ def timestamp_text(timestamp: datetime | None) -> str | None:
 
 
 @lru_cache(maxsize=1 << 10)
-def read_timestamp(text: str) -> datetime:
-    """Decode a timestamp."""
-    return datetime.fromisoformat(text)
-
-
 def unpack_timestamp(text: str | None) -> datetime | None:
     """Decode a timestamp that may be missing."""
-    return None if text is None else read_timestamp(text)
+    return None if text is None else datetime.fromisoformat(text)

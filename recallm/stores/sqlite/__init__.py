@@ -97,7 +97,6 @@ class SQLiteStore:
         *,
         now: datetime | None = None,
     ) -> list[Applied]:
-        """See ``GraphStore.apply``."""
         return self._connections.write(
             lambda connection: apply_updates(SQLiteRows(connection, namespace), updates, now=now),
             bulk=len(updates) >= _BULK,
@@ -107,18 +106,15 @@ class SQLiteStore:
     def reader(
         self, namespace: str, horizon: Horizon = _ALL
     ) -> Generator[SQLiteReader, None, None]:
-        """See ``GraphStore.reader``."""
         with self._connections.read() as snapshot:
             yield SQLiteReader(snapshot, namespace, horizon)
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
-        """Add vectors, set expiry, or write a summary."""
         return self._connections.write(
             lambda connection: amend(SQLiteRows(connection, namespace), amendment)
         )
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
-        """See ``GraphStore.forget``."""
 
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
             return forget(SQLiteRows(connection, namespace), selection)
@@ -138,7 +134,6 @@ class SQLiteStore:
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        """See ``GraphStore.restore``."""
         return self._connections.write(
             lambda connection: restore_records(
                 SQLiteRows(connection, namespace), namespace, t_index, records
@@ -148,18 +143,15 @@ class SQLiteStore:
         )
 
     def namespaces(self) -> list[str]:
-        """See ``GraphStore.namespaces``."""
         with self._connections.read() as snapshot:
             rows = snapshot.rows("SELECT name FROM namespace WHERE t > 0 ORDER BY name")
             return [name for (name,) in rows]
 
     def problems(self) -> list[str]:
-        """See ``CheckedStore``."""
         with self._connections.read() as snapshot, damage(snapshot.name):
             found = [text for (text,) in snapshot.rows("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 
     def close(self) -> None:
-        """See ``GraphStore.close``."""
         self._connections.close()
         self._finalizer.detach()

@@ -170,10 +170,10 @@ class _Writer:
         passages = self._changes.passages
         gone = [before for before, _ in passages if before and before.text is not None]
         new = [after for _, after in passages if after and after.text is not None]
-        self._delete_statements([it for update in gone for it in self._keyed(update)])
+        self._delete_statements([statement for update in gone for statement in self._keyed(update)])
         self._delete_passages(gone)
         self._insert_passages(new)
-        self._insert_statements([it for update in new for it in self._keyed(update)])
+        self._insert_statements([statement for update in new for statement in self._keyed(update)])
 
     def _keyed(self, update: PreparedUpdate) -> _Statements:
         t_index, session = t_of(update), self._session(update) or -t_of(update)

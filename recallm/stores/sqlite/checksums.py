@@ -37,7 +37,7 @@ def register(connection: sqlite3.Connection) -> None:
 
 def column(*columns: LiteralString, name: LiteralString = "crc") -> LiteralString:
     """The definition of a column that holds the checksum of these columns of its table."""
-    values: list[LiteralString] = ["ifnull(" + it + ", 'None')" for it in columns]
+    values: list[LiteralString] = ["ifnull(" + column_name + ", 'None')" for column_name in columns]
     text: LiteralString = " || char(31) || ".join(values)
     if len(columns) == 1:
         text = columns[0]

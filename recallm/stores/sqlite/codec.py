@@ -14,18 +14,6 @@ from typing import Any
 
 from recallm.model import ConceptMention, Reference, canonical_json
 
-__all__ = [
-    "below",
-    "hash_of",
-    "json_text",
-    "pack",
-    "pack_mentions",
-    "path_text",
-    "read_path",
-    "unpack",
-    "unpack_mentions",
-]
-
 _SEPARATOR = "\x1f"
 _JSON_MARK = "\x1e"
 _WITHIN_MENTION = "\x1d"

@@ -203,7 +203,7 @@ class Connections(ABC):
         """The locks of one level."""
         if level < 2:
             return [(self._lock, self._guard)[level]]
-        return [it.source.lock for it in self._snapshots if it.source is not None]
+        return [reader.source.lock for reader in self._snapshots if reader.source is not None]
 
     @abstractmethod
     def before_fork(self) -> None:
@@ -212,7 +212,7 @@ class Connections(ABC):
     def after_fork_in_child(self, *, prepared: bool) -> None:
         """Make new locks and end the open readers: they belong to the parent."""
         self._lock, self._guard = threading.RLock(), threading.RLock()
-        sources = [it.source for it in self._snapshots if it.source is not None]
+        sources = [reader.source for reader in self._snapshots if reader.source is not None]
         for snapshot in self._snapshots:
             snapshot.open = False
         self._snapshots.clear()

@@ -50,10 +50,11 @@ _VISIBLE_BEARER: LiteralString = (
 
 def read_triplet_evidence(
     view: View,
-    subjects: Collection[str] | None,
-    predicates: Collection[str] | None,
-    objects: Collection[str] | None,
-    limit: int | None,
+    *,
+    subjects: Collection[str] | None = None,
+    predicates: Collection[str] | None = None,
+    objects: Collection[str] | None = None,
+    limit: int | None = None,
 ) -> list[TripletEvidence]:
     """``GraphReader.triplet_evidence``."""
     if limit == 0:
@@ -161,7 +162,7 @@ def read_predicates(view: View) -> dict[str, int]:
 
 
 def read_entities_by_words(
-    view: View, words: Collection[str], limit: int
+    view: View, words: Collection[str], *, limit: int
 ) -> dict[str, tuple[str, ...]]:
     """``GraphReader.entities_by_words``."""
     if not limit:

@@ -12,15 +12,6 @@ from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 
-__all__ = [
-    "Element",
-    "concept_names",
-    "elements_of",
-    "read_entities",
-    "read_entity_vectors",
-    "read_triplets",
-]
-
 _SHOWN: LiteralString = (
     "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"
     " WHERE ns = :ns AND element IN {list}{visible} GROUP BY element"
@@ -82,9 +73,10 @@ def concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
 
 def read_entities(
     view: View,
-    ids: Collection[str] | None,
-    concepts: Collection[str] | None,
-    passages: Collection[str] | None,
+    ids: Collection[str] | None = None,
+    *,
+    concepts: Collection[str] | None = None,
+    passages: Collection[str] | None = None,
 ) -> list[Entity]:
     """``GraphReader.entities``."""
     numbers: set[int] = set()
@@ -117,7 +109,9 @@ def read_entities(
     return sorted(entities, key=lambda entity: entity.id)
 
 
-def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> dict[str, bytes]:
+def read_entity_vectors(
+    view: View, ids: Collection[str] | None = None, *, model: str
+) -> dict[str, bytes]:
     """``GraphReader.entity_vectors``."""
     sql: LiteralString = _VECTORS.replace("{visible}", view.visible)
     numbers = None
@@ -129,11 +123,12 @@ def read_entity_vectors(view: View, ids: Collection[str] | None, model: str) -> 
 
 def read_triplets(
     view: View,
-    subjects: Collection[str] | None,
-    predicates: Collection[str] | None,
-    objects: Collection[str] | None,
-    ends: Collection[str] | None,
-    passages: Collection[str] | None,
+    *,
+    subjects: Collection[str] | None = None,
+    predicates: Collection[str] | None = None,
+    objects: Collection[str] | None = None,
+    ends: Collection[str] | None = None,
+    passages: Collection[str] | None = None,
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
     chosen = _chosen(view, subjects, predicates, objects, ends, passages)

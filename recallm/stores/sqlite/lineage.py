@@ -138,7 +138,7 @@ def _belongs(page: bytes, log: Path) -> bool:
     pages = list(_logged_pages(log))
     if not pages or page in pages:
         return True
-    header, first = (_Header(*_HEADER.unpack(it)) for it in (page, pages[0]))
+    header, first = (_Header(*_HEADER.unpack(found)) for found in (page, pages[0]))
     if header.application != APPLICATION_ID:
         # The tables of a new file may be in the log alone.
         return first.application != APPLICATION_ID or (header.application, header.pages) == (0, 1)

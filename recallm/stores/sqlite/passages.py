@@ -25,19 +25,21 @@ __all__ = [
     "read_t_indexes",
 ]
 
+_EVERY_PASSAGE = Filter()
 _SESSION_KEYS: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND id IN {list}"
 
 
 def read_passages(
     view: View,
-    where: Filter,
-    ids: Collection[str] | None,
-    limit: int | None,
-    likely: Mapping[tuple[str, ...], Scalar],
+    where: Filter = _EVERY_PASSAGE,
+    *,
+    ids: Collection[str] | None = None,
+    limit: int | None = None,
+    likely: Mapping[tuple[str, ...], Scalar] | None = None,
 ) -> list[Passage]:
     """``GraphReader.passages``."""
     filter_sql = FilterSql(view, where)
-    likely_sql, likely_values = likely_condition(likely)
+    likely_sql, likely_values = likely_condition(likely or {})
     order: LiteralString = ""
     if ids is not None:
         source: LiteralString = "passage INDEXED BY passage_id WHERE ns = :ns AND id IN {list}"

@@ -11,26 +11,14 @@ from typing import Any, LiteralString
 
 from recallm.model import (
     LARGEST_NUMBER,
-    ConceptRow,
-    Entity,
     Filter,
     Horizon,
     Mentions,
-    NamespaceState,
-    OpenSession,
-    Passage,
     Postings,
     PreparedUpdate,
-    Relation,
-    Scalar,
-    Session,
-    Sizes,
-    Stats,
     StoredStatement,
     Summary,
     Trait,
-    Triplet,
-    TripletEvidence,
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.semantics.archiving import dump_records
@@ -57,11 +45,10 @@ from recallm.stores.sqlite.passages import (
     read_sessions,
     read_t_indexes,
 )
-from recallm.stores.sqlite.relations import newest_relations, relations_among
+from recallm.stores.sqlite.relations import read_relations
 from recallm.stores.sqlite.schema import passage_row
-from recallm.stores.sqlite.stats import read_sizes, read_stats
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
-from recallm.stores.sqlite.totals import concept_rows
+from recallm.stores.sqlite.totals import read_concepts, read_sizes, read_stats
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
@@ -82,49 +69,39 @@ _STATEMENTS: LiteralString = (
 
 
 @guarded(lambda reader: reader.name)
-class SQLiteReader:
+class SQLiteReader(View):
     """See ``GraphReader``. ``name`` is that of the database.
 
     Raises (each method):
         StoreCorruptError: what was read is damaged.
     """
 
+    passages = read_passages
+    paths = read_paths
+    t_indexes = read_t_indexes
+    sessions = read_sessions
+    open_session = read_open_session
+    concepts = read_concepts
+    relations = read_relations
+    entities = read_entities
+    entity_vectors = read_entity_vectors
+    triplets = read_triplets
+    triplet_evidence = read_triplet_evidence
+    predicates = read_predicates
+    entities_by_words = read_entities_by_words
+    sizes = read_sizes
+    stats = read_stats
+
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
         self.name = snapshot.name
-        self._view = View(snapshot, namespace, horizon)
+        super().__init__(snapshot, namespace, horizon)
         self._filter: tuple[Filter, FilterSql] | None = None
         # Keys that indexes gave: in the same snapshot they have statements.
         self._handed_out: list[list[int]] = []
         self._session_keys: dict[int, str] = {}
 
-    @property
-    def state(self) -> NamespaceState:
-        return self._view.state
-
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         return [read(self) for read in reads]
-
-    def passages(
-        self,
-        where: Filter = _EVERY_PASSAGE,
-        *,
-        ids: Collection[str] | None = None,
-        limit: int | None = None,
-        likely: Mapping[tuple[str, ...], Scalar] | None = None,
-    ) -> list[Passage]:
-        return read_passages(self._view, where, ids, limit, likely or {})
-
-    def paths(self) -> list[tuple[str, ...]]:
-        return read_paths(self._view)
-
-    def t_indexes(self, where: Filter) -> list[int]:
-        return read_t_indexes(self._view, where)
-
-    def sessions(self) -> list[Session]:
-        return read_sessions(self._view)
-
-    def open_session(self) -> OpenSession | None:
-        return read_open_session(self._view)
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
@@ -135,8 +112,8 @@ class SQLiteReader:
                 "SELECT at FROM statement s WHERE ns = :ns AND at > :after AND NOT EXISTS"
                 " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)"
             )
-        rows = self._view.rows(
-            sql + self._view.visible + " ORDER BY at LIMIT :limit",
+        rows = self.rows(
+            sql + self.visible + " ORDER BY at LIMIT :limit",
             after=after,
             limit=-1 if limit is None else limit,
         )
@@ -146,15 +123,15 @@ class SQLiteReader:
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         del ahead  # a call costs no round trip
         wanted = _keys(keys)
-        rows = self._view.rows(_STATEMENTS.replace("{visible}", self._view.visible), wanted)
+        rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), wanted)
         found = verified((row[2:] for row in rows), "statement")
         if [row[1] for row in found] != wanted:
             missing = set(wanted).difference(row[1] for row in found)
             if lost := missing.intersection(chain.from_iterable(self._handed_out)):
                 raise ValueError(f"the statement {min(lost)} of an index is not in its table")
         sql: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
-        rows_of_passages = {passage_row(self._view.ns, row[1] >> 20) for row in found}
-        passages = {row[1]: row for row in self._view.read("passage", sql, rows_of_passages)}
+        rows_of_passages = {passage_row(self.ns, row[1] >> 20) for row in found}
+        passages = {row[1]: row for row in self.read("passage", sql, rows_of_passages)}
         session_keys = self._session_keys_of([[row[2] for row in found]])
         decoded: dict[str, Mapping[str, Any]] = {}
         statements: list[StoredStatement] = []
@@ -197,7 +174,7 @@ class SQLiteReader:
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         sql: LiteralString = "SELECT {} FROM term WHERE ns = :ns AND stem IN {list}"
-        terms = self._view.read("term", sql, set(stems))
+        terms = self.read("term", sql, set(stems))
         source: LiteralString = "posting WHERE ns = :ns AND term = :of"
         newest = self._newest(("at", "count", "session"), source, limit, where)
         held: dict[str, tuple[int, list[list[int]]]] = {}
@@ -220,7 +197,7 @@ class SQLiteReader:
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
-        concepts = self._view.read("concept", sql, set(names))
+        concepts = self.read("concept", sql, set(names))
         source: LiteralString = "mention WHERE ns = :ns AND concept = :of"
         newest = self._newest(("at", "session"), source, -1 if limit is None else limit, where)
         held: dict[str, tuple[int, list[list[int]]]] = {}
@@ -238,59 +215,6 @@ class SQLiteReader:
             for name, (statements, (keys, sessions)) in held.items()
         }
 
-    def concepts(
-        self, names: Collection[str] | None = None, *, limit: int | None = None
-    ) -> list[ConceptRow]:
-        return concept_rows(self._view, names, limit)
-
-    def relations(
-        self, names: Collection[str], *, limit: int | None = None, among: bool = False
-    ) -> list[Relation]:
-        if among:
-            return relations_among(self._view, names)
-        return newest_relations(self._view, names, -1 if limit is None else limit)
-
-    def entities(
-        self,
-        ids: Collection[str] | None = None,
-        *,
-        concepts: Collection[str] | None = None,
-        passages: Collection[str] | None = None,
-    ) -> list[Entity]:
-        return read_entities(self._view, ids, concepts, passages)
-
-    def triplets(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        ends: Collection[str] | None = None,
-        passages: Collection[str] | None = None,
-    ) -> list[Triplet]:
-        return read_triplets(self._view, subjects, predicates, objects, ends, passages)
-
-    def triplet_evidence(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        limit: int | None = None,
-    ) -> list[TripletEvidence]:
-        return read_triplet_evidence(self._view, subjects, predicates, objects, limit)
-
-    def predicates(self) -> Mapping[str, int]:
-        return read_predicates(self._view)
-
-    def entities_by_words(
-        self, words: Collection[str], *, limit: int
-    ) -> Mapping[str, tuple[str, ...]]:
-        return read_entities_by_words(self._view, words, limit)
-
-    def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        return read_sizes(self._view, session_keys)
-
     def vectors(
         self,
         keys: Collection[int] | None = None,
@@ -305,27 +229,19 @@ class SQLiteReader:
             keys = [key for key in _keys(keys) if key > after]
             source = "json_each(:listed) CROSS JOIN vector WHERE at = value"
             order = " LIMIT :limit"  # in the order of the list
-        rows = self._view.rows(
+        rows = self.rows(
             "SELECT at, blob, crc - at FROM " + source + " AND ns = :ns AND model = :model"
-            + self._view.visible + order,
+            + self.visible + order,
             keys, model=model, after=after, limit=-1 if limit is None else limit,
         )  # fmt: skip
         check_ascending((at for at, _, _ in rows), after)
         return dict(verified_vectors(rows))
 
-    def entity_vectors(
-        self, ids: Collection[str] | None = None, *, model: str
-    ) -> Mapping[str, bytes]:
-        return read_entity_vectors(self._view, ids, model)
-
-    def stats(self) -> Stats:
-        return read_stats(self._view)
-
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         with damage(self.name):
             yield from dump_records(
-                lambda after, limit: page_of_updates(self._view, after, limit),
-                lambda: stored_summaries(self._view),
+                lambda after, limit: page_of_updates(self, after, limit),
+                lambda: stored_summaries(self),
             )
 
     def _newest(
@@ -333,15 +249,15 @@ class SQLiteReader:
     ) -> NewestRows:
         """The newest rows of an inverted index; the SQL of the last filter is at hand."""
         if self._filter is None or self._filter[0] is not where:
-            self._filter = (where, FilterSql(self._view, where))
-        return NewestRows(self._view, columns, source, limit, self._filter[1])
+            self._filter = (where, FilterSql(self, where))
+        return NewestRows(self, columns, source, limit, self._filter[1])
 
     def _session_keys_of(self, parts: Iterable[Collection[int]]) -> dict[int, str]:
         """Session row → key; a statement without a session has a negative row, which has none."""
         known = self._session_keys
         missing = [id for id in set().union(*parts) if id > 0 and id not in known]
         sql: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
-        rows = self._view.read("session", sql, missing)
+        rows = self.read("session", sql, missing)
         known.update((id, key) for id, _, key, _, _ in rows)
         return known
 

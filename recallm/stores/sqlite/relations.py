@@ -7,7 +7,7 @@ Where the view hides some of what counts, a relation needs evidence that is show
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import combinations
 from typing import LiteralString
 
@@ -15,7 +15,7 @@ from recallm.model import Relation
 from recallm.stores.sqlite.lookup import PAIRS
 from recallm.stores.sqlite.view import View
 
-__all__ = ["newest_relations", "relations_among"]
+__all__ = ["read_relations"]
 
 _FEW_AT_LEAST = 64
 """Neighbours that are always read, rather than asked for one by one."""
@@ -37,8 +37,19 @@ _LATER_NEIGHBOURS: LiteralString = (
 )
 
 
-def newest_relations(view: View, names: Collection[str], limit: int) -> list[Relation]:
+def read_relations(
+    view: View, names: Collection[str], *, limit: int | None = None, among: bool = False
+) -> list[Relation]:
     """``GraphReader.relations``."""
+    found = (
+        _relations_among(view, names)
+        if among
+        else _newest_relations(view, names, -1 if limit is None else limit)
+    )
+    return sorted(found, key=lambda relation: (relation.a, relation.b))
+
+
+def _newest_relations(view: View, names: Collection[str], limit: int) -> set[Relation]:
     found: set[Relation] = set()
     for name, concept in view.ids("concept", names).items():
         rows = view.rows(
@@ -53,12 +64,12 @@ def newest_relations(view: View, names: Collection[str], limit: int) -> list[Rel
             _relation(name, other, strength, t_index)
             for t_index, strength, other in (rows if limit < 0 else rows[:limit])
         )
-    return _by_ends(found)
+    return found
 
 
-def relations_among(view: View, names: Collection[str]) -> list[Relation]:
-    """``GraphReader.relations`` with ``among``: of concepts with few neighbours these are read; of
-    two that both have many, whether they are related."""
+def _relations_among(view: View, names: Collection[str]) -> list[Relation]:
+    """Of concepts with few neighbours these are read; of two that both have many, whether they are
+    related."""
     ids = {id: name for name, id in view.ids("concept", names).items()}
     few = max(_FEW_AT_LEAST, len(ids))
     pairs: set[tuple[int, int]] = set()
@@ -78,7 +89,7 @@ def relations_among(view: View, names: Collection[str]) -> list[Relation]:
         + _shown(view),
         [a << 32 | b for a, b in sorted(pairs)],
     )
-    return _by_ends(_relation(ids[a], ids[b], *found) for a, b, *found in rows)
+    return [_relation(ids[a], ids[b], *found) for a, b, *found in rows]
 
 
 def _shown(view: View) -> LiteralString:
@@ -94,7 +105,3 @@ def _shown(view: View) -> LiteralString:
 
 def _relation(one: str, other: str, strength: int, t_index: int) -> Relation:
     return Relation(a=min(one, other), b=max(one, other), strength=strength, t_index=t_index)
-
-
-def _by_ends(relations: Iterable[Relation]) -> list[Relation]:
-    return sorted(relations, key=lambda relation: (relation.a, relation.b))

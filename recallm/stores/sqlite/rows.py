@@ -98,7 +98,7 @@ def has_expired(fetch: Fetch, namespace: str, now: datetime) -> bool:
 
 
 class SQLiteRows:
-    """The rows of one namespace inside a write transaction of ``connection``."""
+    """``Rows`` of one namespace inside a write transaction of ``connection``."""
 
     def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
         self._connection = connection
@@ -117,7 +117,6 @@ class SQLiteRows:
         items: Collection[tuple[tuple[str, ...], str]] = (),
         now: datetime | None = None,
     ) -> Opened:
-        """Look up what the first decisions need; the transaction has the lock already."""
         rows = self._fetch(_NAMESPACE, (self._namespace,))
         if not rows:
             if self._fetch(FIND_WITHOUT_INDEX, {"name": self._namespace}):
@@ -158,18 +157,15 @@ class SQLiteRows:
         return totals
 
     def write(self, changes: Changes) -> None:
-        """Write all changes."""
         if not self._numbers.ns:
             sql = "INSERT INTO namespace (name, t) VALUES (?, 0)"
             self._numbers.ns = self._connection.execute(sql, (self._namespace,)).lastrowid or 0
         write_changes(self._connection, self._numbers, changes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
-        """The updates at these t."""
         return stored_updates(self._queries, sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
-        """All evidence of these elements."""
         numbers = self._numbers.elements
         named = {numbers[key]: key for key in elements if key in numbers}
         sql = (
@@ -182,7 +178,6 @@ class SQLiteRows:
         return found
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        """The t of the updates that show each relation: from a t on, and the latest before."""
         ns, of_pair = self._numbers.ns, self._numbers.of_pair
         found: dict[Pair, list[int]] = {}
         for pair, t_index in since.items():
@@ -191,11 +186,9 @@ class SQLiteRows:
         return found
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
-        """The totals of concepts, counted."""
         return count_touches(self._queries, left)
 
     def select(self, selection: Selection) -> list[int]:
-        """The t of the updates that are selected as a whole."""
         kind, value = str(selection.kind), selection.value
         limit = -1 if selection.limit is None else selection.limit
         if isinstance(value, datetime):
@@ -208,7 +201,6 @@ class SQLiteRows:
         return [t for (t,) in self._fetch(_SELECT[kind], (self._numbers.ns, *values))]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
-        """The statements that mention a concept, and the entities on it."""
         self.look_up(Keys(concepts={concept}))
         key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
         keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
@@ -216,13 +208,11 @@ class SQLiteRows:
         return [at for (at,) in keys], [id for (id,) in ids]
 
     def referring(self, ids: Collection[str]) -> list[int]:
-        """The t of the updates that refer to a passage."""
         hashes = [hash_of(id) for id in ids]
         sql = "SELECT DISTINCT at >> 20 FROM reference WHERE ns = :ns AND passage IN {list}"
         return [t for (t,) in self._queries.rows(sql, hashes)]
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
-        """The triplets that have one of these entities as an end."""
         self.look_up(Keys(elements=set(entities)))
         elements = self._numbers.elements
         numbers = [elements[id] for id in entities if id in elements]
@@ -235,7 +225,6 @@ class SQLiteRows:
         return {(subject, predicate, object) for subject, predicate, object in rows}
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        """Delete summaries whose t is at least the given one."""
         ns, ids = self._numbers.ns, self._numbers.concepts
         if not self._fetch("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (ns,)):
             return 0
@@ -245,12 +234,10 @@ class SQLiteRows:
         ).rowcount
 
     def context_version(self, concept: str) -> ContextVersion | None:
-        """What a revision compares."""
         self.look_up(Keys(concepts={concept}))
         return context_version(self._queries, concept)
 
     def unembedded(self, keys: Collection[int]) -> set[int]:
-        """The statements among ``keys`` that have no vector."""
         rows = self._queries.rows(
             "SELECT at FROM statement s WHERE ns = :ns AND NOT EXISTS"
             " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) AND at IN {list}",
@@ -259,7 +246,6 @@ class SQLiteRows:
         return {at for (at,) in rows}
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        """Set the moment of expiry of passages."""
         updated = self._connection.executemany(
             "UPDATE passage SET expires_at = ?, expires = ?"
             " WHERE ns = (SELECT id FROM namespace WHERE name = ?) AND id = ?",
@@ -271,14 +257,12 @@ class SQLiteRows:
         return max(updated.rowcount, 0)
 
     def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        """Withdraw passages, or undo it."""
         self._connection.executemany(
             "UPDATE passage SET withdrawn = ? WHERE row = ?",
             [(withdrawn_t, passage_row(self._numbers.ns, t)) for t in ts],
         )
 
     def delete_everything(self) -> Forgotten:
-        """Delete every row but the namespace's own."""
         counts: dict[str, int] = {}
         ns = (self._numbers.ns,)
         ((entities, triplets),) = self._fetch(

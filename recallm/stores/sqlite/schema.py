@@ -48,18 +48,6 @@ from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite.checksums import column, register, vector_column
 from recallm.stores.sqlite.lineage import APPLICATION_ID, begin, schema_version
 
-__all__ = [
-    "CHECKSUMMED_COLUMNS",
-    "FIND_WITHOUT_INDEX",
-    "MAX_T",
-    "TABLES",
-    "check_schema",
-    "create_schema",
-    "create_schema_if_empty",
-    "is_empty_file",
-    "passage_row",
-]
-
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: ``passage.row`` has room for no more."""
 

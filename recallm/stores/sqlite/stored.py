@@ -142,7 +142,7 @@ def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]
     )
     pairs = {t: _quads(text) for _, t, text in checked}
     names = concept_names(
-        queries, {id for it in pairs.values() for a, b, _, _ in it for id in (a, b)}
+        queries, {id for found in pairs.values() for a, b, _, _ in found for id in (a, b)}
     )
     return {
         row[1]: {
