@@ -3,4 +3,46 @@
 A new store begins here: implement ``GraphStore`` and ``GraphReader`` of ``base`` and, for writes,
 ``Rows`` of ``semantics.rows``. Then copy ``tests/store_suite`` from recallm's repository into your
 ``tests`` and subclass its ``StoreSuite`` in a test.
+
+Rules that every store keeps:
+
+* **Namespace.** Every operation names one; it is part of every key and of every uniqueness
+  constraint. Nothing read or counted in one namespace depends on another.
+* **One transaction.** ``apply``, ``amend``, ``forget`` and ``restore`` happen as a whole or not at
+  all. The store takes a namespace's next t inside the transaction, so that two writers never share
+  a t and none is lost. A transaction that fails takes no t, and neither does a duplicate.
+* **Evidence.** Totals (strength, t_index, updates, documents, sizes) always equal what the rows
+  beneath them say: after any ``forget`` they are as if the forgotten text had never been written.
+  Only the counter t never goes back, so that no statement key is ever used twice.
+* **Readers** see all of an update or nothing of it, and one state for as long as they are open.
+  A server without snapshots (Neo4j) keeps this rule for updates alone: what is forgotten,
+  replaced, merged into an entity or amended while a reader is open shows in it at once.
+* Stores know no language: names, stems and labels come ready in the values of
+  ``recallm.model``.
+* Every ordered result has one fixed order, so that stores agree; ties are broken by name or key.
+  Strings are ordered by code point; only where a ``limit`` cuts between equals may a server compare
+  them in its own order.
+* **Properties.** Type, concept, label and kind of an entity are those of its latest upsert that
+  does not merely mention it; forgetting that upsert does not bring older ones back. Each piece of
+  evidence (of an entity or triplet, at a t and a position) keeps its own properties; a second
+  upsert at the same place is merged into them. A mere mention of a known entity brings none. The
+  properties of an entity or triplet are those of its evidence, merged in the order of
+  (t, position): key by key, a later value replaces an earlier one as a whole, and None is a value
+  like any other. Forgotten evidence takes its properties along; a horizon does not.
+* **Concepts.** An entity touches the concept that it stands on now, at each t of its evidence.
+  A concept that only entities touch has the label and kind of the entity with the earliest
+  evidence (then by id). ``merges`` counts the updates that touched the concept after its summary
+  in force, or after the first update where it has no summary.
+* **Vectors.** All vectors of a namespace under one model have as many bytes as the first one
+  written, also after that one is forgotten; only ``everything`` forgets the size. Vectors of
+  statements are all of one model, likewise. An entity's vectors go with it.
+* **Words of entities.** An entity bears the words of its concept's name, that name as a whole, and
+  the codes of its vectors (``recallm.entity_words``).
+* **Items.** A passage with a key is an item. A store holds at most one item under a key at a path
+  (except in restored archives, where the latest by t is the item).
+* JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and
+  "1" are four values.
+* Failures are errors of the ``StoreError`` tree, with the driver's error as ``__cause__``.
+
+Strings hold any character, NUL included, but lone surrogates (callers refuse those).
 """

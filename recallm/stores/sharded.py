@@ -20,7 +20,7 @@ from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selecti
 from recallm.stores.addresses import is_server
 from recallm.stores.base import Applied, GraphReader, GraphStore
 
-__all__ = ["ShardedStore", "shard_of"]
+__all__ = ["ShardedStore"]
 
 _ALL = Horizon()
 
@@ -135,11 +135,6 @@ class ShardedStore:
 
     def _is_closed(self) -> bool:
         return self._closed
-
-
-def shard_of(store: GraphStore, namespace: str) -> GraphStore:
-    """The store that holds ``namespace``: a shard, or ``store`` itself."""
-    return store.shard(namespace) if isinstance(store, ShardedStore) else store
 
 
 def _key(target: Any) -> object:

@@ -17,7 +17,7 @@ from recallm.model import (
     TripletUpsert,
     readable_term,
 )
-from recallm.stores.semantics.forgetting import redact, without_entries
+from recallm.stores.semantics.cutting import redact, without_entries
 from tests.store_suite.dict_namespace import Namespace, ends_of, is_empty, t_of
 from tests.store_suite.dict_reader import DictReader
 

@@ -95,7 +95,7 @@ def _withdraw(rows: Rows, ts: Collection[int], withdrawn_t: int | None) -> None:
     rows.withdraw(ts, withdrawn_t)
     first: dict[str, int] = {}
     for update in rows.updates(ts):
-        for mention in (it for statement in update.statements for it in statement.concepts):
+        for mention in (said for statement in update.statements for said in statement.concepts):
             first.setdefault(mention.name, t_of(update))
     if first:
         rows.look_up(Keys(concepts=set(first)))

@@ -72,7 +72,10 @@ def restore_records(
             summaries.append(record)
         elif record.text is not None or record.elements:
             record = without_mentions(
-                record, lambda _, it: it.antecedent is not None and it.antecedent not in passages
+                record,
+                lambda _, reference: (
+                    reference.antecedent is not None and reference.antecedent not in passages
+                ),
             )
             pending.append(_numbered(totals, record))
             size += size_of(record)

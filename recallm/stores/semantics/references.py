@@ -59,23 +59,24 @@ def without_mentions(
     unnamed: dict[int, set[str]] = {}
     other_texts: set[int] = set()
     gone: set[int] = set()
-    for it in update.statements:
-        lost = [m for m in it.concepts if m.reference and is_lost(m.name, m.reference)]
+    for statement in update.statements:
+        lost = [m for m in statement.concepts if m.reference and is_lost(m.name, m.reference)]
         if lost:
-            names_lost = _names(it.text, lost)
-            changed[it.position] = _without(it, lost, names_lost=names_lost)
-            unnamed[it.position] = {mention.name for mention in lost}
+            names_lost = _names(statement.text, lost)
+            changed[statement.position] = _without(statement, lost, names_lost=names_lost)
+            unnamed[statement.position] = {mention.name for mention in lost}
             if names_lost:
-                (gone if it.start == it.end else other_texts).add(it.position)
+                (gone if statement.start == statement.end else other_texts).add(statement.position)
     if not changed:
         return update
     statements = [changed.get(s.position, s) for s in update.statements if s.position not in gone]
     names = {s.position: {mention.name for mention in s.concepts} for s in statements}
-    ends = {
-        (entity.id, entity.position)
+    lost_entities = [
+        entity
         for entity in update.entities
         if entity.position in gone or entity.concept.name in unnamed.get(entity.position, ())
-    }
+    ]
+    ends = {(entity.id, entity.position) for entity in lost_entities}
     return replace(
         update,
         statements=tuple(statements),
@@ -87,7 +88,7 @@ def without_mentions(
                 for a, b in ((pair.a, pair.b), (pair.b, pair.a))
             )
         ),
-        entities=tuple(e for e in update.entities if (e.id, e.position) not in ends),
+        entities=tuple(e for e in update.entities if e not in lost_entities),
         triplets=tuple(
             x
             for x in update.triplets

@@ -53,24 +53,6 @@ from recallm.model import (
     TripletKey,
 )
 
-__all__ = [
-    "NO_CONCEPT",
-    "Changes",
-    "ConceptTotals",
-    "ElementRow",
-    "Keys",
-    "NamespaceTotals",
-    "OpenSession",
-    "Opened",
-    "Pair",
-    "Properties",
-    "RelationTotals",
-    "Rows",
-    "SessionTotals",
-    "Totals",
-    "t_of",
-]
-
 Pair = tuple[str, str]
 """The names of two related concepts, the smaller one first."""
 

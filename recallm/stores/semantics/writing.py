@@ -39,16 +39,6 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.semantics.sessions import stored_session_key
 
-__all__ = [
-    "UpdateWriter",
-    "count_statements",
-    "count_triplets",
-    "keys_of",
-    "merged",
-    "pairs_of",
-    "write_counted_concepts",
-]
-
 
 def pairs_of(update: PreparedUpdate) -> set[Pair]:
     """The relations that an update shows."""
