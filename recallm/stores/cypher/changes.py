@@ -57,7 +57,7 @@ STATEMENT_COLUMNS: Final = (
 )  # fmt: skip
 """Properties of statements that they do not share with their updates."""
 
-_SHARED: Final = (
+SHARED_COLUMNS: Final = (
     "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
     "withdrawn",
 )  # fmt: skip
@@ -130,7 +130,7 @@ WITH concepts, i, $statements.update[i] AS of, updates[$statements.update[i]] AS
 CREATE (u)-[:HAS]->(s:RecallMStatement:Statement {namespace: $namespace, """
     + _properties(STATEMENT_COLUMNS, "$statements", "i")
     + ", "
-    + _properties(_SHARED, "$updates", "of")
+    + _properties(SHARED_COLUMNS, "$updates", "of")
     + """})
 WITH concepts, s, i
 UNWIND $statements.concepts[i] AS place

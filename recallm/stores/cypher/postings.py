@@ -1,12 +1,15 @@
-"""Posting lists: the statements that hold a stem, and those that mention a concept.
+"""Posting lists: which statements hold a stem, and which mention a concept.
 
-The node of a stem or a concept has the newest postings of its list: ``keys``, those of the
-statements, ascending; ``sessions``, for each statement the ``number`` of its session, 0 where it
-has none; and of a stem ``counts``, how often each statement holds the stem. Earlier postings stand
-in blocks, ``(:RecallMPostings)``, each with the ``list`` that it is of, and ``last``: no key of the
-block is greater, and all keys after the block are.
+A list has one posting for each such statement: the statement's key, the number of its session (0
+where it has none) and, for a stem, how often the statement holds the stem. The list is kept in
+three lists of numbers of equal length, ``keys``, ``sessions`` and ``counts``, ordered by key.
 
-A list costs a few bytes a posting; a relationship with an index over it would cost 200.
+The newest postings stand at the node of the stem or the concept itself. The earlier ones stand in
+blocks of 64, the nodes ``(:RecallMPostings)``. A block has the name of its ``list``, and its
+``last``: the keys in the block are not greater, the keys behind the block are.
+
+For example, a stem in 70 statements has one block with its first 64 postings, and its node has the
+other 6. A posting costs a few bytes. A relationship with an index over it would cost 200.
 """
 
 from __future__ import annotations
@@ -15,24 +18,17 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.conditions import spelled
 
-__all__ = [
-    "DELETE_POSTINGS",
-    "INSERT_POSTINGS",
-    "MENTIONS",
-    "POSTINGS",
-    "mention_lists",
-    "newest_mention",
-    "postings_added",
-]
-
 
 def postings_added(
     rows: LiteralString, list: LiteralString, counts: LiteralString
 ) -> LiteralString:
-    """The clauses that append postings, later than all others, to the list of the stem or the
-    concept ``x``, the row ``i`` of the columns ``rows``: the ``places`` of its statements in
-    ``$statements``. ``counts`` is an expression: how often each statement holds a stem, null for a
-    concept. ``numbers`` are those of the sessions by their places. 64 postings make a block."""
+    """The clauses that append postings to the list of the stem or the concept ``x``. All of them
+    are later than those in the list. What no longer fits at the node becomes blocks.
+
+    ``rows`` has the columns of all stems or concepts; ``x`` is their row ``i``. Its ``places`` say
+    where its statements stand in ``$statements``. ``counts`` is an expression: how often each of
+    these statements holds the stem, null for a concept. ``numbers`` has the number of each session.
+    """
     return (
         """
 WITH *, {{ROWS}}.places[i] AS places,
@@ -76,7 +72,7 @@ _BLOCK: Final[LiteralString] = """
         WHERE p.namespace = $namespace AND p.list = {{LIST}} AND p.last >= key
         RETURN p ORDER BY p.namespace, p.list, p.last LIMIT 1
 """
-"""The block that has ``key``, or would have it; none where the stem or the concept has it."""
+"""The block in which ``key`` stands or belongs; none where that is the node of the list itself."""
 
 INSERT_POSTINGS: Final[LiteralString] = _of_both(
     """
@@ -100,8 +96,8 @@ INSERT_POSTINGS: Final[LiteralString] = _of_both(
     }
 """
 )
-"""Puts postings where they belong by their keys; ``sessions`` of a row are the keys of sessions,
-``counts`` those of a stem."""
+"""Puts postings into the middle of their lists. A row has the ``keys`` of the statements, and for
+each of them its session's key in ``sessions`` and, for a stem, the count in ``counts``."""
 
 DELETE_POSTINGS: Final[LiteralString] = _of_both(
     """
@@ -124,7 +120,7 @@ DELETE_POSTINGS: Final[LiteralString] = _of_both(
     DELETE holder
 """
 )
-"""Takes postings out of their lists, ``keys`` of a row."""
+"""Takes the ``keys`` of a row out of its list. A block that is empty then is deleted."""
 
 
 def _read(
@@ -134,16 +130,17 @@ def _read(
     total: LiteralString,
     posting: LiteralString,
 ) -> LiteralString:
-    """The lists of some stems or concepts, with how many statements they have up to ``$t``, and
-    the newest postings that meet a filter.
+    """The query that reads the lists of some stems or concepts: how many statements each has up to
+    ``$t``, and its newest postings that meet a filter.
 
-    ``postings`` are the numbers of all postings, joined to texts: Python unpacks a list number by
-    number, in more time than the server takes to find them. ``sessions`` has the number and the
-    name of each session.
+    ``postings`` has the numbers of these postings as texts. The driver reads a list number by
+    number, which takes longer than the server needs to find them. ``sessions`` has the number and
+    the name of each session.
 
-    Of a node that is being written, some properties may be missing, or older than others, and a new
-    block may not be in its index yet: lists of different lengths, and too few postings where
-    nothing is hidden, make ``postings`` null, and the row is read anew."""
+    Another transaction may write the list meanwhile. Then some properties of the node are missing
+    or older than others, or a new block is not in its index yet. Such a read shows itself: lists
+    have different lengths, or there are too few postings though nothing is hidden. ``postings`` is
+    null then, and the row is read again."""
     query: LiteralString = """
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})

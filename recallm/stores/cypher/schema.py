@@ -41,7 +41,7 @@ Every key begins with the namespace:
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out
 later rows, and counts the rows beneath a total that was changed after t. Deleted rows disappear for
-an open reader at once, also in the middle of a read: ``recallm.stores.neo4j.torn_reads``.
+an open reader at once, also in the middle of a read: ``recallm.stores.neo4j.joining``.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _created(statement: LiteralString, rows: _Rows) -> tuple[LiteralString, ...]
     return tuple(
         statement.replace("{name}", name)
         .replace("{label}", label)
-        .replace("{properties}", ", ".join(["n." + it for it in properties.split(", ")]))
+        .replace("{properties}", ", ".join(["n." + key for key in properties.split(", ")]))
         for name, label, properties in rows
     )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
 from recallm.entity_words import codes_of, name_words
@@ -15,6 +14,7 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.cypher import changes as cypher
+from recallm.stores.neo4j.adding import Added, columns_of, postings_of, predicates_of
 from recallm.stores.neo4j.values import (
     CONCEPT_WORDS,
     element_key,
@@ -31,12 +31,10 @@ from recallm.stores.semantics.rows import (
     Changes,
     ElementRow,
     NamespaceTotals,
-    Pair,
     Properties,
     t_of,
 )
 from recallm.stores.semantics.sessions import stored_session_key
-from recallm.stores.semantics.writing import pairs_of
 
 __all__ = ["write_changes"]
 
@@ -67,7 +65,7 @@ def write_changes(write: _Write, name: str, namespace: int, changes: Changes) ->
         _rewrite(write, namespace, rewritten)
     _delete_relations(write, changes)
     _delete_totals(write, changes, may_empty_sessions=bool(gone or cut))
-    added = _Added(changes, new)
+    added = Added(changes, new)
     written = [*((update, update.statements) for update in new), *rewritten]
     write(
         cypher.ADD,
@@ -77,8 +75,8 @@ def write_changes(write: _Write, name: str, namespace: int, changes: Changes) ->
         sessions=added.sessions(),
         concepts=added.concepts(),
         stems=added.stems(),
-        predicates=_predicates(changes),
-        updates=_columns_of(cypher.UPDATE_COLUMNS, added.updates),
+        predicates=predicates_of(changes),
+        updates=columns_of(cypher.UPDATE_COLUMNS, added.updates),
         statements=added.statements(),
         relations=added.relations(),
         references=[[key, key_of(id)] for key, id in _references(written)],
@@ -89,127 +87,7 @@ def write_changes(write: _Write, name: str, namespace: int, changes: Changes) ->
         **_elements(changes),
     )
     if changes.summaries:
-        write(cypher.SUMMARIES, summaries=[summary_out(it) for it in changes.summaries])
-
-
-Columns = dict[str, list[Any]]
-"""Rows by column; a column of nulls alone is left out."""
-
-
-def _columns(columns: Mapping[str, list[Any]]) -> Columns:
-    return {name: it for name, it in columns.items() if not it or it.count(None) < len(it)}
-
-
-def _columns_of(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
-    return _columns({name: [row.get(name) for row in rows] for name in names})
-
-
-def _named(names: Collection[str]) -> Columns:
-    """The columns of keys, and of names where these differ from their keys."""
-    keys = [key_of(name) for name in names]
-    differing = [None if name == key else name for name, key in zip(names, keys, strict=True)]
-    return _columns({"key": keys, "name": differing})
-
-
-class _Added:
-    """The parameters of ``ADD`` about new updates, and about the totals that a write changes."""
-
-    def __init__(self, changes: Changes, new: Sequence[PreparedUpdate]) -> None:
-        self._changes = changes
-        self._new = new
-        self._concepts = {name: row for name, row in changes.concepts.items() if row is not None}
-        self._sessions = {key: row for key, row in changes.sessions.items() if row.statements}
-        self._places = {name: place for place, name in enumerate(self._concepts)}
-        """The place of each concept."""
-        self.updates = [update_out(0, it, stored_session_key(it)) for it in new]
-        """The properties of each update."""
-        self._said = [(at, it) for at, update in enumerate(new) for it in update.statements]
-        stems, concepts = _postings((update, update.statements) for update in new)
-        self._stem_postings, self._concept_postings = stems, concepts
-        keys = (statement_key(t_of(new[at]), it.position) for at, it in self._said)
-        self._place_of = {key: place for place, key in enumerate(keys)}
-
-    def sessions(self) -> Columns:
-        first: dict[str | None, int] = {}
-        for update in self._new:
-            first.setdefault(stored_session_key(update), t_of(update))
-        return {
-            "key": [key_of(key) for key in self._sessions],
-            "name": list(self._sessions),
-            "number": [first.get(key, 0) for key in self._sessions],
-            "statements": [row.statements for row in self._sessions.values()],
-            "terms": [row.terms for row in self._sessions.values()],
-        }
-
-    def concepts(self) -> Columns:
-        rows = self._concepts.values()
-        return {
-            **_named(self._concepts),
-            "label": [row.label for row in rows],
-            "kind": [row.kind for row in rows],
-            "t_index": [row.t_index for row in rows],
-            "updates": [row.updates for row in rows],
-            "statements": [row.statements for row in rows],
-            "places": [
-                [self._place_of[key] for key in self._concept_postings.get(name, ())]
-                for name in self._concepts
-            ],
-        }
-
-    def stems(self) -> Columns:
-        documents = {stem: number for stem, number in self._changes.terms.items() if number}
-        held = [self._stem_postings.get(stem, {}) for stem in documents]
-        counts = [None if set(it.values()) <= {1} else list(it.values()) for it in held]
-        return {
-            **_named(documents),
-            "documents": list(documents.values()),
-            "places": [[self._place_of[key] for key in keys] for keys in held],
-            **_columns({"counts": counts}),
-        }
-
-    def statements(self) -> Columns:
-        places: dict[str | None, int] = {key: at for at, key in enumerate(self._sessions, 1)}
-        sessions = [places.get(row.get("session_key"), 0) for row in self.updates]
-        properties = [
-            statement_out(self.updates[place], self._new[place].text or "", statement)
-            for place, statement in self._said
-        ]
-        return {
-            **_columns_of(cypher.STATEMENT_COLUMNS, properties),
-            "update": [place for place, _ in self._said],
-            "session": [sessions[place] for place, _ in self._said],
-            "concepts": [
-                [self._places[mention.name] for mention in statement.concepts]
-                for _, statement in self._said
-            ],
-        }
-
-    def relations(self) -> Columns:
-        shown: defaultdict[Pair, list[int]] = defaultdict(list)
-        for update in self._new:
-            for pair in pairs_of(update):
-                shown[pair].append(t_of(update))
-        rows = [
-            (pair, totals, ts)
-            for pair, ts in shown.items()
-            if (totals := self._changes.relations[pair]) is not None
-        ]
-        return {
-            "a": [self._places[a] for (a, _), _, _ in rows],
-            "b": [self._places[b] for (_, b), _, _ in rows],
-            "strength": [totals.strength for _, totals, _ in rows],
-            "t_index": [totals.t_index for _, totals, _ in rows],
-            "ts": [ts for _, _, ts in rows],
-        }
-
-
-def _predicates(changes: Changes) -> Columns:
-    triplets = {name: number for name, number in changes.predicates.items() if number}
-    return {
-        "key": [key_of(name) for name in triplets],
-        "name": list(triplets),
-        "triplets": list(triplets.values()),
-    }
+        write(cypher.SUMMARIES, summaries=[summary_out(summary) for summary in changes.summaries])
 
 
 def _delete_totals(write: _Write, changes: Changes, *, may_empty_sessions: bool) -> None:
@@ -218,8 +96,10 @@ def _delete_totals(write: _Write, changes: Changes, *, may_empty_sessions: bool)
     gone = {
         "concepts": [key_of(name) for name, row in changes.concepts.items() if row is None],
         "stems": [key_of(stem) for stem, documents in changes.terms.items() if not documents],
-        "sessions": [key_of(it) for it, row in sessions.items() if not row.statements],
-        "predicates": [key_of(it) for it, triplets in changes.predicates.items() if not triplets],
+        "sessions": [key_of(key) for key, row in sessions.items() if not row.statements],
+        "predicates": [
+            key_of(predicate) for predicate, triplets in changes.predicates.items() if not triplets
+        ],
     }
     if any(gone.values()):
         write(cypher.DELETE_TOTALS, **gone)
@@ -249,13 +129,8 @@ _Said = Sequence[tuple[PreparedUpdate, Sequence[ExtractedStatement]]]
 
 def _rewrite(write: _Write, namespace: int, rewritten: _Said) -> None:
     """Write statements of stored passages."""
-    stems, concepts = _postings(rewritten)
+    stems, concepts = postings_of(rewritten)
     sessions = {t_of(update): stored_session_key(update) for update, _ in rewritten}
-
-    def located(keys: Iterable[int]) -> list[str | None]:
-        names = [sessions[t_index_of(key)] for key in keys]
-        return [None if it is None else key_of(it) for it in names]
-
     write(
         cypher.STATEMENTS,
         statements=[
@@ -268,19 +143,8 @@ def _rewrite(write: _Write, namespace: int, rewritten: _Said) -> None:
             for properties in [update_out(namespace, update, stored_session_key(update))]
             for statement in said
         ],
-        stem_postings=[
-            {
-                "key": key_of(stem),
-                "keys": list(held),
-                "counts": list(held.values()),
-                "sessions": located(held),
-            }
-            for stem, held in stems.items()
-        ],
-        concept_postings=[
-            {"key": key_of(name), "keys": list(held), "counts": [], "sessions": located(held)}
-            for name, held in concepts.items()
-        ],
+        stem_postings=_posting_rows(stems, sessions),
+        concept_postings=_posting_rows(concepts, sessions),
     )
 
 
@@ -290,21 +154,20 @@ def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedSt
     return tuple(s for s in after.statements if stored[s.position] != (s.concepts, s.terms, s.text))
 
 
-def _postings(
-    said: Iterable[tuple[PreparedUpdate, Iterable[ExtractedStatement]]],
-) -> tuple[defaultdict[str, dict[int, int]], defaultdict[str, dict[int, int]]]:
-    """For each stem, and for each concept, the keys of the statements that hold or mention it,
-    ascending, with how often."""
-    stems: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    concepts: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for update, statements in sorted(said, key=lambda it: t_of(it[0])):
-        for statement in sorted(statements, key=lambda it: it.position):
-            key = statement_key(t_of(update), statement.position)
-            for stem, count in Counter(statement.terms).items():
-                stems[stem][key] = count
-            for mention in statement.concepts:
-                concepts[mention.name][key] = 1
-    return stems, concepts
+def _posting_rows(
+    postings: Mapping[str, Mapping[int, int]], sessions: Mapping[int, str | None] | None = None
+) -> list[dict[str, Any]]:
+    """Rows for the queries that insert and delete postings. ``sessions``: the session key of each
+    update whose postings are inserted, by its t."""
+    rows: list[dict[str, Any]] = []
+    for name, held in postings.items():
+        row: dict[str, Any] = {"key": key_of(name), "keys": list(held)}
+        if sessions is not None:
+            row["counts"] = list(held.values())
+            session_keys = [sessions[t_index_of(key)] for key in held]
+            row["sessions"] = [None if key is None else key_of(key) for key in session_keys]
+        rows.append(row)
+    return rows
 
 
 def _references(written: _Said) -> set[tuple[int, str]]:
@@ -341,16 +204,19 @@ def _forget(
         kept = {s.position for s in after.statements}
         kept -= {s.position for s in _changed(before, after)}
         lost.append((before, tuple(s for s in before.statements if s.position not in kept)))
-    keys = [statement_key(it.t_index or 0, s.position) for it, said in lost for s in said]
-    stems, concepts = _postings(lost)
+    keys = [statement_key(update.t_index or 0, s.position) for update, said in lost for s in said]
+    stems, concepts = postings_of(lost)
     write(
         cypher.DELETE_STATEMENTS,
         keys=keys,
-        stem_postings=[{"key": key_of(it), "keys": list(held)} for it, held in stems.items()],
-        concept_postings=[{"key": key_of(it), "keys": list(held)} for it, held in concepts.items()],
+        stem_postings=_posting_rows(stems),
+        concept_postings=_posting_rows(concepts),
     )
     if gone:
-        write(cypher.DELETE_PASSAGES, ts=[it.t_index for it in gone if it.text is not None])
+        write(
+            cypher.DELETE_PASSAGES,
+            ts=[update.t_index for update in gone if update.text is not None],
+        )
     if cut:
         write(cypher.CUT_PASSAGES, passages=[_cut_passage(after) for _, after in cut])
 

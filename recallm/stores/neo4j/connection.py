@@ -8,15 +8,21 @@ from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, LiteralString, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Generic, LiteralString, TypeVar
 
 import neo4j
-from neo4j import Driver, GraphDatabase, Session
-from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j import Driver, Session
+from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
-from recallm.stores.neo4j.bookmarks import bookmark_manager, bookmark_text, not_a_bookmark
+from recallm.stores.neo4j.driver import (
+    bookmark_manager,
+    bookmark_text,
+    not_a_bookmark,
+    open_driver,
+)
 from recallm.stores.neo4j.failures import (
     has_code,
     is_lost,
@@ -59,8 +65,6 @@ _UNLOCKED_TRIES: Final = 3
 _NO_STAMP: Final = WriteStamp("", "")
 _BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, ChangedError)
 """What the driver and the work in a transaction raise: a connection can go on after it."""
-_LIVENESS_CHECK_AFTER: Final = 2.0
-"""Seconds without use after which the driver tests a connection before it uses it."""
 
 
 class Connection:
@@ -86,10 +90,10 @@ class Connection:
     ) -> None:
         self._database = database
         self._closed = False
-        self._timeout = min(timeout, _LONGEST_TIMEOUT)
+        self.timeout = min(timeout, _LONGEST_TIMEOUT)
         # Seconds to wait for a connection, and for a server to greet.
         self._patience = min(max(timeout, 5.0), 10.0)
-        self._lock_patience = max(self._timeout, _LEAST_LOCK_WAIT)
+        self.lock_patience = max(self.timeout, _LEAST_LOCK_WAIT)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
         self._bookmarks = bookmark_manager(bookmark)
@@ -100,13 +104,15 @@ class Connection:
                     "auth goes with a URI: a driver was made with its own", argument="auth"
                 )
             self.driver = server
-            self._owned = False
-            self._name = "the server"
+            self.owned = False
+            self.name = "the server"
         else:
             uri = checked_uri(server)
-            self._owned = True
-            self._name = f"{uri.scheme}://{uri.netloc}"
-            self.driver = self._opened(server.strip(), _credentials(auth))
+            self.owned = True
+            self.name = f"{uri.scheme}://{uri.netloc}"
+            self.driver = open_driver(
+                server.strip(), auth, patience=self._patience, timeout=self.timeout
+            )
 
     @property
     def bookmark(self) -> str | None:
@@ -121,13 +127,13 @@ class Connection:
             StoreBusyError: the server had not got it after ``timeout`` seconds.
             StoreError: the server failed.
         """
-        until = time.monotonic() + self._lock_patience
+        until = time.monotonic() + self.lock_patience
         while True:
             self.check_open()
             wait = max(until - time.monotonic(), 0.1)
             try:
-                with self._session(neo4j.READ_ACCESS) as session, _resolving():
-                    raw = SingleQuery(session, bound=wait, owned=self._owned)
+                with self.session(neo4j.READ_ACCESS) as session, _resolving():
+                    raw = SingleQuery(session, bound=wait, owned=self.owned)
                     Tx(raw, bound=wait, stamp=_NO_STAMP, lock_patience=wait).rows("RETURN 1", {})
                 return
             except (DriverError, Neo4jError) as error:
@@ -138,30 +144,31 @@ class Connection:
                     continue
                 if late:
                     raise StoreBusyError(
-                        f"{self._name} had not got the writes of the bookmark after "
-                        f"{self._lock_patience:g} s; try again, wait longer with timeout=… "
+                        f"{self.name} had not got the writes of the bookmark after "
+                        f"{self.lock_patience:g} s; try again, wait longer with timeout=… "
                         "(retry_time=… of Neo4jStore), or check that the bookmark is of this server"
                     ) from error
-                raise self._failure(error) from error
+                raise self.failure(error) from error
 
     def rows(
         self, query: LiteralString, parameters: Mapping[str, Any], *, retry: bool = True
     ) -> list[Row]:
         """The rows of one query that only reads, in one round trip. ``retry``: after transient
         errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
-        return self._transact(
+        what = _Transaction(
             lambda tx: tx.rows(query, parameters),
             neo4j.READ_ACCESS,
-            work_limits=_WORK_LIMITS,
-            single=True,
-            retry=retry,
+            _WORK_LIMITS,
+            is_single_query=True,
+            retries=retry,
         )
+        return _Tries(self, what).run()
 
     def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
         """Run ``work`` in a read transaction; retry it after transient errors. ``timeout``: seconds
         for which it may work."""
         work_limits = _WORK_LIMITS if timeout is None else (min(timeout, _LONGEST_TIMEOUT),)
-        return self._transact(work, neo4j.READ_ACCESS, work_limits=work_limits)
+        return _Tries(self, _Transaction(work, neo4j.READ_ACCESS, work_limits)).run()
 
     def write(
         self,
@@ -186,15 +193,11 @@ class Connection:
         except IndexError:
             writer = uuid.uuid4().hex
         stamp = WriteStamp(writer, uuid.uuid4().hex)
+        what = _Transaction(
+            work, neo4j.WRITE_ACCESS, _WORK_LIMITS, stamp=stamp, locks=locks, unlocked=unlocked
+        )
         try:
-            return self._transact(
-                work,
-                neo4j.WRITE_ACCESS,
-                work_limits=_WORK_LIMITS,
-                stamp=stamp,
-                locks=locks,
-                unlocked=unlocked,
-            )
+            return _Tries(self, what).run()
         finally:
             self._writers.append(writer)
 
@@ -205,7 +208,7 @@ class Connection:
     def close(self) -> None:
         """Begin nothing from now on, and close the driver if it is ours."""
         self.refuse()
-        if self._owned:
+        if self.owned:
             self.driver.close()
 
     def check_open(self) -> None:
@@ -213,105 +216,8 @@ class Connection:
         if self._closed:
             raise ClosedError
 
-    def _transact(
-        self,
-        work: Callable[[Tx], Result],
-        access: str,
-        *,
-        work_limits: tuple[float, ...],
-        stamp: WriteStamp = _NO_STAMP,
-        locks: bool = False,
-        single: bool = False,
-        retry: bool = True,
-        unlocked: Callable[[Tx], Result] | None = None,
-    ) -> Result:
-        lock_until = time.monotonic() + self._lock_patience
-        retry_until: float | None = None
-        place = 0
-        given: list[Result] = []  # the result of the latest try that reached its commit
-        unknown = False  # whether the reply to a commit was lost
-        unlocked_tries = 0 if unlocked is None else _UNLOCKED_TRIES
-        pause = 0.05  # seconds between tries, longer each time
-        while True:
-            self.check_open()
-            wait = min(max(lock_until - time.monotonic(), 0.1), _LOCK_WAIT_PER_TRY) if locks else 0
-            bound = wait + work_limits[place]
-            tx: Tx | None = None
-            committing = False
-            todo = work
-            try:
-                # A single query's rows are all wanted: none waits for a second round trip.
-                with self._session(access, fetch_size=-1 if single else 1000) as session:
-                    raw: neo4j.Transaction | SingleQuery | UnlockedQueries
-                    with _resolving():
-                        # A longer limit needs another reply timeout, which a single query cannot
-                        # put back.
-                        if single and not place:
-                            raw = SingleQuery(session, bound=bound, owned=self._owned)
-                        elif unlocked is not None and unlocked_tries and not place:
-                            raw = UnlockedQueries(session, bound=bound, owned=self._owned)
-                            todo = unlocked
-                        else:
-                            raw = session.begin_transaction(timeout=bound)
-                    tx = Tx(
-                        raw,
-                        bound=bound,
-                        idle_reply_timeout=_WORK_LIMITS[0] + GRACE if self._owned else None,
-                        stamp=stamp,
-                        lock_patience=wait or None,
-                    )
-                    try:
-                        result = todo(tx)
-                    except AlreadyWrittenError:
-                        result = given[0]
-                    finally:
-                        tx.settle()
-                    given = [result]
-                    committing = True
-                    tx.raw.commit()
-                    return result
-            except NeedsLockError:
-                unlocked_tries = 0
-                continue
-            except ChangedError:
-                unlocked_tries -= 1
-                lock_until = max(lock_until, time.monotonic() + self._lock_patience)
-                continue
-            except (DriverError, Neo4jError) as error:
-                now = time.monotonic()
-                if committing and access == neo4j.READ_ACCESS:
-                    return given[0]
-                is_late = ran_out_of_time if todo is unlocked else _is_late
-                if tx is not None and tx.lock_patience is not None and is_late(error):
-                    if now < lock_until:
-                        continue
-                    if not unknown:
-                        raise StoreBusyError(
-                            f"another writer did not let go of the namespace on {self._name} in "
-                            f"{self._lock_patience:g} s; try again, or let writes wait longer with "
-                            "timeout=… (retry_time=… of Neo4jStore)"
-                        ) from error
-                else:
-                    if locks and tx is not None and tx.lock_patience is None:
-                        # This try had the lock: the next try waits for the lock anew. A process
-                        # that was stopped, or worked for long, did not spend that time waiting.
-                        lock_until = max(lock_until, now + self._lock_patience)
-                    if ran_out_of_time(error) and place + 1 < len(work_limits):
-                        place += 1
-                        continue
-                retry_until = now + self._timeout if retry_until is None else retry_until
-                if committing and is_lost(error) and not unknown:
-                    unknown = True
-                    retry_until = max(retry_until, now + _LEAST_COMMIT_CHECK)
-                    # The server may keep the earlier try, and its lock, until its bound.
-                    lock_until = max(lock_until, now + bound + GRACE)
-                if self._closed or now > retry_until or not retry or not is_passing(error):
-                    raise self._failure(error, unknown=unknown) from error
-            time.sleep(pause)
-            pause = min(2 * pause, 1.0)
-
     @contextmanager
-    def _session(self, access: str, *, fetch_size: int = 1000) -> Generator[Session, None, None]:
+    def session(self, access: str, *, fetch_size: int = 1000) -> Generator[Session, None, None]:
         """A session. What a signal handler raises may end a call between two bytes of a reply: the
         next query on that connection would read the rest as its own. So the connection is cut."""
         session = self.driver.session(
@@ -335,42 +241,190 @@ class Connection:
             session.__exit__(CancelledError, None, None)  # type: ignore[no-untyped-call]
             raise
 
-    def _opened(self, uri: str, auth: tuple[str, str] | neo4j.Auth | None) -> Driver:
-        try:
-            return GraphDatabase.driver(
-                uri,
-                auth=auth,
-                connection_timeout=self._patience,
-                connection_acquisition_timeout=self._patience,
-                liveness_check_timeout=_LIVENESS_CHECK_AFTER,
-                max_transaction_retry_time=self._timeout,
-                user_agent="recallm",
-            )
-        except (ConfigurationError, ValueError):
-            pass  # the driver's error repeats the URI
-        raise InvalidInputError(
-            "this cannot be used as a Neo4j URI: write neo4j://HOST:7687, or bolt://HOST:7687 for "
-            "one server without routing, with +s after the scheme for TLS",
-            argument="store",
-        )
-
-    def _failure(self, error: DriverError | Neo4jError, *, unknown: bool = False) -> RecallMError:
+    def failure(self, error: DriverError | Neo4jError, *, unknown: bool = False) -> RecallMError:
+        """The error of recallm for one of the driver. ``unknown``: see ``translated``."""
         if self._closed:
             return ClosedError()
-        return translated(error, name=self._name, database=self._database, unknown=unknown)
+        return translated(error, name=self.name, database=self._database, unknown=unknown)
 
 
-def _credentials(auth: object) -> tuple[str, str] | neo4j.Auth | None:
-    """A user name and a password, or what ``neo4j.Auth`` stands for. What is refused is not
-    repeated, as the driver would do: it may be a password."""
-    if auth is None or isinstance(auth, neo4j.Auth):
-        return auth
-    if isinstance(auth, tuple | list) and [type(it) for it in auth] == [str, str]:
-        user, password = auth
-        return user, password
-    raise InvalidInputError(
-        "auth is a user name and a password, two texts: auth=(USER, PASSWORD)", argument="auth"
-    )
+@dataclass(frozen=True, slots=True)
+class _Transaction(Generic[Result]):
+    """What a transaction does, the same at every try.
+
+    Attributes:
+        work: runs its queries.
+        access: whether it goes to a server that can write.
+        work_limits: seconds for which a try may work, and those of the tries after it ran out.
+        stamp: identifies a write.
+        locks: whether the first query takes a lock.
+        is_single_query: whether ``work`` runs one query, which needs no transaction around it.
+        retries: whether it is tried again after errors that pass.
+        unlocked: does what ``work`` does, without a lock between its queries; it is tried first.
+    """
+
+    work: Callable[[Tx], Result]
+    access: str
+    work_limits: tuple[float, ...]
+    stamp: WriteStamp = _NO_STAMP
+    locks: bool = False
+    is_single_query: bool = False
+    retries: bool = True
+    unlocked: Callable[[Tx], Result] | None = None
+
+
+class _Tries(Generic[Result]):
+    """The tries of one transaction, until one succeeds or no other would.
+
+    ========================================  =================================================
+    a try failed because                      the next try
+    ========================================  =================================================
+    the work needs the lock from the start    begins at once, with the lock
+    another writer changed what was read      begins at once; after three of them with the lock
+    another writer held the lock              begins at once, until the time to wait is over
+    the server ended it, which had the lock   begins at once, with the next limit, if there is one
+    of an error that passes                   begins after a pause, until the time to retry is over
+    of any other error                        is not made
+    ========================================  =================================================
+    """
+
+    def __init__(self, connection: Connection, what: _Transaction[Result]) -> None:
+        self._connection = connection
+        self._what = what
+        self._lock_until = time.monotonic() + connection.lock_patience
+        self._retry_until: float | None = None
+        """None before a try has failed."""
+        self._limit = 0
+        """The place of the limit in ``work_limits``."""
+        self._unlocked_tries = 0 if what.unlocked is None else _UNLOCKED_TRIES
+        self._results: list[Result] = []
+        """The result of the latest try that reached its commit."""
+        self._is_unknown = False
+        """Whether the reply to a commit was lost."""
+        self._pause = 0.05
+        """Seconds between tries, longer each time."""
+
+    def _begin(self) -> None:
+        """Note the state of a try that begins."""
+        what = self._what
+        self._wait = 0.0
+        """Seconds for which the try waits for the lock."""
+        if what.locks:
+            left = max(self._lock_until - time.monotonic(), 0.1)
+            self._wait = min(left, _LOCK_WAIT_PER_TRY)
+        self._bound = self._wait + what.work_limits[self._limit]
+        self._is_unlocked = bool(self._unlocked_tries) and not self._limit
+        self._tx: Tx | None = None
+        self._is_committing = False
+
+    def run(self) -> Result:
+        """The result of the first try that succeeds.
+
+        Raises:
+            StoreError: none did.
+        """
+        while True:
+            self._connection.check_open()
+            self._begin()
+            try:
+                return self._try()
+            except NeedsLockError:
+                self._unlocked_tries = 0
+            except ChangedError:
+                self._unlocked_tries -= 1
+                self._wait_for_the_lock_anew()
+            except (DriverError, Neo4jError) as error:
+                if self._is_committing and self._what.access == neo4j.READ_ACCESS:
+                    return self._results[0]
+                if not self._begins_at_once(error):
+                    self._check_retry(error)
+                    time.sleep(self._pause)
+                    self._pause = min(2 * self._pause, 1.0)
+
+    def _try(self) -> Result:
+        """One try, up to the reply to its commit."""
+        what, connection = self._what, self._connection
+        # A single query's rows are all wanted: none waits for a second round trip.
+        fetch_size = -1 if what.is_single_query else 1000
+        with connection.session(what.access, fetch_size=fetch_size) as session:
+            with _resolving():
+                raw = self._raw(session)
+            self._tx = tx = Tx(
+                raw,
+                bound=self._bound,
+                idle_reply_timeout=_WORK_LIMITS[0] + GRACE if connection.owned else None,
+                stamp=what.stamp,
+                lock_patience=self._wait or None,
+            )
+            work = what.unlocked if self._is_unlocked and what.unlocked else what.work
+            try:
+                result = work(tx)
+            except AlreadyWrittenError:
+                result = self._results[0]
+            finally:
+                tx.settle()
+            self._results = [result]
+            self._is_committing = True
+            tx.raw.commit()
+            return result
+
+    def _raw(self, session: Session) -> neo4j.Transaction | SingleQuery | UnlockedQueries:
+        owned = self._connection.owned
+        # A longer limit needs another reply timeout, which a single query cannot put back.
+        if self._what.is_single_query and not self._limit:
+            return SingleQuery(session, bound=self._bound, owned=owned)
+        if self._is_unlocked:
+            return UnlockedQueries(session, bound=self._bound, owned=owned)
+        return session.begin_transaction(timeout=self._bound)
+
+    def _begins_at_once(self, error: DriverError | Neo4jError) -> bool:
+        """Whether the next try begins without a pause.
+
+        Raises:
+            StoreBusyError: another writer held the lock for all of the time to wait.
+        """
+        is_waiting = self._tx is not None and self._tx.lock_patience is not None
+        is_late = ran_out_of_time(error) if self._is_unlocked else _is_late(error)
+        if is_waiting and is_late:
+            if time.monotonic() < self._lock_until:
+                return True
+            if not self._is_unknown:
+                raise StoreBusyError(
+                    f"another writer did not let go of the namespace on {self._connection.name} in "
+                    f"{self._connection.lock_patience:g} s; try again, or let writes wait longer "
+                    "with timeout=… (retry_time=… of Neo4jStore)"
+                ) from error
+            return False
+        if self._what.locks and self._tx is not None and not is_waiting:
+            # A process that was stopped, or worked for long, did not spend that time waiting.
+            self._wait_for_the_lock_anew()
+        has_more_time = self._limit + 1 < len(self._what.work_limits)
+        if ran_out_of_time(error) and has_more_time:
+            self._limit += 1
+            return True
+        return False
+
+    def _check_retry(self, error: DriverError | Neo4jError) -> None:
+        """Note a failure after which another try may succeed.
+
+        Raises:
+            RecallMError: none may.
+        """
+        now, connection = time.monotonic(), self._connection
+        connection.check_open()
+        if self._retry_until is None:
+            self._retry_until = now + connection.timeout
+        if self._is_committing and is_lost(error) and not self._is_unknown:
+            self._is_unknown = True
+            self._retry_until = max(self._retry_until, now + _LEAST_COMMIT_CHECK)
+            # The server may keep the earlier try, and its lock, until its bound.
+            self._lock_until = max(self._lock_until, now + self._bound + GRACE)
+        if now > self._retry_until or not self._what.retries or not is_passing(error):
+            raise connection.failure(error, unknown=self._is_unknown) from error
+
+    def _wait_for_the_lock_anew(self) -> None:
+        until = time.monotonic() + self._connection.lock_patience
+        self._lock_until = max(self._lock_until, until)
 
 
 @contextmanager

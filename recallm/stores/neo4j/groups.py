@@ -105,7 +105,7 @@ class Groups:
         """Write a group, and tell its calls what became of them."""
         group = [call, *self._joining(namespace, call)]
         try:
-            updates = [it for each in group for it in each.updates]
+            updates = [update for each in group for update in each.updates]
             now = max((each.now for each in group if each.now is not None), default=None)
             applied = iter(self._write(namespace, updates, now))
             for each in group:

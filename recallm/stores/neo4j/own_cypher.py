@@ -235,9 +235,9 @@ def _plain(value: Any) -> Any:
             )
         case list():
             items: list[Any] = value
-            return [_plain(it) for it in items]
+            return [_plain(item) for item in items]
         case dict():
             entries: dict[str, Any] = value
-            return {name: _plain(it) for name, it in entries.items()}
+            return {name: _plain(entry) for name, entry in entries.items()}
         case _:
             return value

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any, LiteralString, TypeVar
 
 from recallm.model import (
@@ -37,21 +38,17 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher import graph, lookups
+from recallm.stores.cypher import facts, graph, lookups
 from recallm.stores.cypher import reading as cypher
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.facts import (
-    read_entities_by_words,
-    read_predicates,
-    read_triplet_evidence,
-)
-from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, results_of
+from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, complete_rows, results_of
 from recallm.stores.neo4j.stored import dump
-from recallm.stores.neo4j.torn_reads import complete_rows
 from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
     counted_in,
+    entity_in,
+    evidence_in,
     item_key,
     json_in,
     key_of,
@@ -59,12 +56,12 @@ from recallm.stores.neo4j.values import (
     mentions_in,
     metadata_entries,
     moment_of,
-    passage_in,
+    passage_fields,
     path_key,
     postings_in,
-    relation_in,
     statement_in,
     summary_in,
+    triplet_in,
 )
 from recallm.stores.semantics.sessions import session_of_row
 from recallm.stores.timestamps import from_microseconds, microseconds
@@ -166,20 +163,20 @@ class Neo4jReader:
     ) -> list[Passage]:
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.
-        entry: tuple[str, str | list[str]]
+        index: str = "t"
+        entry: str | list[str] = ""
         if ids is not None:
-            entry = "ids", keys_of(ids)
+            index, entry = "ids", keys_of(ids)
         elif where.key is not None:
-            entry = "item", conditions["items"][0]
+            index, entry = "item", conditions["items"][0]
         elif where.path is not None:
-            entry = "path", conditions["paths"][0]
+            index, entry = "path", conditions["paths"][0]
         elif conditions["lanes"]:
-            entry = "session", conditions["lanes"][0]
-        else:
-            entry = "t", ""
-        query, bound = cypher.PASSAGES[entry[0]], _bound(limit)
-        given = {"entry": entry[1], "limit": bound, **self._within(conditions)}
-        return self._ask_for(passage_in, query, **given)
+            index, entry = "session", conditions["lanes"][0]
+        given = {"entry": entry, "limit": _bound(limit), **self._within(conditions)}
+        return self._ask_for(
+            lambda row: Passage(**passage_fields(row["passage"])), cypher.PASSAGES[index], **given
+        )
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
@@ -238,13 +235,12 @@ class Neo4jReader:
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
-        keys = keys_of(names)
-        relations = (
-            self._ask_for(relation_in, graph.RELATIONS_AMONG, names=keys)
-            if among
-            else self._ask_for(relation_in, graph.RELATIONS, names=keys, limit=_bound(limit))
-        )
-        return sorted(relations, key=lambda relation: (relation.a, relation.b))
+        given: dict[str, Any] = {"names": keys_of(names)}
+        if not among:
+            given["limit"] = _bound(limit)
+        query = graph.RELATIONS_AMONG if among else graph.RELATIONS
+        relations = self._ask_for(lambda row: Relation(**row), query, **given)
+        return sorted(relations, key=attrgetter("a", "b"))
 
     def entities(
         self,
@@ -253,26 +249,14 @@ class Neo4jReader:
         concepts: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Entity]:
-        found = self._ask(
+        entities = self._ask_for(
+            entity_in,
             graph.ENTITIES,
             ids=keys_of(ids or ()),
             concepts=keys_of(concepts or ()),
             passages=keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
-        entities = [
-            Entity(
-                id=row["entity"]["id"],
-                type=row["entity"]["type"],
-                label=row["entity"]["label"],
-                concept=row["entity"]["concept"],
-                properties=json_in(row["entity"]["properties"]),
-                t_index=row["t_index"],
-                updates=row["updates"],
-                source=_source(row),
-            )
-            for row in found
-        ]
         return sorted(entities, key=lambda entity: entity.id)
 
     def triplets(
@@ -291,23 +275,12 @@ class Neo4jReader:
             "ends": ends,
             "predicates": predicates,
         }
-        conditions = {name: keys_of(it or ()) for name, it in given.items()}
-        wanted = {f"by_{name}": it is not None for name, it in given.items()}
+        conditions = {name: keys_of(names or ()) for name, names in given.items()}
+        wanted = {f"by_{name}": names is not None for name, names in given.items()}
         # The first condition given is where the search enters the graph.
-        entry = next((name for name, it in given.items() if it is not None), "all")
-        triplets = [
-            Triplet(
-                subject=row["subject"],
-                predicate=row["predicate"],
-                object=row["object"],
-                properties=json_in(row["properties"]),
-                strength=row["strength"],
-                t_index=row["t_index"],
-                source=_source(row),
-            )
-            for row in self._ask(graph.TRIPLETS, entry=entry, **conditions, **wanted)
-        ]
-        return sorted(triplets, key=lambda it: (it.subject, it.predicate, it.object))
+        entry = next((name for name, names in given.items() if names is not None), "all")
+        triplets = self._ask_for(triplet_in, graph.TRIPLETS, entry=entry, **conditions, **wanted)
+        return sorted(triplets, key=attrgetter("subject", "predicate", "object"))
 
     def triplet_evidence(
         self,
@@ -317,15 +290,31 @@ class Neo4jReader:
         objects: Collection[str] | None = None,
         limit: int | None = None,
     ) -> list[TripletEvidence]:
-        return read_triplet_evidence(self._ask, subjects, predicates, objects, _bound(limit))
+        given = subjects is not None, predicates is not None, objects is not None
+        evidence = self._ask_for(
+            evidence_in,
+            facts.TRIPLET_EVIDENCE[given],
+            subjects=keys_of(subjects or ()),
+            predicates=keys_of(predicates or ()),
+            objects=keys_of(objects or ()),
+            limit=_bound(limit),
+        )
+        order = attrgetter("subject", "predicate", "object")
+        return sorted(evidence, key=lambda row: (-row.t_index, -row.position, *order(row)))
 
     def predicates(self) -> Mapping[str, int]:
-        return read_predicates(self._ask, self._counter)
+        found = self._ask(facts.PREDICATES, t=self._counter)
+        return dict(sorted((row["predicate"], row["triplets"]) for row in found))
 
     def entities_by_words(
         self, words: Collection[str], *, limit: int
     ) -> Mapping[str, tuple[str, ...]]:
-        return read_entities_by_words(self._ask, words, _bound(limit))
+        by_key = {key_of(word): word for word in words}
+        given = {"words": list(by_key), "limit": _bound(limit)}
+        bearers: dict[str, list[str]] = {}
+        for row in self._ask(facts.ENTITIES_BY_WORDS, **given) if by_key else ():
+            bearers.setdefault(by_key[row["word"]], []).append(row["id"])
+        return {word: tuple(sorted(bearers[word])) for word in sorted(bearers)}
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         totals = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
@@ -435,12 +424,8 @@ class Neo4jReader:
         return sorted(concepts, key=lambda row: (-row.t_index, row.name))
 
 
-def _source(row: Row) -> str | None:
-    """The id of the latest passage that is evidence of the entity or triplet in this row."""
-    return None if row["latest_source"] is None else row["latest_source"][1]
-
-
 def _bound(limit: int | None) -> int:
+    """The parameter ``$limit`` of a query."""
     return LARGEST_NUMBER if limit is None else min(limit, LARGEST_NUMBER)
 
 

@@ -35,7 +35,6 @@ from recallm.stores.neo4j.values import (
     key_of,
     keys_of,
     moment_of,
-    pair_key,
 )
 from recallm.stores.semantics.rows import (
     Changes,
@@ -53,15 +52,6 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.timestamps import from_microseconds, microseconds, timestamp_text
-
-__all__ = [
-    "REMEMBERED",
-    "LockedRows",
-    "Neo4jRows",
-    "lock",
-    "look_up_parameters",
-    "totals_of",
-]
 
 REMEMBERED = 900_000
 """Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
@@ -116,7 +106,7 @@ def look_up_parameters(keys: Keys) -> dict[str, Any]:
 
 def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
     """The row of ``LOOK_UP``; ``elements`` are those that were looked up."""
-    by_key = {element_key(it): it for it in elements}
+    by_key = {element_key(element): element for element in elements}
     names = [name for name, *_ in found["concepts"]]
     return Totals(
         concepts={
@@ -137,8 +127,8 @@ def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
     )
 
 
-def opened_of(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
-    """The row of ``LOCK``; ``by_key`` are the items that were looked up."""
+def _opened(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
+    """The row of ``LOCK`` or ``PREPARE``; ``by_key`` are the items that were looked up."""
     node = found["namespace"]
     t_index, key, said, source = found["open_session"]
     opened = Opened(
@@ -190,15 +180,14 @@ class Neo4jRows(ABC):
         write_changes(self._rows, self.namespace, self.rows, changes)
 
     def _opened(self, found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
-        """The row of ``LOCK`` or ``PREPARE``."""
         self.rows = found["namespace"]["rows"]
-        return opened_of(found, by_key)
+        return _opened(found, by_key)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
-        by_key = {element_key(it): it for it in elements}
+        by_key = {element_key(element): element for element in elements}
         evidence: dict[ElementKey, dict[int, Properties]] = {}
         for row in self._rows(cypher.EVIDENCE, elements=list(by_key)):
             properties = json_in(row["properties"]) if row["properties"] else empty_mapping()
@@ -206,7 +195,7 @@ class Neo4jRows(ABC):
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        relations = [pair_key(pair) for pair in since]
+        relations = [[key_of(a), key_of(b)] for a, b in since]
         found = self._rows(cypher.RELATION_EVIDENCE, relations=relations)
         return {(row["a"], row["b"]): row["ts"] for row in found}
 

@@ -137,16 +137,16 @@ def _update(row: Row) -> PreparedUpdate:
         passage["speaker_concept"] = node.get("speaker_concept")
     statements = tuple(
         ExtractedStatement(
-            position=position_of(it["key"]),
-            start=it["start"],
-            end=it["end"],
+            position=position_of(said["key"]),
+            start=said["start"],
+            end=said["end"],
             terms=terms,
             concepts=concepts,
-            traits=Trait(it["traits"]),
-            text=it["own_text"],
+            traits=Trait(said["traits"]),
+            text=said["own_text"],
         )
-        for it in row["statements"]
-        for terms, concepts in [content_in(it["content"])]
+        for said in row["statements"]
+        for terms, concepts in [content_in(said["content"])]
     )
     update = PreparedUpdate(
         **passage,

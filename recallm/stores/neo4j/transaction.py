@@ -15,19 +15,6 @@ from typing import Any, Final, LiteralString
 from neo4j import READ_ACCESS, WRITE_ACCESS, Query, Result, Session, Transaction
 from neo4j.graph import Node
 
-__all__ = [
-    "GRACE",
-    "AlreadyWrittenError",
-    "ChangedError",
-    "NeedsLockError",
-    "Row",
-    "SingleQuery",
-    "Tx",
-    "UnlockedQueries",
-    "WriteStamp",
-    "row_of",
-]
-
 Row = Mapping[str, Any]
 
 GRACE: Final = 5.0

@@ -15,54 +15,25 @@ from recallm.model import (
     ConceptKind,
     ConceptMention,
     ElementKey,
+    Entity,
     ExtractedStatement,
     Mentions,
     Neighbours,
-    Passage,
     Postings,
     PreparedUpdate,
     Reference,
-    Relation,
     StoredStatement,
     Summary,
     Trait,
+    Triplet,
+    TripletEvidence,
     canonical_json,
+    empty_mapping,
+    position_of,
     statement_key,
 )
+from recallm.stores.cypher.changes import SHARED_COLUMNS
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
-
-__all__ = [
-    "CONCEPT_WORDS",
-    "content_in",
-    "content_out",
-    "counted_in",
-    "element_key",
-    "fresh_key",
-    "fresh_rows",
-    "item_key",
-    "json_in",
-    "json_out",
-    "key_of",
-    "keys_of",
-    "lane_of",
-    "mentions_in",
-    "metadata_entries",
-    "moment_of",
-    "neighbours_in",
-    "neighbours_out",
-    "pair_key",
-    "passage_fields",
-    "passage_in",
-    "path_key",
-    "path_keys",
-    "postings_in",
-    "relation_in",
-    "statement_in",
-    "statement_out",
-    "summary_in",
-    "summary_out",
-    "update_out",
-]
 
 _INDEXABLE = 1000
 _RESERVED = "\0"
@@ -83,11 +54,6 @@ def key_of(text: str) -> str:
 def keys_of(names: Collection[str]) -> list[str]:
     """``key_of`` of each name, sorted."""
     return sorted({key_of(name) for name in names})
-
-
-def pair_key(pair: tuple[str, str]) -> list[str]:
-    """The keys of two related concepts."""
-    return [key_of(pair[0]), key_of(pair[1])]
 
 
 def element_key(element: ElementKey) -> str:
@@ -191,8 +157,8 @@ def neighbours_out(update: PreparedUpdate) -> list[int] | None:
     places = {name: place for place, name in enumerate(names)}
     numbers = [
         number
-        for it in update.neighbours
-        for number in (places[it.a], places[it.b], it.earlier, it.later)
+        for pair in update.neighbours
+        for number in (places[pair.a], places[pair.b], pair.earlier, pair.later)
     ]
     return numbers or None
 
@@ -209,7 +175,7 @@ def neighbours_in(
 
 
 def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
-    return sorted({mention.name for it in statements for mention in it.concepts})
+    return sorted({mention.name for statement in statements for mention in statement.concepts})
 
 
 def passage_fields(node: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,18 +200,9 @@ def statement_out(
     update: Mapping[str, Any], text: str, statement: ExtractedStatement
 ) -> dict[str, Any]:
     """The properties of a statement's node, ``update`` being those of its update's."""
-    return {
+    return {name: update[name] for name in SHARED_COLUMNS} | {
         "namespace": update["namespace"],
         "key": statement_key(update["t"], statement.position),
-        "lane": update["lane"],
-        "session_key": update["session_key"],
-        "paths": update["paths"],
-        "speaker": update["speaker"],
-        "metadata_entries": update["metadata_entries"],
-        "item_key": update["item_key"],
-        "said": update["said"],
-        "expires": update["expires"],
-        "withdrawn": update["withdrawn"],
         "text": statement.text_in(text),
         "own_text": statement.text,
         "start": statement.start,
@@ -264,10 +221,15 @@ def content_out(statement: ExtractedStatement) -> str:
     much smaller than lists of strings. A concept is its name, its label, the number of its kind,
     and its reference where it has one; a term that is the name of a concept is the concept's
     place."""
-    places = {it.name: place for place, it in enumerate(statement.concepts)}
+    places = {mention.name: place for place, mention in enumerate(statement.concepts)}
     concepts = [
-        [it.name, it.label, _KINDS.index(it.kind), *([it.reference] if it.reference else [])]
-        for it in statement.concepts
+        [
+            mention.name,
+            mention.label,
+            _KINDS.index(mention.kind),
+            *([mention.reference] if mention.reference else []),
+        ]
+        for mention in statement.concepts
     ]
     terms = [places.get(term, term) for term in statement.terms]
     return json.dumps([terms, concepts], ensure_ascii=False, separators=(",", ":"))
@@ -285,7 +247,7 @@ def content_in(text: str) -> tuple[tuple[str, ...], tuple[ConceptMention, ...]]:
         )
         for name, label, kind, *spans in rows
     )
-    return tuple(concepts[it].name if isinstance(it, int) else it for it in terms), concepts
+    return tuple(concepts[term].name if isinstance(term, int) else term for term in terms), concepts
 
 
 def counted_in(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,7 +255,9 @@ def counted_in(row: Mapping[str, Any]) -> dict[str, Any]:
     label, kind = row["label"], row["kind"]
     if row["content"]:
         _, concepts = content_in(row["content"])
-        label, kind = next((it.label, it.kind) for it in concepts if it.name == row["name"])
+        label, kind = next(
+            (mention.label, mention.kind) for mention in concepts if mention.name == row["name"]
+        )
     return {
         "label": label,
         "kind": kind,
@@ -356,16 +320,6 @@ def summary_in(node: Mapping[str, Any]) -> Summary:
     )
 
 
-def passage_in(row: Mapping[str, Any]) -> Passage:
-    """The passage of a row of ``PASSAGES``."""
-    return Passage(**passage_fields(row["passage"]))
-
-
-def relation_in(row: Mapping[str, Any]) -> Relation:
-    """The relation of a row of ``RELATIONS``."""
-    return Relation(**row)
-
-
 def postings_in(row: Mapping[str, Any]) -> tuple[str, Postings]:
     """The stem of a row of ``POSTINGS``, and its postings."""
     keys, sessions, counts = _columns_of_postings(row, 3)
@@ -392,3 +346,58 @@ def _session_keys(numbers: Iterable[int], row: Mapping[str, Any]) -> tuple[str |
     session."""
     keys = dict(row["sessions"])
     return tuple(keys.get(number) for number in numbers)
+
+
+def entity_in(row: Mapping[str, Any]) -> Entity:
+    """The entity of a row of ``ENTITIES``."""
+    node = row["entity"]
+    return Entity(
+        id=node["id"],
+        type=node["type"],
+        label=node["label"],
+        concept=node["concept"],
+        properties=json_in(node["properties"]),
+        t_index=row["t_index"],
+        updates=row["updates"],
+        source=_source(row),
+    )
+
+
+def triplet_in(row: Mapping[str, Any]) -> Triplet:
+    """The triplet of a row of ``TRIPLETS``."""
+    return Triplet(
+        subject=row["subject"],
+        predicate=row["predicate"],
+        object=row["object"],
+        properties=json_in(row["properties"]),
+        strength=row["strength"],
+        t_index=row["t_index"],
+        source=_source(row),
+    )
+
+
+def _source(row: Mapping[str, Any]) -> str | None:
+    """The id of the latest passage that is evidence of the entity or triplet in this row."""
+    return None if row["latest_source"] is None else row["latest_source"][1]
+
+
+def evidence_in(row: Mapping[str, Any]) -> TripletEvidence:
+    """The evidence of a row of ``TRIPLET_EVIDENCE``."""
+    subject, object, shown, update = row["subject"], row["object"], row["shown"], row["update"]
+    properties = shown["properties"]
+    return TripletEvidence(
+        subject=subject["id"],
+        subject_label=subject["label"],
+        subject_concept=subject["concept"],
+        predicate=row["predicate"],
+        object=object["id"],
+        object_label=object["label"],
+        object_concept=object["concept"],
+        object_type=object["type"],
+        properties=json_in(properties) if properties else empty_mapping(),
+        t_index=update["t"],
+        position=position_of(shown["key"]),
+        passage=update["id"],
+        timestamp=unpack_timestamp(update["timestamp"]),
+        source=update["source"],
+    )
