@@ -34,8 +34,6 @@ from tests.neo4j.server import Neo4jServer
 Input = TypeVar("Input")
 
 _BATCH = 1_000
-_ENTITIES = 5_000
-_NEAREST = 10
 _WARM_UP = 12_000
 """Statements of a namespace that warms up."""
 _WARM_UP_UPDATES = 3_000
