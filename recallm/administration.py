@@ -11,8 +11,7 @@ from recallm.errors import StoreCorruptError
 from recallm.model import PreparedUpdate, Summary
 from recallm.open_namespace import OpenNamespace, shown_progress
 from recallm.results import Receipt
-from recallm.stores.base import CheckedStore, GraphReader
-from recallm.stores.base import shard_of
+from recallm.stores.base import CheckedStore, GraphReader, shard_of
 
 __all__ = ["Administration"]
 

@@ -29,9 +29,8 @@ from recallm.ranking.signals import load_tables
 from recallm.recall_request import quarter_of_characters
 from recallm.recalling import check_ranking
 from recallm.retrieval.relations import RelationIndexes
-from recallm.stores.base import ClusterStore
+from recallm.stores.base import ClusterStore, shard_of
 from recallm.stores.opening import StoreTarget, open_store
-from recallm.stores.base import shard_of
 from recallm.updating import Updater
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index

@@ -275,7 +275,7 @@ def _is_refused(call: Callable[[], Any]) -> bool:
 
 def test_recall_by_other_rankings(memory: RecallM) -> None:
     for ranking in ("paper", "ement", "vectors"):
-        check(memory.with_ranking(ranking).recall, MEMORY["recall"])  # type: ignore[arg-type]
+        check(memory.with_ranking(ranking).recall, MEMORY["recall"])
 
 
 def test_graph_and_items(memory: RecallM) -> None:

@@ -474,7 +474,7 @@ def test_conditions_that_cannot_be_used(memory: RecallM) -> None:
         for value in values:
             for find in (memory.items.below, partial(memory.items.search, "What does Ann love?")):
                 with pytest.raises(InvalidInputError, match=name):
-                    find(**{name: value})  # type: ignore[operator]
+                    find(**{name: value})
 
 
 def test_sqlite_reads_the_items_with_a_likely_value_alone(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from recallm.stores.neo4j import Neo4jStore, nearest
+from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.neo4j.transaction import Row, Tx, UnlockedQueries
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
@@ -66,12 +66,3 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(Tx, "rows", noted)
     monkeypatch.setattr(UnlockedQueries, "commit", noted_commit)
     return run
-
-
-@pytest.fixture
-def indexed(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neo4jStore]:
-    """A store with an index, which small namespaces ask too, in a database with others."""
-    monkeypatch.setattr(nearest, "_LEAST_STATEMENTS", 5)
-    monkeypatch.setattr(nearest, "_LEAST_SHARE", 0)
-    with closing(Neo4jStore(driver, vector_index=True)) as store:
-        yield store

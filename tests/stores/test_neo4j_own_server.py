@@ -5,7 +5,6 @@ The server of this file is its own, and is started once."""
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,11 +18,10 @@ import pytest
 from neo4j import Driver
 from neo4j.exceptions import DriverError
 
-from recallm import RecallM
 from recallm.errors import ArchiveError, ClosedError, SchemaVersionError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading, schema
-from recallm.stores.neo4j import Neo4jStore, generations, indexing, nearest, stored
+from recallm.stores.neo4j import Neo4jStore, generations, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Tx
@@ -31,19 +29,24 @@ from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
 from tests.store_suite.marked_text import prepared
 from tests.store_suite.topics.base import at, find_passage, snapshot_of
-from tests.stores.neo4j_tools import bookmark_of, letters, nodes_of, parts_of, rich, rows_of
+from tests.stores.neo4j_tools import bookmark_of, nodes_of, parts_of, rich, rows_of
 from tests.tools import skip_for_want_of_a_tool
 
 
 @pytest.fixture(scope="module")
-def neo4j_server() -> Iterator[RunningServer]:
+def own_server() -> Iterator[Neo4jServer]:
     """A server of this file's own, in place of the one that other files share."""
     try:
         server = Neo4jServer()
     except ServerToolMissing as missing:
         skip_for_want_of_a_tool(str(missing))
     with server:
-        yield RunningServer(uri=server.uri, auth=server.auth, own=server)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def neo4j_server(own_server: Neo4jServer) -> RunningServer:
+    return RunningServer(uri=own_server.uri, auth=own_server.auth)
 
 
 def _open_at(uri: str, auth: tuple[str, str], moment: float) -> None:
@@ -202,33 +205,6 @@ def test_waiting_ends_with_the_write(
                 assert reader.state.t_index == written
 
 
-def test_a_missing_index(
-    indexed: Neo4jStore,
-    driver: Driver,
-    namespace: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """The server compares all vectors then, with a warning; ``embed`` makes the index again."""
-    with RecallM(indexed, namespace=namespace, embeddings=letters, vector_index="neo4j") as memory:
-        memory.update_many([f"Ann moved to town {n}." for n in range(30)])
-        before = memory.recall("Where did Ann move?").text
-        names = driver.execute_query(
-            "SHOW VECTOR INDEXES YIELD name WHERE name STARTS WITH 'recallm_' RETURN name"
-        ).records
-        for (name,) in names:
-            driver.execute_query(f"DROP INDEX {name}")
-        with caplog.at_level(logging.WARNING):
-            assert memory.recall("Where did Ann move?").text == before
-        assert "memory.embed()" in caplog.text
-        assert memory.embed() == 0
-        again = driver.execute_query(
-            "SHOW VECTOR INDEXES YIELD name WHERE name STARTS WITH 'recallm_' RETURN name"
-        ).records
-        assert len(again) >= 2
-    with RecallM(indexed, namespace=namespace, embeddings=letters, vector_index="neo4j") as memory:
-        assert memory.recall("Where did Ann move?").text == before
-
-
 def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, namespace: str) -> None:
     """No tenant waits for the rows of others: the whole of a label is read to list the namespaces
     alone."""
@@ -248,8 +224,6 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
             postings,
             stored,
             generations,
-            indexing,
-            nearest,
         )
         for name in vars(module)
         if name.isupper() and not name.startswith("_") and not name.endswith("_COLUMNS")
@@ -272,9 +246,9 @@ def _operators(plan: dict[str, Any]) -> Iterator[str]:
         yield from _operators(child)
 
 
-def test_a_server_that_dies_and_comes_back(neo4j_server: RunningServer, namespace: str) -> None:
+def test_a_server_that_dies_and_comes_back(own_server: Neo4jServer, namespace: str) -> None:
     """What was written is there after a crash; until then, an error that says what to do."""
-    server = neo4j_server.started_by_the_tests()
+    server = own_server
     with closing(Neo4jStore(server.uri, auth=server.auth, retry_time=0)) as store:
         store.apply(namespace, [rich("1")])
         before = snapshot_of(store, namespace)

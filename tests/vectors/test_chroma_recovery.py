@@ -23,10 +23,10 @@ from chromadb.config import Settings
 from recallm.model import Horizon, Selection, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
-from tests.store_suite.marked_text import prepared, vector
 from recallm.vectors import decode, encode
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.chroma_collection import ChromaError, call_chroma
+from tests.store_suite.marked_text import prepared, vector
 from tests.vectors.random_vectors import (
     check_nearest,
     check_searches,

@@ -111,7 +111,8 @@ def _ends(triplets: Iterable[TripletUpsert]) -> set[tuple[str, int]]:
 def without_elements(
     update: PreparedUpdate, *, elements: Collection[ElementKey]
 ) -> PreparedUpdate | None:
-    """``update`` without these entities and triplets; None where it has no other and no text."""
+    """``update`` without these entities and triplets; None where no other, no statement and
+    no text is left."""
     left = replace(
         update,
         entities=tuple(e for e in update.entities if e.id not in elements),
