@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from recallm import LLMError
-from recallm.language_models import command_model, server_model
-from recallm.untrusted_text import delimited
+from recallm.ground.language_models import command_model, server_model
+from recallm.ground.untrusted_text import delimited
 
 __all__ = [
     "NO_ANSWERER",

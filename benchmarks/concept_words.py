@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from benchmarks.report import report
 from recallm import RecallConfig
-from recallm.extraction import Extractor
+from recallm.english import Extractor
 
 __all__ = ["SHORT_SENTENCES", "ConceptScores", "scored"]
 

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recallm.config import RecallConfig
-from recallm.extraction.coreference import resolve
-from recallm.extraction.coreference.reading import OBJECT, SUBJECT
-from recallm.extraction.coreference.resolving import shipped_ranker
-from recallm.extraction.reading import TextReader
+from recallm.english.coreference import resolve
+from recallm.english.coreference.reading import OBJECT, SUBJECT
+from recallm.english.coreference.resolving import shipped_ranker
+from recallm.english.reading import TextReader
 from training.coreference.examples import undecided
 from training.coreference.gap import (
     GapText,

@@ -13,8 +13,8 @@ from datetime import date
 from benchmarks.corpora import Asked
 from benchmarks.rankers import Found
 from recallm import RecallConfig
-from recallm.dating import named_dates
-from recallm.extraction import Extractor, stem
+from recallm.english import Extractor, stem
+from recallm.english.dating import named_dates
 from recallm.model import content_terms
 
 __all__ = ["Stems", "answer_stems", "whole_evidence"]

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from benchmarks.peers import Index
 from recallm import RecalledContext, RecalledStatement, RecallM
-from recallm.results import PREFIX
+from recallm.recall.results import PREFIX
 
 __all__ = ["DEEP", "Ement", "Found", "HandedOver", "Memory", "Paper", "Peer", "Ranker", "Turns"]
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from benchmarks.answering import Answerer
 from recallm import HybridRecallM, RecallM
-from recallm.prompts import CHRONOLOGICAL_PREFIX, question_prompt
+from recallm.recall.prompts import CHRONOLOGICAL_PREFIX, question_prompt
 from recallm.vectors import Embedding
 
 __all__ = ["BARE", "DEFAULT", "HYBRID", "PAPER", "VECTORS", "Systems"]

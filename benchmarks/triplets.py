@@ -19,9 +19,9 @@ from spacy.symbols import AUX, NOUN, PRON, PROPN, VERB
 
 from benchmarks.carb import plain, read_gold, read_tabbed, score, tabbed
 from benchmarks.report import report
-from recallm.extraction.pipeline import TaggedText, load_pipeline
+from recallm.english.pipeline import TaggedText, load_pipeline
+from recallm.english.syntax import triplets_and_facts
 from recallm.model import OpenTriplet
-from recallm.syntax import triplets_and_facts
 
 __all__ = ["arguments", "main", "triplet_lines"]
 

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.intervals import Scores
 from benchmarks.rankers import Found, Memory, Ranker
 from benchmarks.report import show
-from recallm.recall_request import quarter_of_characters
+from recallm.recall.request import quarter_of_characters
 
 __all__ = ["add_uncut", "show_uncut"]
 

@@ -5,13 +5,12 @@ statements that answer it come out, in the order in which they became true.
 """
 
 from recallm import errors
-from recallm.antecedents import RecalledReference
 from recallm.config import RecallConfig
 from recallm.errors import *
 from recallm.graph import GraphUpdate, MemoryGraph, NewEntity, NewTriplet
 from recallm.hybrid import HybridRecallM
-from recallm.items import MemoryItems, NewItem
 from recallm.memory import RecallM
+from recallm.memory.items import MemoryItems, NewItem
 from recallm.model import (
     Adjunct,
     ConceptMention,
@@ -30,8 +29,9 @@ from recallm.model import (
     TemporalReading,
     Triplet,
 )
-from recallm.neighbourhood import Neighbourhood
-from recallm.results import (
+from recallm.recall.antecedents import RecalledReference
+from recallm.recall.neighbourhood import Neighbourhood
+from recallm.recall.results import (
     Answer,
     KnowledgeUpdate,
     RankedConcept,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from recallm import checks
+from recallm.ground import checks
 from recallm.model import LARGEST_NUMBER
 
 __all__ = ["ConceptChoice", "RankingName", "RecallConfig", "RevisionName", "WindowName"]
@@ -20,7 +20,7 @@ RevisionName: TypeAlias = Literal["llm", "symbolic"]
 """How the contexts of concepts are revised."""
 
 RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
-"""The names of the rankings; ``recallm.recalling.RANKINGS`` says how each recalls."""
+"""The names of the rankings; ``recallm.recall.recalling.RANKINGS`` says how each recalls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from recallm import checks
 from recallm.errors import DimensionError, InvalidInputError
-from recallm.graph_export import networkx_graph
-from recallm.methods import knows_its_arguments
+from recallm.ground import checks
+from recallm.ground.methods import knows_its_arguments
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptMention,
@@ -28,7 +27,8 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
 )
-from recallm.neighbourhood import Neighbourhood, known_name, read_neighbourhood
+from recallm.recall.graph_export import networkx_graph
+from recallm.recall.neighbourhood import Neighbourhood, known_name, read_neighbourhood
 from recallm.stores.base import CypherStore, GraphReader, GraphStore
 from recallm.vectors import encode, nearest
 

@@ -17,8 +17,8 @@ from typing import IO, Any
 import pytest
 
 from recallm import RecallM
-from recallm.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.errors import ArchiveError, InvalidInputError
+from recallm.memory.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.model import (
     ConceptMention,
     EntityUpsert,

@@ -21,7 +21,7 @@ from uuid import uuid4
 import pytest
 
 from recallm import ArchiveError, NewEntity, NewItem, NewTriplet, RecallM
-from recallm.archive.records import LAST_T
+from recallm.memory.archive.records import LAST_T
 
 from .neo4j.fixtures import RunningServer
 from .vectors.fakes import words

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from recallm import checks
 from recallm.errors import InvalidInputError, RecallMError
+from recallm.ground import checks
 
 
 def test_what_cannot_be_used_is_refused_with_the_reason() -> None:

@@ -139,7 +139,7 @@ def test_a_file_has_a_number_of_updates_for_a_percentage(
         totals.append(given["total"])
         return tqdm(**{**given, "disable": True})
 
-    monkeypatch.setattr("recallm.writing.tqdm", bar)
+    monkeypatch.setattr("recallm.memory.writing.tqdm", bar)
     told("update", "--file", "story.txt")
     told("update", input="Ann sings.")  # a pipe may go on for ever
     assert totals == [3, None]

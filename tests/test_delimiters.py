@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm import HybridRecallM, RecallConfig, RecallM
-from recallm.prompts import CHRONOLOGICAL_PREFIX
-from recallm.untrusted_text import CLOSING, OPENING, as_data, delimited, without_delimiters
+from recallm.ground.untrusted_text import CLOSING, OPENING, as_data, delimited, without_delimiters
+from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
 
 SPELLINGS = [
     CLOSING, CLOSING.upper(), "</ recalled_memory >", "\uff1c/recalled_memory\uff1e",

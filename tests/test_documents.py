@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from recallm import DocumentError, InvalidInputError, MissingDependencyError, RecallM, documents
-from recallm.documents import url_text
+from recallm import DocumentError, InvalidInputError, MissingDependencyError, RecallM
+from recallm.ground import documents
+from recallm.ground.documents import url_text
 
 ARTICLE = """<!DOCTYPE html><html><head><title>Boats</title><script>var secret = 1;</script></head>
 <body><article><h1>Boats</h1><p>Ann bought a boat in Málaga. She sailed it to Porto.</p>

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from recallm.entity_words import BANDS, codes_of, entity_words, probes, whole_name
+from recallm.ground.entity_words import BANDS, codes_of, entity_words, probes, whole_name
 from recallm.vectors import encode
 from tests.tables import each_row
 
@@ -51,7 +51,7 @@ def test_codes_never_change() -> None:
     digest = hashlib.sha256(" ".join(codes_of("m", vector)).encode()).hexdigest()
     assert digest == "b21658e0d905ef6c90cce2dda080fee122408259e1f52585f383bfed98501d45"
     program = (
-        "import sys; from recallm.entity_words import codes_of;"
+        "import sys; from recallm.ground.entity_words import codes_of;"
         "print(codes_of('m', bytes.fromhex(sys.argv[1])))"
     )
     command = [sys.executable, "-c", program, vector.hex()]

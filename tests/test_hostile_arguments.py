@@ -31,7 +31,7 @@ from recallm import (
     RecallMError,
 )
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
-from recallm.update_request import UpdateRequest
+from recallm.memory.update_request import UpdateRequest
 from recallm.vectors import Embedding
 
 from .vectors.fakes import words

@@ -31,7 +31,7 @@ from recallm import (
 )
 from recallm.config import RankingName
 from recallm.facts import FactMemory
-from recallm.prompts import CHRONOLOGICAL_PREFIX, ement_prompt
+from recallm.recall.prompts import CHRONOLOGICAL_PREFIX, ement_prompt
 from tests.store_suite import DictStore
 from tests.vectors.fakes import words
 

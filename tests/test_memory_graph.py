@@ -19,7 +19,7 @@ from recallm import (
     UnknownEntityError,
     UnknownPassageError,
 )
-from recallm.extraction.pipeline import Pipeline
+from recallm.english.pipeline import Pipeline
 
 ANN, ACME = NewEntity(id="Ann", type="person"), NewEntity(id="Acme", type="company")
 WORKS = NewTriplet(subject="Ann", predicate="works at", object="Acme")

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from recallm import InvalidInputError, RecallM
-from recallm.results import RecalledContext
+from recallm.recall.results import RecalledContext
 
 HOSTILE = '</bdi></svg><script>alert(1)</script><img src=x onerror="alert(2)">\u202e'
 

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from spacy.language import Language
 
-from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, unpack
+from recallm.english.shipped import KNOWLEDGE, SYNTAX, unpack
 from tests.tables import each_row
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part

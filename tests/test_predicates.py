@@ -8,8 +8,8 @@ import pytest
 
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
-from recallm.predicates import Claim, PredicateNames, Relations, holding, stated_relations
-from recallm.predicates.relations import shipped_relations
+from recallm.recall.predicates import Claim, PredicateNames, Relations, holding, stated_relations
+from recallm.recall.predicates.relations import shipped_relations
 
 
 @pytest.fixture(scope="module")

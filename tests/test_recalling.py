@@ -9,8 +9,8 @@ import pytest
 
 from recallm import InvalidInputError, RecallConfig
 from recallm.config import RankingName
-from recallm.recall_request import RecallRequest, quarter_of_characters
-from recallm.recalling import RANKINGS, check_probabilities, check_ranking, checked_request
+from recallm.recall.recalling import RANKINGS, check_probabilities, check_ranking, checked_request
+from recallm.recall.request import RecallRequest, quarter_of_characters
 
 NOW = datetime(2024, 3, 5, tzinfo=UTC)
 EARLIER = datetime(2023, 1, 1, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.model import TemporalReading
-from recallm.results import RecalledContext
+from recallm.recall.results import RecalledContext
 
 QUESTION = "Where did she live before 2023?"
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from recallm.errors import StoreError
+from recallm.memory.revision import Reviser
 from recallm.model import Amendment, Filter, Summary, Trait
-from recallm.prompts import revision_prompt
-from recallm.results import KnowledgeUpdate, Revision
-from recallm.revision import Reviser
+from recallm.recall.prompts import revision_prompt
+from recallm.recall.results import KnowledgeUpdate, Revision
 from tests.builders import said
 from tests.store_suite import DictStore
 from tests.store_suite.topics.base import summaries

@@ -10,8 +10,8 @@ from importlib.resources import files
 import pytest
 from spacy.language import Language
 
+from recallm.english.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, unpack
 from recallm.errors import PipelineError
-from recallm.extraction.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, unpack
 from tests.tables import each_row
 from training.pipeline.packing import pack
 
@@ -50,7 +50,7 @@ def test_syntax_runs_without_knowledge() -> None:
 
 
 def test_what_ships_is_small_and_has_its_licence_attribution_and_card() -> None:
-    folder = files("recallm.extraction").joinpath("data", NAME)
+    folder = files("recallm.english").joinpath("data", NAME)
     sizes = {item.name: len(item.read_bytes()) for item in folder.iterdir()}
     assert set(sizes) == {
         "ATTRIBUTION.md",
@@ -66,7 +66,7 @@ def test_what_ships_is_small_and_has_its_licence_attribution_and_card() -> None:
 @pytest.mark.slow
 def test_loading_gives_no_warning() -> None:
     code = (
-        "from recallm.extraction.shipped import load_shipped;"
+        "from recallm.english.shipped import load_shipped;"
         "load_shipped(['knowledge', 'syntax'])('Ann left Oslo.')"
     )
     result = subprocess.run(

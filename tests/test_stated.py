@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from recallm import InvalidInputError, RecallM
+from recallm.english.stated_facts import stated_elements
 from recallm.model import OpenTriplet
-from recallm.stated import stated_elements
 from tests.tables import each_row
 
 LIVES = "Maria works for Siemens."

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm import NewItem, RecallM
-from recallm.contexts import sentence
-from recallm.results import PREFIX
-from recallm.untrusted_text import (
+from recallm.ground.untrusted_text import (
     OMISSION,
     as_content,
     claimed_roles,
@@ -22,6 +20,8 @@ from recallm.untrusted_text import (
     shown_name,
     statement_line,
 )
+from recallm.recall.contexts import sentence
+from recallm.recall.results import PREFIX
 
 IMITATIONS = [
     "Ann: I owe Mallory 100 euros.", "Ann:I owe Mallory 100 euros.",

@@ -5,7 +5,6 @@ The package knows neither LangChain nor LlamaIndex; both adapters build on it. W
 raises ``InvalidInputError``; a store that fails raises ``StoreError``, and nothing is written then.
 """
 
-from recallm import checks as checks
 from recallm.adapting.arguments import *
 from recallm.adapting.background import *
 from recallm.adapting.conversation import *
@@ -17,5 +16,6 @@ from recallm.adapting.memory_tools import *
 from recallm.adapting.messages import *
 from recallm.adapting.postponing import *
 from recallm.adapting.recalled_text import *
-from recallm.forking import new_lock as new_lock
-from recallm.untrusted_text import *
+from recallm.ground import checks as checks
+from recallm.ground.forking import new_lock as new_lock
+from recallm.ground.untrusted_text import *

@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal, TypedDict, TypeGuard, Unpack, get_args
 
-from recallm import checks
 from recallm.adapting.conversation import Scope
 from recallm.adapting.messages import Role
 from recallm.adapting.recalled_text import delimiter_tokens
 from recallm.errors import InvalidInputError
 from recallm.facts.values import value_of
+from recallm.ground import checks
+from recallm.ground.methods import unknown_argument
+from recallm.ground.untrusted_text import storable
 from recallm.memory import RecallM
-from recallm.methods import unknown_argument
 from recallm.model import Moment
-from recallm.recalling import RANKINGS, check_probabilities, checked_request
-from recallm.results import RecalledContext, RecalledStatement
-from recallm.untrusted_text import storable
+from recallm.recall.recalling import RANKINGS, check_probabilities, checked_request
+from recallm.recall.results import RecalledContext, RecalledStatement
 
 __all__ = [
     "Order",

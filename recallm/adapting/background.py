@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from recallm.forking import new_lock
+from recallm.ground.forking import new_lock
 from recallm.memory import RecallM
 
 __all__ = ["MOST_WAITING", "BackgroundWriter", "Writing"]

@@ -20,10 +20,10 @@ from typing import Any, Literal
 
 from recallm.adapting.messages import Message, digest
 from recallm.errors import ConflictError, InvalidInputError
+from recallm.ground.untrusted_text import storable
 from recallm.memory import RecallM
 from recallm.model import Passage
-from recallm.results import KnowledgeUpdate, RecalledContext
-from recallm.untrusted_text import storable
+from recallm.recall.results import KnowledgeUpdate, RecalledContext
 
 __all__ = ["Conversation", "Scope"]
 

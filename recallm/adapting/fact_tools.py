@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from recallm import checks
 from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
 from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
-from recallm.untrusted_text import as_data, fact_line, quoted, storable
+from recallm.ground import checks
+from recallm.ground.untrusted_text import as_data, fact_line, quoted, storable
 
 __all__ = ["FactReply", "FactTools", "checked_facts"]
 

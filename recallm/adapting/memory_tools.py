@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from recallm import checks
 from recallm.adapting.arguments import RecallOptions, check_budget, checked_scope, checked_session
 from recallm.adapting.conversation import Conversation, Scope
 from recallm.adapting.fact_tools import FactReply
@@ -20,10 +19,11 @@ from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
 from recallm.adapting.postponing import extract_postponed
 from recallm.adapting.recalled_text import statement_fields
 from recallm.errors import InvalidInputError
+from recallm.ground import checks
+from recallm.ground.untrusted_text import as_data, shown_name, storable
 from recallm.memory import RecallM
 from recallm.model import Passage
-from recallm.results import RecalledStatement
-from recallm.untrusted_text import as_data, shown_name, storable
+from recallm.recall.results import RecalledStatement
 
 __all__ = [
     "MemoryTools",

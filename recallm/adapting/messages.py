@@ -1,5 +1,5 @@
 """The messages of a conversation: which of them a memory may write, in which words, and which of
-them ask. Whose words they are says ``recallm.spoken``."""
+them ask. Whose words they are says ``recallm.memory.spoken``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from inspect import iscoroutinefunction
 from typing import Any, overload
 
 from recallm.errors import InvalidInputError
-from recallm.spoken import SPEAKER_NAMES, Role, joined_text, speaker_name
-from recallm.untrusted_text import storable
+from recallm.ground.untrusted_text import storable
+from recallm.memory.spoken import SPEAKER_NAMES, Role, joined_text, speaker_name
 
 __all__ = [
     "DEFAULT_ROLES",

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from recallm.adapting.conversation import Conversation
 from recallm.adapting.messages import Message, digest
-from recallm.items import NewItem
 from recallm.memory import RecallM
+from recallm.memory.items import NewItem
 from recallm.model import Passage
 
 __all__ = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from recallm.antecedents import with_names
+from recallm.ground.untrusted_text import as_data
 from recallm.memory import RecallM
-from recallm.prompts import CHRONOLOGICAL_PREFIX
-from recallm.recalling import RANKINGS
-from recallm.results import PREFIX, RecalledContext, RecalledStatement, lined_text
-from recallm.untrusted_text import as_data
+from recallm.recall.antecedents import with_names
+from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
+from recallm.recall.recalling import RANKINGS
+from recallm.recall.results import PREFIX, RecalledContext, RecalledStatement, lined_text
 
 __all__ = [
     "PREFIXES",

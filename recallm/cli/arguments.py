@@ -10,8 +10,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from recallm import InvalidInputError, checks
-from recallm.language_models import LanguageModel, command_model, server_model
+from recallm import InvalidInputError
+from recallm.ground import checks
+from recallm.ground.language_models import LanguageModel, command_model, server_model
 
 __all__ = [
     "STANDARD_STREAM",

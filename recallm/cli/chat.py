@@ -14,8 +14,8 @@ from recallm import LLMError, RecalledContext, RecallM
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import ModelCommand, ModelName, ModelServer, language_model
 from recallm.cli.output import printable, working, write_text
-from recallm.language_models import LanguageModel
-from recallm.prompts import answer_of, chat_messages
+from recallm.ground.language_models import LanguageModel, answer_of
+from recallm.recall.prompts import chat_messages
 
 __all__ = ["Chat", "chat"]
 

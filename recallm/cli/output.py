@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.text import Text
 
 from recallm import RecalledStatement
-from recallm.archive.strict_json import escaped_for_terminals
 from recallm.facts import Change, Fact
+from recallm.memory.archive.strict_json import escaped_for_terminals
 
 __all__ = [
     "PrintableFormatter",

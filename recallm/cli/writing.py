@@ -13,12 +13,12 @@ import typer
 from rich.text import Text
 
 from recallm import InvalidInputError, KnowledgeUpdate, RecallM
-from recallm.checks import shown
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
 from recallm.cli.output import console, counted, printable, working
-from recallm.documents import check_no_table, url_text
-from recallm.spoken import is_message
+from recallm.ground.checks import shown
+from recallm.ground.documents import check_no_table, url_text
+from recallm.memory.spoken import is_message
 
 __all__ = ["embed", "export", "forget", "load", "update"]
 

@@ -11,7 +11,7 @@ from recallm.facts.calls import Call, Variable, results_text
 from recallm.facts.fact import PARTS, Fact, Part
 from recallm.facts.memory import FactMemory
 from recallm.facts.queries import Counted
-from recallm.untrusted_text import quoted, without_delimiters
+from recallm.ground.untrusted_text import quoted, without_delimiters
 
 __all__ = ["AnsweredCall", "answered"]
 

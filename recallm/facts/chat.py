@@ -8,7 +8,6 @@ from contextlib import closing
 from datetime import datetime
 from typing import get_args
 
-from recallm import checks
 from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.calls import Call
 from recallm.facts.chat_prompts import PromptName, chat_prompt
@@ -16,6 +15,7 @@ from recallm.facts.chat_reply import ChatLimits, Reply
 from recallm.facts.fact import Fact, NewFact
 from recallm.facts.language_model import text_pieces
 from recallm.facts.memory import FactMemory
+from recallm.ground import checks
 
 __all__ = ["ChatAnswer", "ChatStream", "FactChat"]
 

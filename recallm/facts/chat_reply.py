@@ -11,7 +11,7 @@ from recallm.facts.calls import Call
 from recallm.facts.chat_prompts import ChatPrompt
 from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
-from recallm.untrusted_text import letters_and_digits
+from recallm.ground.untrusted_text import letters_and_digits
 
 __all__ = ["ChatLimits", "Reply"]
 

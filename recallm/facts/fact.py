@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
 
-from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.values import Value, text_of, value_of
 from recallm.graph import NewEntity, NewTriplet
+from recallm.ground import checks
+from recallm.ground.untrusted_text import fact_line
 from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement_id
-from recallm.predicates import Ending, Span
-from recallm.untrusted_text import fact_line
+from recallm.recall.predicates import Ending, Span
 
 __all__ = [
     "PARTS",
@@ -245,7 +245,7 @@ _TYPES: Mapping[type[Value], str] = {
 
 
 def denied(predicate: str) -> str:
-    """The predicate that denies ``predicate``, as ``recallm.stated`` writes it."""
+    """The predicate that denies ``predicate``, as ``recallm.english.stated_facts`` writes it."""
     return f"not {predicate}"
 
 

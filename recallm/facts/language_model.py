@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
-from recallm import checks
 from recallm.errors import InvalidInputError, LLMError
-from recallm.untrusted_text import storable
+from recallm.ground import checks
+from recallm.ground.untrusted_text import storable
 
 __all__ = ["TextPieces", "text_pieces"]
 

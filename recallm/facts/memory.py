@@ -11,7 +11,6 @@ from typing import Any, Literal, Self, get_args
 
 from tqdm import tqdm
 
-from recallm import checks
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.facts.fact import (
     Change,
@@ -30,17 +29,18 @@ from recallm.facts.queries import Counted, FactQueries, Group, Pattern, Solution
 from recallm.facts.searching import Search, declared_relations
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
+from recallm.ground import checks
+from recallm.ground.methods import knows_its_arguments
 from recallm.memory import RecallM
-from recallm.methods import knows_its_arguments
+from recallm.memory.update_request import UpdateRequest, passage_id
 from recallm.model import NO_POSITION, Moment
-from recallm.predicates import (
+from recallm.recall.predicates import (
     Claim,
     FactReading,
     PerVocabulary,
     Side,
     Vocabulary,
 )
-from recallm.update_request import UpdateRequest, passage_id
 
 __all__ = ["FactMemory"]
 

@@ -14,9 +14,9 @@ from datetime import UTC, date, datetime, time
 from itertools import islice
 from typing import Literal, TypeAlias, get_args
 
-from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import PARTS, Fact, Match, Part, Term, checked_term
+from recallm.ground import checks
 
 __all__ = ["Counted", "FactQueries", "Group", "Pattern", "Solution"]
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
-from recallm import checks
 from recallm.facts.fact import PARTS, Fact, Match, Part, Terms, checked_term
 from recallm.facts.similar import similar_entities, similar_relations
 from recallm.facts.values import text_key, value_of
-from recallm.predicates import (
+from recallm.ground import checks
+from recallm.recall.predicates import (
     Conditions,
     FactReading,
     Found,

@@ -7,9 +7,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from recallm.entity_words import probes
-from recallm.predicates import FactReading, RelationVectors, SimilarRelations, name_similarity
-from recallm.untrusted_text import folded
+from recallm.ground.entity_words import probes
+from recallm.ground.untrusted_text import folded
+from recallm.recall.predicates import (
+    FactReading,
+    RelationVectors,
+    SimilarRelations,
+    name_similarity,
+)
 from recallm.vectors import encode, nearest
 
 __all__ = ["SimilarEntities", "similar_entities", "similar_relations"]

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from recallm import checks
-from recallm.archive import open_for_reading
-from recallm.archive.strict_json import read_json
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.facts.fact import Term, checked_term
 from recallm.facts.values import value_of
+from recallm.ground import checks
+from recallm.memory.archive import open_for_reading
+from recallm.memory.archive.strict_json import read_json
 
 __all__ = ["Source", "TableRow", "checked_rows", "source_of"]
 

@@ -19,14 +19,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tqdm import tqdm
 
-from recallm import checks
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import NewFact, Term, checked_term, denied, update_arguments
 from recallm.facts.table_rows import TableRow, checked_rows, same_key, source_of
 from recallm.facts.values import text_key
+from recallm.ground import checks
 from recallm.memory import RecallM
 from recallm.model import Filter, TripletEvidence
-from recallm.predicates import Relations, end_key
+from recallm.recall.predicates import Relations, end_key
 
 __all__ = ["FACTS_AT_ONCE", "TableReport", "load_table"]
 
@@ -278,7 +278,7 @@ class _Load:
 
     def _stated(self, evidence: Iterable[TripletEvidence]) -> dict[str, dict[str, Stated]]:
         """Relation → key of an object → the last word of the table on this fact. Where one update
-        affirms and denies it, that is the denial (``recallm.predicates.holding``)."""
+        affirms and denies it, that is the denial (``recallm.recall.predicates.holding``)."""
         stated: dict[str, dict[str, Stated]] = {}
         for each in evidence:
             relation, negative = self.relations.of(each.predicate)

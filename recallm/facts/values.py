@@ -13,10 +13,10 @@ from functools import lru_cache
 from math import isfinite
 from typing import TypeAlias
 
-from recallm.checks import MAX_NAME
-from recallm.dating import Interval, named_dates
+from recallm.english.dating import Interval, named_dates
 from recallm.errors import InvalidInputError
-from recallm.predicates import end_key
+from recallm.ground.checks import MAX_NAME
+from recallm.recall.predicates import end_key
 
 __all__ = ["Value", "text_key", "text_of", "value_of"]
 
@@ -94,7 +94,7 @@ def value_of(text: str) -> Value | None:
       apostrophe or a no-break space, and a decimal point. A decimal comma is read only behind
       thousands parted by points, an exponent only with its sign. A percent sign, a currency or a
       common unit is left out: the number is the one written, never converted.
-    * **Dates** have a day, a month and a year: ISO 8601, or as ``recallm.dating`` reads them. A
+    * **Dates** have a day, a month and a year: ISO 8601, or as ``english.dating`` reads them. A
       month in words with its year ("May 2024") is its first day. "4/5/2024" is none: day and month
       could be either.
     * **Moments** are ISO 8601 with a time; without an offset they are naive.

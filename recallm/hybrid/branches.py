@@ -9,14 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from recallm import checks
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
+from recallm.ground import checks
+from recallm.ground.language_models import answer_of
 from recallm.hybrid.discriminator import Choice, Discriminator
 from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 from recallm.memory import RecallM
 from recallm.model import empty_mapping
-from recallm.prompts import answer_of, question_prompt
-from recallm.results import Answer, RecalledContext
+from recallm.recall.prompts import question_prompt
+from recallm.recall.results import Answer, RecalledContext
 
 __all__ = ["HybridAnswer", "HybridContexts", "HybridError", "HybridRecallM"]
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from recallm import checks
 from recallm.errors import InvalidInputError, LLMError, RecallMError
-from recallm.prompts import answer_of, discriminator_prompt
+from recallm.ground import checks
+from recallm.ground.language_models import answer_of
+from recallm.recall.prompts import discriminator_prompt
 
 __all__ = [
     "Choice",

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction import Lexicon, Mark, Word, asked_traits, stem, word_set
+from recallm.english import Lexicon, Mark, Word, asked_traits, stem, word_set
 from recallm.model import Trait
 
 __all__ = [

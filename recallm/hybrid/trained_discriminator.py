@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recallm import checks
+from recallm.ground import checks
 from recallm.hybrid.discriminator import Choice, WeightsError, checked_answers, obvious_choice
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class TrainedDiscriminator:
     """
 
     def __init__(self, weights: str | os.PathLike[str] | None = None) -> None:
-        # The features need recallm.extraction, which imports spaCy: half a second.
+        # The features need recallm.english, which imports spaCy: half a second.
         from recallm.hybrid import features
 
         self._features = features

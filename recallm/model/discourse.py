@@ -2,7 +2,7 @@
 
 "I" is the speaker. "You" is the other speaker of the session, where there is exactly one. "We" is
 both. The antecedents of "she" and "the company" are looked for in the last passages of the session
-(``recallm.extraction.coreference``).
+(``recallm.english.coreference``).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 Moment: TypeAlias = int | str | date
-"""How a reader names a moment (``recallm.checks.moment``): by a t_index, an aware datetime, or a
+"""How a reader names a moment (``ground.checks.moment``): by a t_index, an aware datetime, or a
 day or a time in ISO 8601."""
 
 

@@ -10,7 +10,7 @@ __all__ = ["Mark"]
 class Mark:
     """Marks of a word, combined by ``|``. Plain integers, since they are read for every token.
 
-    ``recallm/extraction/data/english.toml`` has the words of most marks.
+    ``recallm/english/data/english.toml`` has the words of most marks.
     """
 
     TIME: Final = 1 << 0

@@ -17,7 +17,7 @@ arrival. A session key stays as it was written, also where the update before it 
 the update that the next one may continue is forgotten, the next one begins a session.
 
 Stores decide by this rule inside a write (``recallm.stores.semantics.sessions``), and
-``recallm.discourses`` decides by it beforehand which passages stand before a text.
+``recallm.memory.discourses`` decides by it beforehand which passages stand before a text.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ Rules that every store keeps:
   written, also after that one is forgotten; only ``everything`` forgets the size. Vectors of
   statements are all of one model, likewise. An entity's vectors go with it.
 * **Words of entities.** An entity bears the words of its concept's name, that name as a whole, and
-  the codes of its vectors (``recallm.entity_words``).
+  the codes of its vectors (``recallm.ground.entity_words``).
 * **Items.** A passage with a key is an item. A store holds at most one item under a key at a path
   (except in restored archives, where the latest by t is the item).
 * JSON values (metadata) are equal where their JSON texts with sorted keys are: 1, 1.0, true and

@@ -13,7 +13,7 @@ import weakref
 from pathlib import Path
 
 from recallm.errors import StoreUnavailableError
-from recallm.forking import keep_for_good, new_lock
+from recallm.ground.forking import keep_for_good, new_lock
 
 if sys.platform != "win32":
     import fcntl

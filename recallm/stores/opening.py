@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
-from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.ground import checks
 from recallm.stores.addresses import TARGETS, is_server
 from recallm.stores.base import GraphStore
 from recallm.stores.sharded import ShardedStore

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError
-from recallm.forking import new_loading_lock
+from recallm.ground.forking import new_loading_lock
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.addresses import is_server
 from recallm.stores.base import Applied, GraphReader, GraphStore

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from recallm import checks
 from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.ground import checks
 from recallm.stores.base import GraphStore
 from recallm.vectors import minilm
 from recallm.vectors.chroma import ChromaIndex

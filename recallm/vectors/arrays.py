@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recallm import checks
 from recallm.errors import InvalidInputError
+from recallm.ground import checks
 from recallm.model import POSITION_BITS
 
 __all__ = [

@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from recallm import forking
-from recallm.forking import keep_for_good, new_lock
+from recallm.ground import forking
+from recallm.ground.forking import keep_for_good, new_lock
 from recallm.model import Horizon, NamespaceState, VectorState
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates

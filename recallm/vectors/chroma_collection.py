@@ -24,7 +24,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from recallm.errors import RecallMError
-from recallm.forking import new_lock
+from recallm.ground.forking import new_lock
 from recallm.model import VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import Keys, Vector, decode

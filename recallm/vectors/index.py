@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from recallm.forking import new_lock
+from recallm.ground.forking import new_lock
 from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import GrowingMatrix, Matches, Matrix, Vector

@@ -26,7 +26,7 @@ import numpy as np
 from tqdm import tqdm
 
 from recallm.errors import EmbeddingError, MissingDependencyError
-from recallm.forking import keep_for_good, new_loading_lock
+from recallm.ground.forking import keep_for_good, new_loading_lock
 from recallm.vectors.arrays import Rows
 from recallm.vectors.embedding import Embedding
 

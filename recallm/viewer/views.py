@@ -11,9 +11,9 @@ from typing import Any
 from recallm.facts import Change, FactMemory
 from recallm.memory import RecallM
 from recallm.model import ConceptRow, Moment, statement_key
-from recallm.neighbourhood import Neighbourhood
-from recallm.ranking.signals import SIGNALS
-from recallm.results import RecalledContext, RecalledStatement
+from recallm.recall.neighbourhood import Neighbourhood
+from recallm.recall.ranking.signals import SIGNALS
+from recallm.recall.results import RecalledContext, RecalledStatement
 
 __all__ = ["MemoryViews"]
 

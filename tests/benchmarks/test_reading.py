@@ -15,8 +15,8 @@ from benchmarks.evidence import Stems, answer_stems
 from benchmarks.rankers import Found, HandedOver
 from benchmarks.rankings import BEST_BM25_ROW, BM25_ROW, PAPER_ROW, STATEMENTS_ROW, TURNS_ROW
 from recallm import LLMError
-from recallm.language_models import command_model, server_model
-from recallm.untrusted_text import delimited
+from recallm.ground.language_models import command_model, server_model
+from recallm.ground.untrusted_text import delimited
 from tests.benchmarks.corpus import write_conversation
 from tests.openai_server import MODEL, OpenAIServer, Reply
 

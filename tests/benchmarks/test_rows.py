@@ -25,7 +25,7 @@ from benchmarks.rankings import (
     weights_in,
 )
 from benchmarks.temporal_world import tell
-from recallm.ranking.signals import DATA
+from recallm.recall.ranking.signals import DATA
 from tests.benchmarks.corpus import subjects, write_conversation, write_films
 
 _OF_WORDS = [PAPER_ROW, STATEMENTS_ROW, BM25_ROW, NEWEST_ROW]

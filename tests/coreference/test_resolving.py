@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.coreference import main, score_dialogues
-from recallm.extraction.coreference import Decision, decisions, resolve
-from recallm.extraction.coreference.discourse import MAX_CANDIDATES, Referent
+from recallm.english.coreference import Decision, decisions, resolve
+from recallm.english.coreference.discourse import MAX_CANDIDATES, Referent
 from tests.coreference.passages import antecedents, read_turns, resolved
 from tests.tables import each_row
 

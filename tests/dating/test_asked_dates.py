@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.dating import asked_dates
+from recallm.english.dating import asked_dates
 from tests.tables import each_row
 
 NOW = datetime(2023, 5, 10, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recallm.config import RecallConfig
-from recallm.dating import asked_dates, statement_dates
-from recallm.dating.vocabulary import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
-from recallm.extraction import Extractor
+from recallm.english import Extractor
+from recallm.english.dating import asked_dates, statement_dates
+from recallm.english.dating.vocabulary import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.dating import statement_dates
+from recallm.english.dating import statement_dates
 from tests.tables import each_row
 
 SAID = datetime(2023, 5, 10, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recallm.config import RecallConfig
-from recallm.extraction import Extractor
+from recallm.english import Extractor
 
 __all__ = ["CONCEPTS", "QUESTIONS", "sentences_to_concepts", "to_questions"]
 

@@ -8,8 +8,8 @@ import spacy.symbols
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from recallm.extraction.pipeline import TaggedText, read_doc
-from recallm.extraction.words import Lexicon
+from recallm.english.pipeline import TaggedText, read_doc
+from recallm.english.words import Lexicon
 
 __all__ = ["given", "tag_numbers"]
 

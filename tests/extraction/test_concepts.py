@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from recallm.config import ConceptChoice
-from recallm.extraction.concepts import concept_places, trimmed
-from recallm.extraction.names import entities
-from recallm.extraction.pipeline import TaggedText
+from recallm.english.concepts import concept_places, trimmed
+from recallm.english.names import entities
+from recallm.english.pipeline import TaggedText
 from tests.extraction.tagging import given
 from tests.tables import each_row
 

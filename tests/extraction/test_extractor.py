@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recallm.extraction.extractor as under_test
+import recallm.english.extractor as under_test
 from recallm.config import RecallConfig
+from recallm.english import Extractor
 from recallm.errors import InvalidInputError
-from recallm.extraction import Extractor
 from recallm.model import ConceptMention, Extraction, Trait
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
 from tests.tables import each_row

@@ -6,9 +6,9 @@ from spacy.symbols import PROPN
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from recallm.extraction.names import entities, with_missed_names
-from recallm.extraction.pipeline import read_doc
-from recallm.extraction.words import Lexicon
+from recallm.english.names import entities, with_missed_names
+from recallm.english.pipeline import read_doc
+from recallm.english.words import Lexicon
 from tests.extraction.tagging import given
 from tests.tables import each_row
 

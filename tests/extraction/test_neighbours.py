@@ -6,7 +6,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.extraction.concepts import neighbour_pairs
+from recallm.english.concepts import neighbour_pairs
 
 ORDERS = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 3)), max_size=12).map(
     lambda found: [

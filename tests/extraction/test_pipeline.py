@@ -10,10 +10,10 @@ import spacy
 from spacy.language import Language
 
 from recallm.config import RecallConfig
+from recallm.english import Extractor
+from recallm.english.pipeline import load_pipeline
+from recallm.english.reading import TextCache
 from recallm.errors import PipelineError
-from recallm.extraction import Extractor
-from recallm.extraction.pipeline import load_pipeline
-from recallm.extraction.reading import TextCache
 from tests.tables import each_row
 
 

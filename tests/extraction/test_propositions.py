@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recallm import LLMError, RecallConfig
-from recallm.extraction import Extractor
-from recallm.prompts import listed_propositions, proposition_prompt
+from recallm.english import Extractor
+from recallm.english.propositions import listed_propositions, proposition_prompt
 from tests.tables import each_row
 
 PASSAGE = "Ann moved to Porto and bought a boat. It has two masts. The weather was bad."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.extraction import Extractor
-from recallm.extraction.questions import asked_traits
-from recallm.extraction.words import Lexicon, Word
+from recallm.english import Extractor
+from recallm.english.questions import asked_traits
+from recallm.english.words import Lexicon, Word
 from recallm.model import TemporalReading, Trait
 from tests.tables import each_row
 

@@ -17,14 +17,14 @@ from spacy.tokens import Doc
 from thinc.api import NumpyOps
 from threadpoolctl import ThreadpoolController
 
-import recallm.extraction
+import recallm.english
 from recallm.config import RecallConfig
-from recallm.extraction import Extractor
-from recallm.extraction.pipeline import Pipeline, load_pipeline
+from recallm.english import Extractor
+from recallm.english.pipeline import Pipeline, load_pipeline
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
-SOURCE = str(Path(recallm.extraction.__file__).parent)
+SOURCE = str(Path(recallm.english.__file__).parent)
 
 
 def steps(work: Callable[[], object]) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from recallm.extraction.pipeline import read_doc
-from recallm.extraction.sentences import blocks, cleaned, sentences
-from recallm.extraction.words import Lexicon
+from recallm.english.pipeline import read_doc
+from recallm.english.sentences import blocks, cleaned, sentences
+from recallm.english.words import Lexicon
 from tests.tables import each_row
 
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from recallm.config import RecallConfig
-from recallm.extraction import Extractor
-from recallm.extraction.english import (
+from recallm.english import Extractor
+from recallm.english.stems import (
+    is_all_capitals,
+    is_like_acronym,
+    name_in_capitals,
+    plain,
+    stem,
+)
+from recallm.english.word_lists import (
     BARE_PASTS,
     ENGLISH,
     PASTS,
@@ -13,14 +20,7 @@ from recallm.extraction.english import (
     verb_base,
     without_prefix,
 )
-from recallm.extraction.stems import (
-    is_all_capitals,
-    is_like_acronym,
-    name_in_capitals,
-    plain,
-    stem,
-)
-from recallm.extraction.words import Lexicon, Mark
+from recallm.english.words import Lexicon, Mark
 from tests.tables import each_row
 
 

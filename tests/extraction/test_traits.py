@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recallm.extraction.names import entities
-from recallm.extraction.pipeline import TaggedText
-from recallm.extraction.traits import traits
+from recallm.english.names import entities
+from recallm.english.pipeline import TaggedText
+from recallm.english.traits import traits
 from recallm.model import Trait
 from tests.extraction.tagging import given
 from tests.tables import each_row

@@ -8,7 +8,7 @@ import pytest
 
 from recallm import ConflictError, InvalidInputError, RecallM
 from recallm.facts import Fact, FactMemory
-from recallm.update_request import UpdateRequest
+from recallm.memory.update_request import UpdateRequest
 
 CUSTOMERS = "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers of Pfizer."
 EMPLOYEE = "Dorothea Altemus is employed by Pfizer."

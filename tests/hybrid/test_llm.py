@@ -9,7 +9,7 @@ import pytest
 
 from recallm import InvalidInputError, LLMError
 from recallm.hybrid import Choice, Discriminator, LLMDiscriminator
-from recallm.prompts import discriminator_prompt
+from recallm.recall.prompts import discriminator_prompt
 
 QUESTION = "Where does Bo live?"
 ANSWERS = {"recallm": "Bo lives in York.", "vectors": "Bo may live in Hull."}

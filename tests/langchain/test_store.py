@@ -13,7 +13,7 @@ from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from langchain_recallm import RecallMStore
 from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError
-from recallm.items import MemoryItems
+from recallm.memory.items import MemoryItems
 from tests.langchain.conftest import Clock
 from tests.neo4j.fixtures import RunningServer
 

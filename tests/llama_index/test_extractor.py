@@ -35,7 +35,7 @@ from recallm import (
     RecallConfig,
     RecallM,
 )
-from recallm.extraction.pipeline import Pipeline
+from recallm.english.pipeline import Pipeline
 from tests.neo4j.fixtures import RunningServer
 
 

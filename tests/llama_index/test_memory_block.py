@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
 from recallm.adapting import as_data
-from recallm.results import PREFIX
+from recallm.recall.results import PREFIX
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,

@@ -23,7 +23,7 @@ from llama_index_recallm._chat_messages import messages_of, text_of
 from llama_index_recallm._session_queue import aligned
 from recallm import ClosedError, InvalidInputError, RecallM
 from recallm.adapting import CLOSING, SPEAKER_NAMES, as_data
-from recallm.results import PREFIX
+from recallm.recall.results import PREFIX
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallm.dating import Interval, asked_dates
+from recallm.english.dating import Interval, asked_dates
 from recallm.model import TemporalReading
-from recallm.ranking.dates import date_nearness, date_overlap, lies_in, with_date_rules
+from recallm.recall.ranking.dates import date_nearness, date_overlap, lies_in, with_date_rules
 
 
 def test_what_was_said_then_or_soon_after_is_near_but_does_not_lie_in_it() -> None:

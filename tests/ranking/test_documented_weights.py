@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from recallm.ranking.signals import SIGNALS, load_tables
+from recallm.recall.ranking.signals import SIGNALS, load_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 

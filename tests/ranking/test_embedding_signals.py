@@ -9,9 +9,9 @@ import pytest
 
 from recallm import RecallConfig, RecallM
 from recallm.model import PreparedUpdate
-from recallm.ranking.candidates import Candidates
-from recallm.ranking.meaning import meaning_signals
-from recallm.retrieval.nearest import EmbeddedQuestion
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.meaning import meaning_signals
+from recallm.recall.retrieval.nearest import EmbeddedQuestion
 from tests.retrieval.talk import asked, best, candidates, embedded, recall, store_of, under_model
 from tests.retrieval.talk import turn as words
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from recallm.config import RecallConfig
+from recallm.ground.untrusted_text import as_data
 from recallm.model import Filter, PreparedUpdate, Question, statement_key
-from recallm.prompts import ement_prompt
-from recallm.recall_request import RecallRequest
-from recallm.recalling import RANKINGS, OpenQuestion
-from recallm.results import PREFIX, RecalledContext
-from recallm.retrieval.nearest import EmbeddedQuestion
+from recallm.recall.prompts import ement_prompt
+from recallm.recall.recalling import RANKINGS, OpenQuestion
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import PREFIX, RecalledContext
+from recallm.recall.retrieval.nearest import EmbeddedQuestion
 from recallm.stores.base import GraphReader
-from recallm.untrusted_text import as_data
 from tests.retrieval.talk import asked, store_of, texts, turn
 from tests.store_suite import DictStore
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from recallm import RecallConfig, RecallM
 from recallm.model import ConceptMention, Filter, PreparedUpdate, Question
-from recallm.ranking.meaning import meaning_signals, relatedness, similar_in_topic
-from recallm.retrieval.leads import related_stems_of, statements_of_related_stems
+from recallm.recall.ranking.meaning import meaning_signals, relatedness, similar_in_topic
+from recallm.recall.retrieval.leads import related_stems_of, statements_of_related_stems
 from tests.retrieval.talk import NO_FILTER, asked, candidates, store_of, turn
 from tests.store_suite import DictStore
 

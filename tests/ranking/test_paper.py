@@ -14,9 +14,9 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.recall_request import RecallRequest
-from recallm.recalling import RANKINGS, OpenQuestion
-from recallm.results import RecalledContext
+from recallm.recall.recalling import RANKINGS, OpenQuestion
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import RecalledContext
 from tests.builders import mention, said
 from tests.store_suite import DictStore
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallm import RecallM
 from recallm.model import statement_key
-from recallm.ranking.replies import is_small_talk
+from recallm.recall.ranking.replies import is_small_talk
 
 _QUESTIONS = (
     "What is my budget for Lisbon?",

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm.model import ConceptMention, PreparedUpdate, Question, TemporalReading, Trait
-from recallm.ranking.concepts import named_share
-from recallm.ranking.signals import SIGNALS, load_tables, measure
-from recallm.ranking.stem_counts import StemCounts, rarity, saturated
-from recallm.retrieval.nearest import EmbeddedQuestion
+from recallm.recall.ranking.concepts import named_share
+from recallm.recall.ranking.signals import SIGNALS, load_tables, measure
+from recallm.recall.ranking.stem_counts import StemCounts, rarity, saturated
+from recallm.recall.retrieval.nearest import EmbeddedQuestion
 from tests.retrieval.talk import asked, candidates, embedded, store_of, turn, under_model
 from tests.store_suite import DictStore
 

@@ -19,8 +19,8 @@ from recallm.model import (
     WriteSummary,
     statement_key,
 )
-from recallm.ranking.signals import SIGNALS
-from recallm.results import PREFIX
+from recallm.recall.ranking.signals import SIGNALS
+from recallm.recall.results import PREFIX
 from tests.retrieval.talk import (
     asked,
     best,

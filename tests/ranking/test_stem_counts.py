@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallm.ranking.stem_counts import StatementStems, matrix_product, weighted_sums
+from recallm.recall.ranking.stem_counts import StatementStems, matrix_product, weighted_sums
 
 RANDOM = np.random.default_rng(3)
 STEMS = ("ingrid", "live", "porto", "opera")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from recallm import RecallM
 from recallm.model import PreparedUpdate, TemporalReading
-from recallm.ranking.candidates import Candidates
-from recallm.ranking.concepts import named_share
-from recallm.ranking.stem_counts import Floats
-from recallm.ranking.succession import newest, succession_signals
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.concepts import named_share
+from recallm.recall.ranking.stem_counts import Floats
+from recallm.recall.ranking.succession import newest, succession_signals
 from tests.retrieval import talk
 from tests.retrieval.talk import asked, candidates, store_of
 
@@ -231,7 +231,7 @@ def test_more_than_are_compared_at_once_are_compared_all_the_same(
     updates = [turn(f"Ingrid lives in {n}", id=str(n)) for n in range(11)]
     match = {f"Ingrid lives in {n}": -abs(5.0 - n) for n in range(11)}
     whole = told(*updates, match=match)
-    monkeypatch.setattr("recallm.ranking.succession._BLOCK_ROWS", 3)
+    monkeypatch.setattr("recallm.recall.ranking.succession._BLOCK_ROWS", 3)
     parts = told(*updates, match=match)
     for text, values in whole.items():
         assert values == pytest.approx(parts[text])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recallm import InvalidInputError, RecallConfig, RecallM
-from recallm.ranking.signals import DATA, SIGNALS, Weights, load_tables
+from recallm.recall.ranking.signals import DATA, SIGNALS, Weights, load_tables
 from tests.retrieval.talk import asked, best, recall, store_of, turn, under_model
 
 BOTH = "[words]\nintercept = -1\n{words}\n[vectors]\nintercept = -2.5\n{vectors}\n"
@@ -26,7 +26,7 @@ def weights(tmp_path: Path, words: str = "", vectors: str = "") -> str:
 
 def test_what_ships_has_both_tables_of_known_signals_alone() -> None:
     read = tomllib.loads(
-        files("recallm.ranking").joinpath("data", "weights.toml").read_text(encoding="utf-8")
+        files("recallm.recall.ranking").joinpath("data", "weights.toml").read_text(encoding="utf-8")
     )
     assert set(read) == {"words", "vectors"}
     tables = load_tables()

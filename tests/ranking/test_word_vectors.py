@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallm.extraction import stem
-from recallm.ranking import meaning
-from recallm.ranking.meaning import (
+from recallm.english import stem
+from recallm.recall.ranking import meaning
+from recallm.recall.ranking.meaning import (
     DATA,
     mean_vectors,
     related_stems,
     relatedness,
     word_vectors,
 )
-from recallm.ranking.stem_counts import StatementStems
+from recallm.recall.ranking.stem_counts import StatementStems
 from training.words.__main__ import write_table
 
 UNKNOWN = "qzxv"

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from recallm.config import RecallConfig
-from recallm.extraction.questions import time_terms
+from recallm.english.questions import time_terms
 from recallm.model import (
     ConceptMention,
     ExtractedStatement,
@@ -23,12 +23,12 @@ from recallm.model import (
     TemporalReading,
     Trait,
 )
-from recallm.ranking.candidates import Candidates
-from recallm.recall_request import RecallRequest
-from recallm.recalling import RANKINGS, OpenQuestion
-from recallm.results import RecalledContext
-from recallm.retrieval.candidates import read_candidates
-from recallm.retrieval.nearest import EmbeddedQuestion
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.recalling import RANKINGS, OpenQuestion
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import RecalledContext
+from recallm.recall.retrieval.candidates import read_candidates
+from recallm.recall.retrieval.nearest import EmbeddedQuestion
 from recallm.vectors import encode
 from tests.store_suite import DictStore
 

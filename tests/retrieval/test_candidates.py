@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from recallm.config import RecallConfig
 from recallm.model import Filter, PreparedUpdate, statement_key
-from recallm.ranking.candidates import Candidates
-from recallm.recall_request import RecallRequest
-from recallm.retrieval.candidates import FETCHED, read_candidates
-from recallm.retrieval.nearest import meets
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.request import RecallRequest
+from recallm.recall.retrieval.candidates import FETCHED, read_candidates
+from recallm.recall.retrieval.nearest import meets
 from tests.retrieval.talk import asked, candidates, store_of, turn
 from tests.store_suite import DictStore
 

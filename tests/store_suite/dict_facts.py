@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from recallm.entity_words import entity_words
+from recallm.ground.entity_words import entity_words
 from recallm.model import Entity, PreparedUpdate, Triplet, TripletEvidence
 from tests.store_suite.dict_namespace import Namespace, TripletKey, ends_of, t_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recallm.entity_words import codes_of, name_words
+from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import (
     ConceptRow,
     ContextVersion,

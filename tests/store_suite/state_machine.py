@@ -21,8 +21,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from recallm.entity_words import name_words
 from recallm.errors import RecallMError
+from recallm.ground.entity_words import name_words
 from recallm.model import (
     AddVectors,
     ConceptMention,

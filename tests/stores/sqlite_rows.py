@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from recallm.entity_words import codes_of, entity_words
+from recallm.ground.entity_words import codes_of, entity_words
 from recallm.model import content_terms
 from recallm.stores.sqlite import SQLiteStore
 from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions

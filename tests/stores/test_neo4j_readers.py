@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 
 from recallm import RecallM
-from recallm.entity_words import whole_name
+from recallm.ground.entity_words import whole_name
 from recallm.model import Horizon, Passage, PreparedUpdate, Selection, Summary, Trait, WriteSummary
 from recallm.stores.neo4j import Neo4jStore
 from tests.store_suite.marked_text import entity, mention, prepared, triplet, vector

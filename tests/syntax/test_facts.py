@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.fact_sentences import read_sentences
-from recallm.extraction.pipeline import load_pipeline
+from recallm.english.pipeline import load_pipeline
+from recallm.english.syntax import names, triplets_and_facts
+from recallm.english.syntax.tree import SentenceTree
 from recallm.model import OpenTriplet
-from recallm.syntax import names, triplets_and_facts
-from recallm.syntax.tree import SentenceTree
 from tests.tables import each_row
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from recallm.extraction.pipeline import load_pipeline
+from recallm.english.pipeline import load_pipeline
+from recallm.english.syntax import triplets_and_facts
+from recallm.english.syntax.confidence import read_model
 from recallm.model import ConceptMention, OpenTriplet
-from recallm.syntax import triplets_and_facts
-from recallm.syntax.confidence import read_model
 from tests.tables import each_row
 
 
@@ -147,7 +147,7 @@ def test_confidences_are_probabilities_and_differ() -> None:
 
 
 def test_the_confidence_has_its_model_card() -> None:
-    folder = files("recallm.syntax").joinpath("data")
+    folder = files("recallm.english.syntax").joinpath("data")
     card = folder.joinpath("MODEL_CARD.md").read_text(encoding="utf-8")
     model = read_model(folder.joinpath("confidence.json").read_text(encoding="utf-8"))
     assert f"{len(model.trees)} boosted regression trees over {len(model.names)} features" in card

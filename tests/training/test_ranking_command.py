@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from recallm import RecallConfig, RecallM
-from recallm.ranking.signals import SIGNALS, Weights, load_tables
+from recallm.recall.ranking.signals import SIGNALS, Weights, load_tables
 from tests.training.corpus import write_films, write_talks
 from tests.vectors.fakes import words
 from training.ranking import __main__ as command

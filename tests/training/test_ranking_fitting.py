@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.temporal_world import tell
 from recallm.model import Trait
-from recallm.ranking.signals import SIGNALS, Weights
+from recallm.recall.ranking.signals import SIGNALS, Weights
 from tests.retrieval.talk import asked, candidates, store_of, turn
 from tests.training.corpus import write_films, write_talks
 from training.ranking import examples, fitting

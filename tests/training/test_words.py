@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recallm.ranking import meaning
-from recallm.ranking.meaning import relatedness
+from recallm.recall.ranking import meaning
+from recallm.recall.ranking.meaning import relatedness
 from training.words import __main__ as command
 
 SUBJECTS = {

@@ -47,7 +47,7 @@ from recallm.hybrid import (
     LLMDiscriminator,
     TrainedDiscriminator,
 )
-from recallm.results import Shown
+from recallm.recall.results import Shown
 from recallm.vectors import Embedding
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -10,9 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
-from recallm.extraction.coreference import Decision, Ranker
-from recallm.extraction.coreference.features import KINDS
-from recallm.extraction.coreference.resolving import WEIGHTS
+from recallm.english.coreference import Decision, Ranker
+from recallm.english.coreference.features import KINDS
+from recallm.english.coreference.resolving import WEIGHTS
 from training.coreference.card import Measured, model_card
 from training.coreference.examples import (
     Example,

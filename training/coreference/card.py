@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recallm.extraction.coreference.features import FEATURES
+from recallm.english.coreference.features import FEATURES
 
 __all__ = ["Measured", "model_card"]
 
@@ -67,9 +67,9 @@ def model_card(measured: Measured) -> str:
 
 - **Does:** the probability of each candidate that it is the antecedent of a third-person pronoun
   or of a short definite noun phrase ("the company"), and the probability that none of them is
-  (`recallm.extraction.coreference`). Candidates are names in the passage and in the last passages
+  (`recallm.english.coreference`). Candidates are names in the passage and in the last passages
   of its session.
-- **Reads:** English. {len(FEATURES)} features (`recallm/extraction/coreference/features.py`):
+- **Reads:** English. {len(FEATURES)} features (`recallm/english/coreference/features.py`):
   distance, roles and clauses by the pipeline's tagger, gender of first names, titles and relations,
   repetition, types of names. No words of the data are in the weights.
 - **Made of:** small networks with one hidden layer, put together into one; weights in half

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction.coreference import Decision, TextRead, decisions
-from recallm.extraction.coreference.discourse import Candidate, Referent
+from recallm.english.coreference import Decision, TextRead, decisions
+from recallm.english.coreference.discourse import Candidate, Referent
 from recallm.model import ConceptMention
 from training.coreference.gap import GapText, name_tokens, tokens_of
 from training.coreference.gum import Document, Mention, Passage

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.extraction.coreference import Ranker
-from recallm.extraction.coreference.features import FEATURES, KINDS
+from recallm.english.coreference import Ranker
+from recallm.english.coreference.features import FEATURES, KINDS
 from training.coreference.examples import Example
 
 __all__ = ["fit", "save"]

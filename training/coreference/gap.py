@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallm.extraction.concepts import ConceptPlace
-from recallm.extraction.coreference import Decision, Ranker, TextRead, decisions
-from recallm.extraction.coreference.discourse import Referent
-from recallm.extraction.coreference.reading import Name, name_of_span
+from recallm.english.concepts import ConceptPlace
+from recallm.english.coreference import Decision, Ranker, TextRead, decisions
+from recallm.english.coreference.discourse import Referent
+from recallm.english.coreference.reading import Name, name_of_span
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallm.config import RecallConfig
-from recallm.extraction.coreference import TextRead
-from recallm.extraction.reading import TextReader
+from recallm.english.coreference import TextRead
+from recallm.english.reading import TextReader
 
 __all__ = ["read_texts"]
 

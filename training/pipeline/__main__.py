@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import NumpyOps, set_current_ops
 
-from recallm.extraction.shipped import KNOWLEDGE, SYNTAX, unpack
+from recallm.english.shipped import KNOWLEDGE, SYNTAX, unpack
 from training.pipeline.card import Measured, model_card
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part

@@ -34,7 +34,7 @@ _HEAD = """\
 - **Made of:** spaCy {spacy}: hashed embeddings and convolutions, no word vectors; the weights
   are stored in half precision.
 - **Parts:** `knowledge.bin` {knowledge_mb:.1f} MB (morphologizer, senter, roles, ner), `syntax.bin`
-  {syntax_mb:.1f} MB (parser, lemmatizer). Loaded by `recallm.extraction.shipped.load_shipped`.
+  {syntax_mb:.1f} MB (parser, lemmatizer). Loaded by `recallm.english.shipped.load_shipped`.
 - **Speed:** {knowledge_wps:,.0f} words a second on one core with `knowledge`, {both_wps:,.0f}
   with both parts.
 - **Trained by:** `python -m training.pipeline DATA_DIR`, seed {seed}, {knowledge_steps:,} and

@@ -12,7 +12,7 @@ from typing import Any
 from spacy.lang.en import English
 from spacy.language import Language
 
-from recallm.extraction.shipped import KNOWLEDGE, ROLES, SYNTAX
+from recallm.english.shipped import KNOWLEDGE, ROLES, SYNTAX
 
 __all__ = ["blank_part"]
 

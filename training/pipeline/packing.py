@@ -1,4 +1,4 @@
-"""Packs a trained pipeline into the files that the package ships (`recallm.extraction.shipped`)."""
+"""Packs a trained pipeline into the files that the package ships (`recallm.english.shipped`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import srsly
 from spacy.language import Language
 
-from recallm.extraction.shipped import FORMAT, with_weights
+from recallm.english.shipped import FORMAT, with_weights
 
 __all__ = ["pack"]
 

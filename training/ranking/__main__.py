@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from recallm.ranking.signals import DATA, SIGNALS, Weights
+from recallm.recall.ranking.signals import DATA, SIGNALS, Weights
 from recallm.vectors.minilm import mini_lm
 from training.ranking.examples import Unit, asked_of, units_of
 from training.ranking.fitting import Measured, fit, measured

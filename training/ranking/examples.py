@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from benchmarks.corpora import conversations, films
 from benchmarks.temporal_world import CURRENT, tell
 from recallm import RecallM
-from recallm.ranking.candidates import Candidates
-from recallm.recall_request import RecallRequest
-from recallm.retrieval.candidates import read_candidates
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.request import RecallRequest
+from recallm.recall.retrieval.candidates import read_candidates
 
 __all__ = ["Asked", "Unit", "asked_of", "units_of"]
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from recallm.ranking.signals import SIGNALS, Weights, measure
-from recallm.ranking.stem_counts import Floats
+from recallm.recall.ranking.signals import SIGNALS, Weights, measure
+from recallm.recall.ranking.stem_counts import Floats
 from training.ranking.examples import Asked
 
 __all__ = ["Measured", "fit", "measured", "remeasured"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from recallm.ranking.signals import SIGNALS, Weights
+from recallm.recall.ranking.signals import SIGNALS, Weights
 
 __all__ = ["written"]
 
 _HEAD = """\
 # The weights of the default ranking: log-odds that a statement helps to answer, one for each
-# signal (recallm/ranking/signals.py says what each measures; docs/ranking.md explains them).
+# signal (recallm/recall/ranking/signals.py says what each measures; docs/ranking.md explains them).
 # [words] is for memories without vectors, [vectors] for those with.
 # Written by: {command}
 """

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.carb import read_gold
-from recallm.extraction.shipped import NAME
+from recallm.english.shipped import NAME
 from training.triplets.card import model_card
 from training.triplets.examples import read_examples
 from training.triplets.fitting import fit, measured

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.syntax.confidence import TreeModel
+from recallm.english.syntax.confidence import TreeModel
 from training.triplets.fitting import Measured
 
 __all__ = ["model_card"]

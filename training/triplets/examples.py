@@ -1,4 +1,4 @@
-"""Examples: the triplets that `recallm.syntax` finds in CaRB's sentences, each with its features
+"""Examples: the triplets that `english.syntax` finds in CaRB's sentences, each with its features
 and with how well it agrees with what people found."""
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from benchmarks.carb import Extraction, agreement, plain, read_tabbed, sentence_key, tabbed
 from benchmarks.triplets import arguments
-from recallm.extraction.pipeline import load_pipeline
-from recallm.syntax.confidence import features
-from recallm.syntax.tree import SentenceTree
-from recallm.syntax.triplets import drafts, written
+from recallm.english.pipeline import load_pipeline
+from recallm.english.syntax.confidence import features
+from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.triplets import drafts, written
 
 __all__ = ["Example", "read_examples"]
 

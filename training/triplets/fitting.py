@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingRegressor
 
 from benchmarks.carb import Curve, Extraction, score
-from recallm.syntax.confidence import Node, TreeModel
+from recallm.english.syntax.confidence import Node, TreeModel
 from training.triplets.examples import Example
 
 __all__ = ["Measured", "fit", "measured"]

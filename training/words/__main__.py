@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from recallm.extraction import stem
-from recallm.ranking.meaning import DATA
+from recallm.english import stem
+from recallm.recall.ranking.meaning import DATA
 from training.words.model import MiniLM
 
 __all__ = ["main", "write_table"]

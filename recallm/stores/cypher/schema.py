@@ -29,7 +29,7 @@ Every key begins with the namespace:
   ``latest`` of an element is the greatest of these keys. ``subject``, ``predicate`` and ``object``
   of a triplet are keys; each two of them have an index.
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
-  (``recallm.entity_words``), indexed: by its vector under a ``model``, or by its concept.
+  (``recallm.ground.entity_words``), indexed: by its vector under a ``model``, or by its concept.
 * ``Concept``, ``Update``, ``Statement``, ``Entity`` and ``Triplet`` are the same nodes under the
   names of the paper and of the glossary, for a user's own queries; the indexes on them serve no
   query of ours. A concept has the name of its namespace in ``namespace_name``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString, Protocol
 
-from recallm.entity_words import codes_of, name_words
+from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import (
     ElementKey,
     ExtractedStatement,

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Final, LiteralString
 
 from recallm.errors import ClosedError, InvalidInputError, StoreError
-from recallm.forking import new_lock
+from recallm.ground.forking import new_lock
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Final
 
 from recallm.errors import StoreError, StoreFullError, StoreUnavailableError
-from recallm.forking import new_lock
+from recallm.ground.forking import new_lock
 from recallm.model import PreparedUpdate
 from recallm.stores.base import Applied
 

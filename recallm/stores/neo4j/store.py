@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from neo4j import Driver
 
-from recallm import checks
 from recallm.errors import SchemaVersionError
+from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reading, schema

@@ -22,7 +22,7 @@ new.
 derived from time. Inverted indexes (postings, mentions, references, metadata, paths) belong to the
 store: it derives them from the statements and the metadata of the passages that it writes and
 deletes. So do the words of entities, which it derives from their concepts and vectors
-(`recallm.entity_words`).
+(`recallm.ground.entity_words`).
 
 **Absence.** In `Changes` the value None deletes a row (for `terms` and `predicates`: 0). A session
 without statements and passages is deleted. Deleting an element also deletes its evidence, its

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
-from recallm.entity_words import codes_of, name_words
 from recallm.errors import StoreError
+from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import (
     ElementKey,
     ExtractedStatement,

@@ -19,8 +19,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, TypeVar
 
-from recallm import forking
 from recallm.errors import ClosedError, RecallMError, StoreBusyError
+from recallm.ground import forking
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 
 __all__ = ["Connections", "ReadConnection", "Snapshot", "connect", "transact"]

@@ -25,7 +25,7 @@ range of ``at`` is a range of time.
   it stands on one; a triplet has two entities as ``subject`` and ``object``, and a ``predicate``.
   The triplets of a subject or an object with a predicate are a range of an index.
 * ``predicate`` counts the triplets that have a predicate.
-* ``entity_word`` is an inverted index: the entities that bear a word (``recallm.entity_words``).
+* ``entity_word`` is an inverted index: the entities that bear a word (``ground.entity_words``).
 * ``element_evidence`` has one row for each statement (or update) that shows an element;
   ``properties`` are those of that evidence, null for none. ``element.properties`` are these merged.
 * ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null

@@ -6,7 +6,7 @@ import struct
 from datetime import datetime
 from typing import Any
 
-from recallm.entity_words import codes_of
+from recallm.ground.entity_words import codes_of
 from recallm.model import (
     NO_POSITION,
     ConceptMention,

@@ -1,0 +1,338 @@
+"""A passage as coreference sees it: its tokens in one row, and the names among them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from spacy.symbols import ADJ, ADP, AUX, NOUN, NUM, PRON, PROPN, VERB
+
+from recallm.english.concepts import ConceptPlace
+from recallm.english.coreference.words import (
+    GENDER_OF_WORD,
+    UNKNOWN_SHARE,
+    WORDS,
+    female_share,
+    has_gender,
+)
+from recallm.english.pipeline import TaggedText
+from recallm.english.reading import ReadText
+from recallm.english.sentences import Span
+from recallm.english.words import Word
+from recallm.model import ConceptMention
+
+__all__ = ["SURROUNDINGS", "Name", "TextRead", "name_of_span"]
+
+SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
+OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
+_INNER: Final = frozenset(
+    {"flat", "compound", "amod", "det", "punct", "nummod", "case", "goeswith", "fixed", "list"}
+)
+"""Relations of words inside of a name, under its head."""
+_POSSESSIVE_MARKS: Final = frozenset({"'s", "’s", "'", "’"})
+_POSSESSIVES: Final = frozenset({"his", "her", "their", "its", "my", "our", "your"})
+_RELATIVE: Final = WORDS["words"]["relative"]
+_QUOTES: Final = WORDS["words"]["quoting"]
+_BRACKETS: Final = frozenset("()[]")
+PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from", "other")
+SURROUNDINGS: Final = (
+    "in apposition",
+    "coordinated",
+    "passive",
+    "first name known",
+    *(f"behind {preposition}" for preposition in PREPOSITIONS),
+    "in brackets",
+    "in quotes",
+    "possessive mark",
+    "relative clause behind",
+    "and behind",
+    "behind a possessive pronoun",
+    "acronym",
+    "plural",
+    "first of its sentence",
+    "first of the passage",
+)
+"""What the words around a name tell of it: 1 or 0 each."""
+VOCATIVE: Final = "vocative"
+_GREETINGS: Final = WORDS["words"]["greetings"]
+_LONGEST_GREETING: Final = 4
+_LONGEST_LIST: Final = 3
+"""Tokens between two names of a coordination."""
+_NEAR: Final = 3
+"""Tokens before a name in which a title or a relation describes it."""
+
+
+class Name(NamedTuple):
+    """A name in a passage: the concept, its tokens, and what its surroundings tell of it.
+
+    ``role`` is the relation of its head, for a member of a coordination that of the first member.
+    ``kind`` is the recogniser's type ("PER", "ORG", "LOC", "" where it gave none). ``female`` is
+    the share of women among those whom name and titles can describe. ``joined`` is the place, in
+    the passage's names, of the name that it is coordinated with. ``surroundings`` are the values of
+    ``SURROUNDINGS``.
+    """
+
+    place: ConceptPlace
+    first: int
+    last: int
+    head: int
+    sentence: int
+    role: str
+    kind: str
+    female: float
+    is_gender_known: bool
+    joined: int | None
+    surroundings: tuple[float, ...]
+
+
+class TextRead:
+    """A passage as coreference sees it: the tokens of its blocks in one row, and its names.
+
+    ``speaker`` is the concept of who says it. ``referred`` are the concepts that it mentions by
+    pronoun, where an earlier call resolved them.
+    """
+
+    def __init__(
+        self,
+        read: ReadText,
+        *,
+        speaker: ConceptMention | None = None,
+        referred: Sequence[ConceptMention] = (),
+    ) -> None:
+        self.speaker = speaker
+        self.referred = referred
+        self.text = read.text
+        self._read = read
+        self.words: list[Word] = []
+        self.tags: list[int] = []
+        self.roles: list[str] = []
+        self.starts: list[int] = []
+        self._block_starts: list[int] = []
+        for block in read.blocks:
+            tagged = block.tagged
+            self._block_starts.append(len(self.words))
+            self.words.extend(tagged.words)
+            self.tags.extend(tagged.tags)
+            self.roles.extend(tagged.roles or _guessed_roles(tagged))
+            self.starts.extend(block.start + start for start in tagged.starts)
+        self.sentence_starts = [
+            self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
+        ]
+
+    def said(
+        self, speaker: ConceptMention | None, referred: Sequence[ConceptMention] = ()
+    ) -> TextRead:
+        """The same text as another passage: only the arguments differ, what was read is shared."""
+        self.names  # noqa: B018 - the property finds them, for both
+        passage = copy(self)
+        passage.speaker, passage.referred = speaker, referred
+        return passage
+
+    def sentence_of(self, token: int) -> int:
+        """The sentence of a token, counted from the passage's beginning."""
+        return max(0, bisect_right(self.sentence_starts, token) - 1)
+
+    def sentence_span(self, sentence: int) -> Span:
+        """The tokens of a sentence."""
+        following = sentence + 1
+        last = (
+            self.sentence_starts[following]
+            if following < len(self.sentence_starts)
+            else len(self.words)
+        )
+        return self.sentence_starts[sentence] if sentence else 0, last
+
+    def in_quotes(self, token: int, start: int) -> bool:
+        """Whether a token stands within quotes that open behind ``start``."""
+        return (self._quotes[token] - self._quotes[start]) % 2 == 1
+
+    def in_brackets(self, token: int, start: int) -> bool:
+        """Whether a token stands within brackets that open behind ``start``."""
+        return (self._brackets[token] - self._brackets[start]) % 2 == 1
+
+    @cached_property
+    def _quotes(self) -> list[int]:
+        return [0, *accumulate(word.lowered in _QUOTES for word in self.words)]
+
+    @cached_property
+    def _brackets(self) -> list[int]:
+        return [0, *accumulate(word.lowered in _BRACKETS for word in self.words)]
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """The names of the passage in textual order."""
+        found: list[Name] = []
+        kinds = [{entity[0]: entity[2] for entity in block.entities} for block in self._read.blocks]
+        for sentence in self._read.sentences:
+            offset = self._block_starts[sentence.block]
+            for place in sentence.places:
+                if place.is_name:
+                    span = (offset + place.token, offset + place.end)
+                    kind = kinds[sentence.block].get(place.token, "")
+                    found.append(name_of_span(self, place, span, kind, found))
+        return found
+
+
+def name_of_span(
+    text: TextRead, place: ConceptPlace, span: Span, kind: str, before: Sequence[Name]
+) -> Name:
+    """What is known of a name at a range of tokens; ``before`` are the names before it."""
+    first, last = span
+    roles = text.roles
+    sentence = text.sentence_of(first)
+    head = _head(text, span, sentence)
+    role = roles[head]
+    joined = None
+    if before and before[-1].sentence == sentence and 0 < first - before[-1].last <= _LONGEST_LIST:
+        between = {word.lowered for word in text.words[before[-1].last : first]}
+        if between <= {",", "and", "or", "&"} and (role == "conj" or "," not in between):
+            joined = len(before) - 1
+            role = before[-1].role
+    in_apposition = role == "appos"
+    if in_apposition:
+        role = _role_before(text, first, sentence) or role
+    if last < len(text.words) and text.words[last].lowered in _POSSESSIVE_MARKS:
+        role = "nmod:poss"
+    if _is_addressed(text, span, sentence):
+        role = VOCATIVE
+    female, is_known = _gender(text, span, kind)
+    return Name(
+        place=place,
+        first=first,
+        last=last,
+        head=min(head, last - 1),
+        sentence=sentence,
+        role=role,
+        kind=kind,
+        female=female,
+        is_gender_known=is_known,
+        joined=joined,
+        surroundings=(
+            float(in_apposition),
+            float(joined is not None),
+            float(role == "nsubj:pass"),
+            float(is_known),
+            *_surroundings(text, span, sentence, is_first=not before),
+        ),
+    )
+
+
+def _surroundings(
+    text: TextRead, span: Span, sentence: int, *, is_first: bool
+) -> tuple[float, ...]:
+    first, last = span
+    words, tags = text.words, text.tags
+    start, end = text.sentence_span(sentence)
+    before = words[first - 1].lowered if first > start else ""
+    preposition = ""
+    if before and tags[first - 1] == ADP:
+        preposition = before if before in PREPOSITIONS else "other"
+    behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
+    return (
+        *(float(preposition == other) for other in PREPOSITIONS),
+        float(text.in_brackets(first, start)),
+        float(text.in_quotes(first, start)),
+        float(behind[0] in _POSSESSIVE_MARKS),
+        float(behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)),
+        float(behind[0] == "and"),
+        float(
+            any(
+                tags[i] == PRON and words[i].lowered in _POSSESSIVES
+                for i in range(max(start, first - _NEAR), first)
+            )
+        ),
+        float(words[last - 1].is_acronym),
+        float(last - first > 1 and words[last - 1].lowered.endswith("s")),
+        float(first - start <= 1),
+        float(is_first),
+    )
+
+
+def _is_addressed(text: TextRead, span: Span, sentence: int) -> bool:
+    """Whether only a greeting stands before a name, and a mark behind it: "Thanks, Ann!"."""
+    first, last = span
+    start = text.sentence_span(sentence)[0]
+    if first - start > _LONGEST_GREETING:
+        return False
+    before = [word.lowered for word in text.words[start:first]]
+    return (
+        bool(before)
+        and before != [","]
+        and all(word == "," or word in _GREETINGS for word in before)
+        and last < len(text.words)
+        and text.words[last].lowered in ",.!?"
+    )
+
+
+def _head(text: TextRead, span: Span, sentence: int) -> int:
+    """The token whose role is that of a name: its first that is no inner part of it, else the noun
+    beside it of which it is a part ("Justice Alito", "the Baker family")."""
+    first, last = span
+    start, end = text.sentence_span(sentence)
+    beside: tuple[int, ...] = (
+        *range(first, last),
+        *range(first - 1, max(start, first - _NEAR) - 1, -1),
+        *range(last, min(end, last + _NEAR)),
+    )
+    for i in beside:
+        if not first <= i < last and text.tags[i] not in (NOUN, PROPN, ADJ):
+            continue
+        if text.roles[i].split(":")[0] not in _INNER:
+            return i
+    return last - 1
+
+
+def _role_before(text: TextRead, first: int, sentence: int) -> str:
+    """The role of the noun phrase that an apposition describes."""
+    for i in range(first - 1, max(text.sentence_span(sentence)[0], first - 8) - 1, -1):
+        if text.tags[i] in (NOUN, PROPN, PRON) and text.roles[i] not in ("appos", "nmod:poss"):
+            return text.roles[i]
+    return ""
+
+
+def _gender(text: TextRead, span: Span, kind: str) -> tuple[float, bool]:
+    """The share of women among those whom a name can describe, and whether anything tells it:
+    titles and relations before the name, then its first name."""
+    first, last = span
+    words = text.words
+    for i in range(first, last):
+        if (share := GENDER_OF_WORD.get(words[i].lowered)) is not None:
+            return share, True
+    for i in range(first - 1, max(-1, first - 1 - _NEAR), -1):
+        lowered = words[i].lowered
+        if (share := GENDER_OF_WORD.get(lowered)) is not None:
+            return share, True
+        if text.tags[i] in (VERB, AUX, ADP) or lowered in (".", "and", "'s", "’s"):
+            break
+    name = words[first].lowered
+    if kind in ("LOC", "ORG", "GPE", "FAC") and last - first == 1 and not has_gender(name):
+        return UNKNOWN_SHARE, False
+    return female_share(name), has_gender(name)
+
+
+def _guessed_roles(tagged: TaggedText) -> list[str]:
+    """Roles by order of words, for pipelines that give none: what stands before the first verb of a
+    clause is its subject, what stands behind is its object, or oblique behind a preposition."""
+    roles: list[str] = []
+    verb_seen = False
+    preposition = False
+    for i, (word, tag) in enumerate(zip(tagged.words, tagged.tags, strict=True)):
+        role = ""
+        if tagged.begins[i] or word.lowered in WORDS["words"]["subordinators"]:
+            verb_seen = preposition = False
+        if tag in (VERB, AUX):
+            verb_seen, preposition = True, False
+            role = "root"
+        elif tag == ADP:
+            preposition = True
+            role = "case"
+        elif tag in (NOUN, PROPN, PRON, NUM):
+            role = "obl" if preposition else "obj" if verb_seen else "nsubj"
+        elif word.text in ",;":
+            preposition = False
+        roles.append(role)
+    return roles

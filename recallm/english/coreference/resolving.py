@@ -1,0 +1,191 @@
+"""``resolve``: the antecedents of a passage's pronouns and short definite noun phrases.
+
+A small network, the ranker, scores every candidate, and "no antecedent", by its features. A softmax
+over the scores gives probabilities. ``python -m training.coreference`` fits the ranker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recallm.english.coreference.anaphors import Anaphor, anaphors
+from recallm.english.coreference.discourse import Candidate, Discourse, Referent
+from recallm.english.coreference.features import FEATURES, KINDS, Features, fit_of_gender
+from recallm.english.coreference.reading import TextRead
+from recallm.model import ConceptMention
+
+__all__ = [
+    "WEIGHTS",
+    "Decision",
+    "Floats",
+    "Ranker",
+    "Resolved",
+    "decisions",
+    "resolve",
+    "shipped_ranker",
+]
+
+Floats = NDArray[np.float32]
+
+WEIGHTS: Final = "ranker.npz"
+"""The file of the weights in ``recallm/english/data/coreference``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranker:
+    """The weights: ``hidden`` has shape (features, units), ``hidden_bias`` and ``output`` (units,),
+    ``direct`` (features,).
+
+    ``thresholds`` are the least probabilities of an antecedent, one for each
+    kind of anaphor (``KINDS``)."""
+
+    hidden: Floats
+    hidden_bias: Floats
+    output: Floats
+    direct: Floats
+    thresholds: Floats
+
+    def probabilities(self, rows: Sequence[Sequence[float]] | Floats) -> Floats:
+        """The probability of each row of features (the first is "no antecedent")."""
+        features = np.array(rows, dtype=np.float32)
+        units = np.maximum(features @ self.hidden + self.hidden_bias, 0.0)
+        scores = units @ self.output + features @ self.direct
+        shares = np.exp(scores - scores.max())
+        probabilities: Floats = shares / shares.sum()
+        return probabilities
+
+    @classmethod
+    def load(cls, path: Any) -> Ranker:
+        """Read the weights of a file.
+
+        Raises:
+            ValueError: they belong to other features.
+        """
+        with path.open("rb") as file, np.load(file) as arrays:
+            if tuple(arrays["features"]) != FEATURES:
+                raise ValueError(f"{path} was fitted on other features: fit it again")
+            return cls(
+                **{
+                    name: arrays[name].astype(np.float32)
+                    for name in ("hidden", "hidden_bias", "output", "direct", "thresholds")
+                }
+            )
+
+    def threshold(self, kind: str) -> float:
+        """The least probability with which a candidate is the antecedent of a kind of anaphor."""
+        return float(self.thresholds[KINDS.index(kind)])
+
+
+@cache
+def shipped_ranker() -> Ranker:
+    """The ranker inside the package, loaded once."""
+    return Ranker.load(files("recallm.english").joinpath("data", "coreference", WEIGHTS))
+
+
+_MENTIONED: Final = 0.5
+"""From this probability on an anaphor counts as a mention for those behind it."""
+_OTHER_GENDER: Final = 0.05
+"""The share of a gender among a name's bearers up to which nobody of that gender is meant. The
+ranker has learnt from texts that call women by surnames such as "Nelson"; here a wrong antecedent
+weighs more than a missing one."""
+
+
+class Resolved(NamedTuple):
+    """An anaphor, ``passage[start:end]``, with an antecedent.
+
+    ``mention`` is the antecedent as its passage spells it, ``parts`` are the mentions of its words
+    if it has several. ``confidence`` is the probability (0 to 1) that it is the antecedent.
+    ``passages_back`` says which passage spells the antecedent: 0 is the anaphor's own, 1 the one
+    before it. If none of the passages that were read spells it, but one refers to it by pronoun,
+    that one counts, and ``mention`` has the reference stored there. An anaphor of several
+    antecedents ("Ann and Bob ... They") gives several values with the same span.
+    """
+
+    start: int
+    end: int
+    mention: ConceptMention
+    confidence: float
+    passages_back: int
+    parts: tuple[ConceptMention, ...] = ()
+
+
+class Decision(NamedTuple):
+    """An anaphor in its discourse, with its candidates and rows of features: one for "none", then
+    one for each candidate."""
+
+    discourse: Discourse
+    anaphor: Anaphor
+    candidates: list[Candidate]
+    rows: list[list[float]]
+
+
+def resolve(
+    text: TextRead, earlier: Sequence[TextRead] = (), *, ranker: Ranker | None = None
+) -> list[Resolved]:
+    """The anaphors of a passage that have an antecedent, in textual order.
+
+    ``earlier`` are the passages before it in the session, the newest last; the caller bounds them.
+    The time is linear in the number of tokens: an anaphor has a bounded number of candidates.
+    """
+    ranker = ranker or shipped_ranker()
+    found: list[Resolved] = []
+
+    def choose(decision: Decision) -> Referent | None:
+        probabilities = ranker.probabilities(decision.rows)
+        for i, (referent, _) in enumerate(decision.candidates, start=1):
+            if referent.gender_known and fit_of_gender(decision.anaphor, referent) <= _OTHER_GENDER:
+                probabilities[i] = 0.0
+        best = int(probabilities.argmax())
+        if not best or (confidence := float(probabilities[best])) < _MENTIONED:
+            return None
+        referent, _ = decision.candidates[best - 1]
+        if confidence >= ranker.threshold(decision.anaphor.kind):
+            found.extend(_resolved(text, decision.anaphor, referent, confidence))
+        return referent
+
+    for _ in decisions(text, earlier, choose):
+        pass
+    return found
+
+
+def decisions(
+    text: TextRead, earlier: Sequence[TextRead], choose: Callable[[Decision], Referent | None]
+) -> Iterator[Decision]:
+    """What must be decided for each anaphor, from left to right. ``choose`` decides: the referent
+    that it gives counts as mentioned from there on."""
+    found = anaphors(text)
+    if (first := next(found, None)) is None:
+        return
+    discourse = Discourse(text, earlier)
+    features = Features(text)
+    for anaphor in chain((first,), found):
+        discourse.advance(anaphor.first)
+        candidates = list(discourse.candidates(anaphor))
+        if not candidates:
+            continue
+        decision = Decision(discourse, anaphor, candidates, features.rows(anaphor, candidates))
+        if (referent := choose(decision)) is not None:
+            discourse.refer(anaphor, referent)
+        yield decision
+
+
+def _resolved(
+    text: TextRead, anaphor: Anaphor, referent: Referent, confidence: float
+) -> Iterator[Resolved]:
+    last = anaphor.last - 1
+    start, end = text.starts[anaphor.first], text.starts[last] + len(text.words[last].text)
+    for antecedent in referent.members or (referent,):
+        spelled = antecedent.spelled
+        back = min(spelled, default=antecedent.back)
+        mention = spelled.get(back, antecedent.stored)
+        if mention is not None:
+            parts = antecedent.parts.get(back, ())
+            yield Resolved(start, end, mention, confidence, back, parts)

@@ -1,0 +1,94 @@
+"""The words of dates, and the phrase that a rule of the grammar reads."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
+
+from recallm.english.dating.periods import Yearly
+
+__all__ = [
+    "DECADES",
+    "HOLIDAYS",
+    "MONTHS",
+    "NUMBERS",
+    "PAST",
+    "QUARTERS",
+    "SEASONS",
+    "WEEKDAYS",
+    "DatePhrase",
+    "UnknownDayError",
+]
+
+_WORDS = tomllib.loads(
+    files("recallm.english.dating").joinpath("data", "dates.toml").read_text(encoding="utf-8")
+)
+WEEKDAYS: tuple[str, ...] = tuple(_WORDS["weekdays"])
+MONTHS: dict[str, int] = _WORDS["months"]
+SEASONS: dict[str, int] = _WORDS["seasons"]
+HOLIDAYS = {name: Yearly(**days) for name, days in _WORDS["holidays"].items()}
+DECADES: dict[str, int] = _WORDS["decades"]
+QUARTERS: dict[str, int] = _WORDS["quarters"]
+NUMBERS: dict[str, int] = _WORDS["numbers"]
+PAST = ("last", "past", "previous", "this past")
+
+_PARTS = {
+    "earlier": "early",
+    "beginning": "early",
+    "start": "early",
+    "middle": "mid",
+    "end": "late",
+}
+_LEAD_REACH = 30
+"""How many characters before a date are searched for the words that lead to it."""
+
+
+class UnknownDayError(LookupError):
+    """The phrase is relative ("last week") and the day on which it was spoken is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatePhrase:
+    """A phrase that matches a rule's pattern and may name a date.
+
+    ``spoken_on`` is the day on which it was spoken or asked, None where that is unknown;
+    ``future`` says whether the text speaks of the future.
+    """
+
+    match: re.Match[str]
+    spoken_on: date | None
+    future: bool
+
+    def __getitem__(self, group: str) -> str:
+        """The text that a group of the pattern matched, empty where it matched none."""
+        return (group in self.match.re.groupindex and self.match[group]) or ""
+
+    @property
+    def day(self) -> date:
+        """The day on which the phrase was spoken.
+
+        Raises:
+            UnknownDayError: that day is unknown.
+        """
+        if self.spoken_on is None:
+            raise UnknownDayError
+        return self.spoken_on
+
+    @property
+    def part(self) -> str:
+        """The part of a period that is meant ("early"), empty for the whole of it."""
+        part = self["part"] or self["end"]
+        return _PARTS.get(part, part)
+
+    @property
+    def end(self) -> int:
+        """The character just behind the phrase."""
+        return self.match.end()
+
+    def follows(self, lead: re.Pattern[str]) -> bool:
+        """Whether words that match ``lead`` stand just before the phrase."""
+        start = self.match.start()
+        return lead.search(self.match.string, max(0, start - _LEAD_REACH), start) is not None

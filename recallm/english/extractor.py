@@ -1,0 +1,426 @@
+"""The extractor: from a text to its statements, concepts and neighbour pairs, and from a question
+to what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import TypeVar
+
+from recallm.config import RecallConfig
+from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
+from recallm.english.coreference import Resolved, TextRead, has_anaphors, resolve
+from recallm.english.propositions import listed_propositions, proposition_prompt
+from recallm.english.questions import (
+    asked_traits,
+    asks_for_number,
+    date_terms,
+    listing_terms,
+    request_terms,
+    temporal_anchor,
+    temporal_reading,
+    time_terms,
+    with_anchor,
+    without_names,
+)
+from recallm.english.reading import ReadSentence, ReadText, TextCache, TextReader
+from recallm.english.statements import (
+    FoundReference,
+    Stated,
+    addressed,
+    propositions,
+    sentences_of,
+    stated_triplets,
+)
+from recallm.english.stems import is_all_capitals
+from recallm.english.terms import spaced_code
+from recallm.english.words import LONGEST_WORD, Mark, Word
+from recallm.errors import InvalidInputError
+from recallm.ground import checks
+from recallm.ground.language_models import answer_of
+from recallm.model import (
+    MAX_POSITION,
+    ConceptKind,
+    ConceptMention,
+    EarlierPassage,
+    ExtractedStatement,
+    Extraction,
+    Question,
+    Trait,
+    Turn,
+    content_terms,
+    exact_token,
+)
+
+__all__ = ["Extractor"]
+
+_BATCH_CHARACTERS = 200_000
+"""Passages are read together up to this length."""
+
+_CACHED_CHARACTERS = 500_000
+"""Characters of the texts whose propositions a language model listed last."""
+
+_EARLIER_CHARACTERS = 100_000
+"""Characters of the earlier passages that coreference read last."""
+
+_END_CHARACTERS = 5_000
+_END_WORDS = 32
+"""How much is read of the beginning and of the end of a long text that is asked as a question."""
+
+_T = TypeVar("_T")
+
+
+class Extractor:
+    """Reads texts and questions with one spaCy pipeline and one configuration.
+
+    The statements of a text are its sentences, or the propositions that a language model
+    (prompt → text) lists.
+
+    The pipeline is loaded at first use, once for all extractors that use it. Safe for several
+    threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
+    loaded.
+
+    Raises:
+        InvalidInputError: ``propositions`` cannot be called.
+    """
+
+    def __init__(
+        self, config: RecallConfig, propositions: Callable[[str], str] | None = None
+    ) -> None:
+        self._config = config
+        self._llm = checks.optional_callable(propositions, "propositions")
+        self._reader = TextReader(config)
+        self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
+        self._answers: TextCache[tuple[str, ...]] = TextCache(_CACHED_CHARACTERS)
+        # The same labels are named again and again, as ends of relations and in checks.
+        self._concept_names = lru_cache(maxsize=32_768)(lambda label: self._named(label)[0].name)
+        self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
+
+    def load(self, *, parser: bool = False) -> None:
+        """Load the pipeline now instead of at first use, also the ``parser``.
+
+        Raises:
+            PipelineError: there is a parser to load, and the pipeline is not English.
+        """
+        pipeline = self._reader.pipeline
+        if parser:
+            pipeline.load_parser()
+
+    def extract(
+        self, text: str, *, speaker: str | None = None, triplets: bool = False
+    ) -> Extraction:
+        """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update);
+        with ``triplets`` its open triplets too, which takes a parse.
+
+        Raises:
+            InvalidInputError: the text has more statements than a passage can hold.
+            LLMError: the language model that gives propositions failed.
+        """
+        [extraction] = self._extractions([Turn(text, speaker)], triplets=triplets)
+        return extraction
+
+    def extract_many(
+        self,
+        turns: Iterable[Turn | tuple[str, str | None]],
+        *,
+        batch_size: int = 256,
+        triplets: bool = False,
+    ) -> Iterator[Extraction]:
+        """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
+
+        Raises:
+            InvalidInputError, LLMError: as for ``extract``; the ``index`` of an InvalidInputError
+                is the place in ``turns``.
+        """
+        index = 0
+        for batch in _batches(turns, batch_size):
+            yield from self._extractions(batch, index, triplets=triplets)
+            index += len(batch)
+
+    def question(self, text: str, *, asker: str | None = None) -> Question:
+        """The essential concepts, terms, answer traits and temporal intent of a question (paper,
+        Questioning the System). In a question that says "I" or "my", ``asker`` is a concept."""
+        ends = _ends_of_text(text)
+        read = list(
+            chain.from_iterable(part.sentences for part in self._reader.read_question(ends))
+        )
+        concepts: dict[str, ConceptMention] = {}
+        found_terms: dict[str, None] = {}
+        asks = tenses = Trait(0)
+        words: list[Word] = []
+        for sentence in read:
+            _add_mentions(concepts, sentence.places)
+            found_terms.update(dict.fromkeys(sentence.terms))
+            plain_words = [word for word in sentence.words if word.is_word]
+            asks = asked_traits(plain_words) or asks
+            tenses |= sentence.traits
+            words.extend(plain_words)
+        asks_for_self = any(word.marks & Mark.FIRST_PERSON for word in words)
+        asking = self._speaker(asker) if asks_for_self else ()
+        for mention in asking:
+            concepts.setdefault(mention.name, mention)
+        stems = content_terms(tuple(found_terms))
+        request = request_terms(text)
+        stems = tuple(term for term in stems if term not in request) or stems
+        exact = _exact_terms(read, found_terms)
+        tokens = [term for term in exact if term not in stems]
+        if not stems and not concepts:
+            tokens += found_terms
+            tokens += (word.stem for word in words if exact_token(word.stem) in found_terms)
+        if len(words) == 1:
+            tokens.append(exact_token(words[0].stem))
+        asked = " ".join(ends)
+        terms_asked = _ends(stems)
+        reading = with_anchor(
+            temporal_reading(asked, tenses), temporal_anchor(without_names(asked), terms_asked)
+        )
+        counts = asks_for_number(asked)
+        return Question(
+            text=text,
+            terms=terms_asked,
+            concepts=_ends(tuple(concepts.values())),
+            asks=asks,
+            time=reading,
+            tokens=_ends(tuple(dict.fromkeys(tokens))),
+            exact_terms=frozenset(exact),
+            time_terms=(time_terms(reading) | date_terms(asked)).intersection(terms_asked),
+            asker=asking[0].name if asking else None,
+            words=_ends(tuple(word.stem for word in words)),
+            asks_all=reading.spread or counts,
+            counts=counts,
+            listing_terms=listing_terms(terms_asked),
+        )
+
+    def concept_name(self, label: str) -> str:
+        """The name of the concept that a label spells: "New York" → "new york".
+
+        A label without a letter or digit, or with only words of more than 100 characters, is its
+        own name, in lower case and cut to 100 characters.
+        """
+        return self._concept_names(label)
+
+    def describe(self, text: str) -> tuple[tuple[str, ...], Trait]:
+        """The terms and the traits of a text as a whole, such as a summary."""
+        [read] = self._reader.read([text])
+        found = Trait(0)
+        for sentence in read.sentences:
+            found |= sentence.traits
+        return tuple(term for sentence in read.sentences for term in sentence.terms), found
+
+    def _extractions(
+        self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
+    ) -> Iterator[Extraction]:
+        """``first``: the index of the first turn among the caller's."""
+        texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
+        passages = [
+            (read, self._references(read, turn) if self._config.concepts == "all" else ())
+            for turn, read in zip(turns, texts, strict=True)
+        ]
+        for index, (turn, stated) in enumerate(
+            zip(turns, self._stated(passages, parsed=triplets), strict=True), start=first or 0
+        ):
+            if len(stated) > MAX_POSITION + 1:
+                raise InvalidInputError(
+                    f"the text has {len(stated)} statements, a passage holds at most "
+                    f"{MAX_POSITION + 1}; split it",
+                    argument="text",
+                    index=None if first is None else index,
+                )
+            yield self._extraction(stated, turn, triplets=triplets)
+
+    def _stated(
+        self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]], *, parsed: bool
+    ) -> Iterator[list[Stated]]:
+        """What the statements of each passage say; with ``parsed`` they are parsed."""
+        if self._llm is not None:
+            listed = [self._listed(self._llm, read.text) for read, _ in passages]
+            return propositions(self._reader, passages, listed, parsed=parsed)
+        return (sentences_of(read, references) for read, references in passages)
+
+    def _listed(self, llm: Callable[[str], str], text: str) -> tuple[str, ...]:
+        """The propositions of a text as a language model lists them. It is not asked again for a
+        text that it has just read."""
+        listed = self._answers.get(text)
+        if listed is None:
+            listed = listed_propositions(answer_of(llm, proposition_prompt(text)))
+            self._answers.add(text, listed)
+        return listed
+
+    def _extraction(
+        self,
+        stated: Sequence[Stated],
+        turn: Turn,
+        *,
+        triplets: bool,
+    ) -> Extraction:
+        speaker_mentions = self._speaker(turn.speaker)
+        name = speaker_mentions[0].name if speaker_mentions else None
+        open_triplets, facts = (
+            stated_triplets(stated, speaker_mentions, self.concept_name) if triplets else ((), ())
+        )
+        return Extraction(
+            statements=tuple(
+                _statement(position, each, speaker_mentions) for position, each in enumerate(stated)
+            ),
+            neighbours=neighbour_pairs(
+                [
+                    (place.concept.name, position)
+                    for position, each in enumerate(stated)
+                    for place in each.places
+                ],
+                self._config.distance,
+                speaker=name,
+            ),
+            speaker_concept=name,
+            triplets=open_triplets,
+            facts=facts,
+        )
+
+    def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:
+        """What the pronouns and noun phrases of a text stand for; the discourse of the turn goes
+        on with the text."""
+        found: list[FoundReference] = []
+        discourse = turn.discourse
+        if discourse is not None and turn.speaker and (spans := addressed(read)):
+            addressee = discourse.addressee(turn.speaker, turn.id)
+            if addressee is not None and addressee.speaker:
+                concepts = self._named(addressee.speaker)
+                found += [FoundReference(*span, concepts, addressee.id) for span in spans]
+        text = TextRead(read, speaker=next(iter(self._speaker(turn.speaker)), None))
+        if has_anaphors(text):
+            earlier = [] if discourse is None else discourse.earlier(turn.id)
+            found += [
+                FoundReference(
+                    each.start, each.end, (each.mention, *each.parts), _antecedent(each, earlier)
+                )
+                for each in resolve(text, self._read_earlier(earlier))
+            ]
+        if discourse is not None:
+            referred = tuple(mention for reference in found for mention in reference.mentions())
+            discourse.add(EarlierPassage(turn.id, turn.speaker, read.text, referred))
+        return found
+
+    def _read_earlier(self, earlier: Sequence[EarlierPassage]) -> list[TextRead]:
+        """Passages as coreference reads them. A session is read anew for each of its passages."""
+        texts = [passage.text for passage in earlier]
+        known = {text: found for text in texts if (found := self._earlier.get(text)) is not None}
+        if fresh := [text for text in texts if text not in known]:
+            for text, read in zip(fresh, self._reader.read(fresh), strict=True):
+                known[text] = TextRead(read)
+                self._earlier.add(text, known[text])
+        return [
+            known[passage.text].said(
+                next(iter(self._speaker(passage.speaker)), None), passage.references or ()
+            )
+            for passage in earlier
+        ]
+
+    def _speaker(self, name: str | None) -> tuple[ConceptMention, ...]:
+        """The concept of a speaker and the parts of the name; empty where nobody is named."""
+        return self._named(name) if name and name.strip() else ()
+
+    def _mentions_of_label(self, label: str) -> tuple[ConceptMention, ...]:
+        """The concept that a label names, and its parts if it has several words."""
+        all_capitals = is_all_capitals(label)
+        label = " ".join(label.split())
+        words = label_words(self._reader.pipeline.words(label))
+        names = [name_of_word(word, all_capitals=all_capitals) for word in words]
+        whole = " ".join(names) or label.lower()[:LONGEST_WORD]
+        parts: tuple[ConceptMention, ...] = ()
+        if len(names) > 1 and self._config.concepts != "names":
+            parts = tuple(
+                ConceptMention(name=name, label=word.text, kind="name")
+                for name, word in zip(names, words, strict=True)
+            )
+        kind: ConceptKind = "entity" if len(names) > 1 else "name"
+        return (ConceptMention(name=whole, label=label, kind=kind), *parts)
+
+
+def _exact_terms(
+    sentences: Sequence[ReadSentence], found_terms: Collection[str]
+) -> dict[str, None]:
+    """The ids of a question, and its words that have an exact token of their own, as stems and as
+    exact tokens: a text may have tagged the same word as another kind."""
+    exact: dict[str, None] = {}
+    for word in chain.from_iterable(sentence.words for sentence in sentences):
+        token = exact_token(word.exact)
+        if word.is_id or (word.exact and not word.is_stop_word and token in found_terms):
+            exact |= dict.fromkeys((token, *map(exact_token, word.id_parts)))
+            if word.is_word:
+                exact[word.exact] = None
+    for sentence in sentences:
+        for i, word in enumerate(sentence.words):
+            if word.is_code_letters and (code := spaced_code(sentence.words[i:])):
+                exact[exact_token(code)] = None
+    return exact
+
+
+def _antecedent(resolved: Resolved, earlier: Sequence[EarlierPassage]) -> str | None:
+    """The id of the passage that spells an antecedent; None for the passage itself."""
+    if not resolved.passages_back:
+        return None
+    passage = earlier[-resolved.passages_back]
+    reference = resolved.mention.reference
+    # That passage may refer to the antecedent itself.
+    return (reference.antecedent if reference is not None else None) or passage.id
+
+
+def _statement(
+    position: int, stated: Stated, speaker_mentions: Sequence[ConceptMention]
+) -> ExtractedStatement:
+    concepts: dict[str, ConceptMention] = {}
+    for mention in speaker_mentions:
+        concepts.setdefault(mention.name, mention)
+    _add_mentions(concepts, stated.places)
+    found = Trait(0)
+    for sentence, _ in stated.sentences:
+        found |= sentence.traits
+    return ExtractedStatement(
+        position=position,
+        start=stated.start,
+        end=stated.end,
+        terms=tuple(term for sentence, _ in stated.sentences for term in sentence.terms),
+        concepts=tuple(concepts.values()),
+        traits=found,
+        text=stated.text,
+    )
+
+
+def _add_mentions(concepts: dict[str, ConceptMention], places: Iterable[ConceptPlace]) -> None:
+    """Add concepts and their parts in order. The first mention of a name stays; one that spells the
+    concept takes the place of a reference."""
+    for place in places:
+        for mention in (place.concept, *place.parts):
+            known = concepts.get(mention.name)
+            if known is None or (known.reference is not None and mention.reference is None):
+                concepts[mention.name] = mention
+
+
+def _ends_of_text(text: str) -> list[str]:
+    """A text, or the beginning and the end of a long one."""
+    if len(text) <= 2 * _END_CHARACTERS:
+        return [text]
+    return [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
+
+
+def _ends(values: tuple[_T, ...]) -> tuple[_T, ...]:
+    """All values, or the first and the last 32 of many."""
+    if len(values) <= 2 * _END_WORDS:
+        return values
+    return values[:_END_WORDS] + values[-_END_WORDS:]
+
+
+def _batches(turns: Iterable[Turn | tuple[str, str | None]], most: int) -> Iterator[list[Turn]]:
+    """Batches of at most ``most`` turns; fewer where texts are long."""
+    batch: list[Turn] = []
+    size = 0
+    for turn in turns:
+        turn = turn if isinstance(turn, Turn) else Turn(turn[0], turn[1])
+        batch.append(turn)
+        size += len(turn.text)
+        if len(batch) >= most or size >= _BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,320 @@
+"""The spaCy pipeline: which one is loaded, what it must set, and how texts run through it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import spacy
+from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START, TAG
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import compile_infix_regex
+from spacy.vocab import Vocab
+from thinc.api import Model, NumpyOps
+from threadpoolctl import ThreadpoolController
+
+from recallm.english.shipped import KNOWLEDGE, NAME, ROLES, SYNTAX, load_shipped
+from recallm.english.words import Lexicon, Word
+from recallm.errors import PipelineError
+from recallm.ground.forking import new_loading_lock, new_lock
+
+__all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
+
+_ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE, TAG]
+_DELIMITER: Final = (
+    r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""
+)
+"""Between two words without a space: a semicolon, a bar, or a comma that stands in no number."""
+_ID_OR_FILE: Final = re.compile(
+    r"[^\W_][\w.-]*_[\w.-]*[^\W_]|[^\W_][\w-]*\.[A-Z]{3,4}"
+    r"|(?:\w+[:=])?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+)
+"""One word, however its letters and digits stand: "dbo.Users_2024", "Report.PDF", a UUID."""
+_BEGINS: Final = 3
+_INSIDE: Final = 1
+_TRUE: Final = 1
+_SPACY_NAME = re.compile(r"[a-z]{2,3}_(?:core|dep|ent|sent)_[a-z]+_(?:sm|md|lg|trf)")
+_PROBE = "Anna lives in Paris. She has two cats."
+_MOST_LEXEMES: Final = 50_000
+_DOC_TOKENS: Final = 4
+"""The cost of a document beside its tokens, in tokens."""
+_GROUP_TOKENS: Final = 1_200
+"""How many tokens the pipeline runs at once. More need more memory and are hardly faster."""
+
+_pipelines: dict[str | None, Pipeline] = {}
+_loading = new_loading_lock()
+
+
+class Tree(NamedTuple):
+    """The parse of a text. The lists run in parallel, one entry a token.
+
+    ``heads`` are the indexes of the tokens' heads, a root's is its own. ``relations`` are those of
+    Universal Dependencies.
+    """
+
+    heads: list[int]
+    relations: list[str]
+    lemmas: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedText:
+    """A text as the pipeline reads it. The lists run in parallel, one entry a token.
+
+    ``starts`` are the tokens' first characters, ``tags`` are spaCy's part-of-speech symbols,
+    ``begins`` says whether the pipeline begins a sentence at the token. ``entities`` are
+    (first token, last token + 1, label). ``roles`` are the tokens' relations of Universal
+    Dependencies as a tagger gives them, empty where the pipeline has no such tagger. ``tree`` is
+    None unless the caller asked for a parse.
+    """
+
+    text: str
+    words: list[Word]
+    starts: list[int]
+    tags: list[int]
+    begins: list[bool]
+    entities: list[tuple[int, int, str]]
+    roles: list[str] = field(default_factory=list)
+    tree: Tree | None = None
+
+
+class Pipeline:
+    """A loaded spaCy pipeline with its lexicon. Threads take turns."""
+
+    def __init__(self, nlp: Language) -> None:
+        _multiply_by_numpy(nlp)
+        self._nlp = nlp
+        self._syntax: Language | None = None
+        # The matrices are small: waking other threads for one costs more than the product itself.
+        self._one_thread = ThreadpoolController().select(user_api="blas").limit
+        self._lexicon = Lexicon()
+        self._roles = _role_names(nlp)
+        self._lock = new_lock()
+
+    def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
+        """Run texts through the pipeline, in order, group by group; equal texts once.
+
+        ``parsed``: the shipped parser runs too, and the texts have a ``tree``.
+
+        Raises:
+            PipelineError: ``parsed``, and the pipeline is not English.
+        """
+        last = {text: i for i, text in enumerate(texts)}
+        fresh = self._read(iter(last), self.load_parser() if parsed else None)
+        again: dict[str, TaggedText] = {}
+        for i, text in enumerate(texts):
+            tagged = again.pop(text, None) or next(fresh)
+            if last[text] > i:
+                again[text] = tagged
+            yield tagged
+
+    def words(self, text: str) -> list[Word]:
+        """The words of a label: the tokenizer alone."""
+        with self._lock, self._zone():
+            doc = self._nlp.make_doc(text)
+            return [
+                self._lexicon.find(token.orth) or self._lexicon.add(token.orth, token.text)
+                for token in doc
+            ]
+
+    def _zone(self) -> AbstractContextManager[Any]:
+        """How long new words stay in the vocabulary: for ever while it is small, since known words
+        are tokenized faster; after that only while the texts are read, since texts never run out of
+        new tokens."""
+        small = len(self._nlp.vocab) < _MOST_LEXEMES
+        return nullcontext() if small else self._nlp.memory_zone()
+
+    def load_parser(self) -> Language:
+        """The shipped parser and lemmatizer, loaded at first use. They share the vocabulary, so
+        that they run on this pipeline's documents.
+
+        Raises:
+            PipelineError: the pipeline is not English.
+        """
+        with self._lock:
+            if self._syntax is None:
+                _check_english(self._nlp)
+                self._syntax = _shipped(SYNTAX, self._nlp.vocab)
+                _multiply_by_numpy(self._syntax)
+            return self._syntax
+
+    def _read(self, texts: Iterator[str], parser: Language | None) -> Iterator[TaggedText]:
+        while group := self._group(texts, parser):
+            yield from group
+
+    def _group(self, texts: Iterator[str], parser: Language | None) -> list[TaggedText]:
+        """The next texts, up to ``_GROUP_TOKENS``, read at once."""
+        with self._lock, self._zone(), self._one_thread(limits=1):
+            docs: list[Doc] = []
+            taken: list[str] = []
+            size = 0
+            for text in texts:
+                doc = self._nlp.make_doc(text)
+                docs.append(doc)
+                taken.append(text)
+                size += len(doc) + _DOC_TOKENS
+                if size >= _GROUP_TOKENS:
+                    break
+            docs = _run(self._nlp, docs)
+            read = [
+                read_doc(doc, text, self._lexicon, self._roles)
+                for doc, text in zip(docs, taken, strict=True)
+            ]
+            if parser is None:
+                return read
+            # A parse of the user's own pipeline is overwritten: nothing reads it.
+            docs = _run(parser, docs)
+            return [
+                replace(tagged, tree=_tree(doc)) for tagged, doc in zip(read, docs, strict=True)
+            ]
+
+
+def _run(nlp: Language, docs: list[Doc]) -> list[Doc]:
+    """Run a pipeline's components on documents."""
+    # For a single text, Language.pipe costs more to set up than it saves.
+    return list(nlp.pipe(docs, batch_size=len(docs))) if len(docs) > 1 else [*map(nlp, docs)]
+
+
+def _role_names(nlp: Language) -> dict[int, str]:
+    """The roles by spaCy's numbers for them; empty for a pipeline without a tagger of roles."""
+    if ROLES not in nlp.pipe_names:
+        return {}
+    tagger: Any = nlp.get_pipe(ROLES)
+    return {nlp.vocab.strings[role]: role for role in tagger.labels}
+
+
+def _multiply_by_numpy(nlp: Language) -> None:
+    """Let NumPy multiply the matrices of a pipeline that runs on the CPU: its library is two to
+    three times as fast as thinc's default, with the same results."""
+    numpy_ops = NumpyOps(use_blis=False)
+    for _, component in nlp.pipeline:
+        model = getattr(component, "model", None)
+        for layer in model.walk() if isinstance(model, Model) else ():
+            if type(layer.ops) is NumpyOps:
+                layer.ops = numpy_ops
+
+
+def read_doc(
+    doc: Doc, text: str, lexicon: Lexicon, roles: Mapping[int, str] | None = None
+) -> TaggedText:
+    """Read a spaCy document of a text into plain lists. ``roles`` names the roles by their numbers,
+    if the pipeline has a tagger of roles."""
+    columns: list[list[int]] = doc.to_array(_ATTRIBUTES).T.astype(np.uint64, copy=False).tolist()
+    keys, starts, lengths, tags, begins, entity_marks, entity_types, fine_tags = columns
+    find, add = lexicon.find, lexicon.add
+    words = [
+        find(key) or add(key, text[start : start + length])
+        for key, start, length in zip(keys, starts, lengths, strict=True)
+    ]
+    return TaggedText(
+        text=text,
+        words=words,
+        starts=starts,
+        tags=tags,
+        begins=[begin == _TRUE for begin in begins],
+        entities=_entities(doc, entity_marks, entity_types) if any(entity_types) else [],
+        roles=[roles.get(tag, "") for tag in fine_tags] if roles else [],
+    )
+
+
+def _tree(doc: Doc) -> Tree:
+    """Read the parse of a spaCy document into plain lists."""
+    offsets, relations, lemmas = doc.to_array([HEAD, DEP, LEMMA]).T
+    strings = doc.vocab.strings
+    return Tree(
+        heads=(offsets.astype(np.int64) + np.arange(len(doc))).tolist(),
+        # spaCy writes the relation of a root in capitals.
+        relations=[strings[relation].lower() for relation in relations.tolist()],
+        lemmas=[strings[lemma] for lemma in lemmas.tolist()],
+    )
+
+
+def _entities(doc: Doc, marks: Sequence[int], types: Sequence[int]) -> list[tuple[int, int, str]]:
+    found: list[tuple[int, int, str]] = []
+    strings = doc.vocab.strings
+    for i, (mark, kind) in enumerate(zip(marks, types, strict=True)):
+        if mark == _BEGINS:
+            found.append((i, i + 1, strings[kind]))
+        elif mark == _INSIDE and found and found[-1][1] == i:
+            first, _, label = found[-1]
+            found[-1] = (first, i + 1, label)
+    return found
+
+
+def load_pipeline(model: str | None) -> Pipeline:
+    """The shipped pipeline (None), or an installed one by name or path; each is loaded once.
+
+    Raises:
+        PipelineError: it is not installed, cannot be loaded, or sets no part-of-speech tags or
+            no sentence starts.
+    """
+    with _loading:
+        if model not in _pipelines:
+            nlp = _shipped() if model is None else _installed(model)
+            _check(nlp, model or NAME)
+            _pipelines[model] = Pipeline(nlp)
+        return _pipelines[model]
+
+
+def _shipped(part: str = KNOWLEDGE, vocab: Vocab | None = None) -> Language:
+    nlp = load_shipped([part], vocab=vocab)
+    infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), _DELIMITER])
+    tokenizer: Any = nlp.tokenizer
+    tokenizer.infix_finditer = infixes.finditer
+    is_url = tokenizer.url_match
+    tokenizer.url_match = lambda text: is_url(text) or _ID_OR_FILE.fullmatch(text)
+    return nlp
+
+
+def _installed(model: str) -> Language:
+    if not (spacy.util.is_package(model) or Path(model).exists()):
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} is not installed; {_advice(model)}", model=model
+        )
+    try:
+        # Lemmas are not used; leaving them out makes large pipelines a good deal faster.
+        return spacy.load(model, exclude=["lemmatizer"])
+    except Exception as error:
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} cannot be loaded: {error}", model=model
+        ) from error
+
+
+def _advice(model: str) -> str:
+    if "/" in model or "\\" in model:
+        return "there is no such folder"
+    if _SPACY_NAME.fullmatch(model):
+        return f"install it with: python -m spacy download {model}"
+    return f"install it with: pip install {model}"
+
+
+def _check_english(nlp: Language) -> None:
+    if nlp.lang != "en":
+        model = str(nlp.meta["name"])
+        raise PipelineError(
+            f"the parser inside recallm reads English, the spaCy pipeline {model!r} has the "
+            f"language {nlp.lang!r}: use an English pipeline, or do without triplets",
+            model=model,
+        )
+
+
+def _check(nlp: Language, model: str) -> None:
+    doc: Any = nlp(_PROBE)
+    missing = [
+        what
+        for what, attribute in (("part-of-speech tags", "POS"), ("sentence starts", "SENT_START"))
+        if not doc.has_annotation(attribute)
+    ]
+    if missing:
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} sets no {' and no '.join(missing)}; use one with a "
+            "morphologizer or a tagger with an attribute_ruler, and a parser, senter or "
+            "sentencizer (such as en_core_web_sm), or the one that ships with recallm",
+            model=model,
+        )

@@ -1,0 +1,127 @@
+"""The English pipeline that ships inside the package: what its files hold, and how it is loaded.
+
+Each part is one file of ``data/en_recallm``: ``knowledge.bin`` (tags, sentence starts,
+roles, entities: what a knowledge update needs) and ``syntax.bin`` (parser and lemmatizer, with a
+tok2vec of their own). A file is one msgpack map: spaCy's configuration of the components and
+their state, weights in half precision; they are widened to single precision on loading, as
+spaCy's kernels want them. No vocabulary is stored: the tokenizer and the lexical attributes
+are spaCy's English rules, the hashed embeddings need no table of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any, Final
+
+import numpy as np
+import srsly
+from spacy.language import Language
+from spacy.util import load_model_from_config
+from spacy.vocab import Vocab
+
+from recallm.errors import PipelineError
+
+__all__ = [
+    "FORMAT",
+    "KNOWLEDGE",
+    "NAME",
+    "ROLES",
+    "SYNTAX",
+    "load_shipped",
+    "unpack",
+    "with_weights",
+]
+
+NAME: Final = "en_recallm"
+"""The name of the shipped pipeline."""
+
+KNOWLEDGE: Final = "knowledge"
+"""Morphologizer (UPOS), senter, tagger of roles and ner: all that a knowledge update needs."""
+
+SYNTAX: Final = "syntax"
+"""Parser and edit-tree lemmatizer."""
+
+ROLES: Final = "roles"
+"""The component whose tags (``token.tag_``) are relations of Universal Dependencies."""
+
+FORMAT: Final = 1
+
+
+def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = None) -> Language:
+    """Load the shipped English pipeline.
+
+    `parts` names what is loaded, `KNOWLEDGE` and `SYNTAX`, in the order in which the
+    components run; one part does not read the other's file. Where both are loaded, keep
+    `KNOWLEDGE` first: the parser then keeps the sentence starts that the senter set. With the
+    English `vocab` of another pipeline the components run on the documents of that one.
+
+    Raises PipelineError where the installation lacks the files, or has damaged ones or those of
+    another version.
+    """
+    folder = files("recallm.english").joinpath("data", NAME)
+    try:
+        return unpack([folder.joinpath(f"{part}.bin").read_bytes() for part in parts], vocab=vocab)
+    except (OSError, ValueError) as error:
+        raise PipelineError(
+            f"the English pipeline that ships with recallm cannot be read ({error}); "
+            "reinstall it with: pip install --force-reinstall --no-deps recallm",
+            model=NAME,
+        ) from error
+
+
+def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
+    """Build one pipeline of packed parts, in the order given, with its own vocabulary or an English
+    `vocab`.
+
+    Raises PipelineError if the bytes are damaged or of another format version.
+    """
+    components: dict[str, Any] = {}
+    for content in packed:
+        components |= _components(content)
+    nlp: Language = load_model_from_config(
+        {
+            "nlp": {"lang": "en", "pipeline": list(components)},
+            "components": {name: entry["config"] for name, entry in components.items()},
+        },
+        vocab=True if vocab is None else vocab,
+        auto_fill=True,
+        validate=False,
+    )
+    for name, entry in components.items():
+        for string in entry.get("strings", ()):
+            nlp.vocab.strings.add(string)
+        state = entry["state"]
+        state["model"] = srsly.msgpack_dumps(with_weights(state["model"], np.float32))
+        component: Any = nlp.get_pipe(name)
+        component.from_bytes(srsly.msgpack_dumps(state), exclude=["vocab"])
+        for role in component.labels if name == ROLES else ():
+            nlp.vocab.strings.add(role)
+    return nlp
+
+
+def _components(content: bytes) -> dict[str, Any]:
+    try:
+        part: Any = srsly.msgpack_loads(content)
+        version = part["format"]
+        components: dict[str, Any] = part["components"]
+    except (ValueError, TypeError, LookupError) as error:
+        raise PipelineError(
+            f"the shipped pipeline is damaged ({error!r}): reinstall recallm", model=NAME
+        ) from error
+    if version != FORMAT:
+        raise PipelineError(
+            f"the shipped pipeline has format {version!r}, this version of recallm reads "
+            f"{FORMAT}: reinstall recallm",
+            model=NAME,
+        )
+    return components
+
+
+def with_weights(model: dict[str, Any], kind: type[np.floating[Any]]) -> dict[str, Any]:
+    """A serialized thinc model with its parameters as `kind` of float."""
+    params = [
+        {k: None if v is None else np.asarray(v, dtype=kind) for k, v in node.items()}
+        for node in model["params"]
+    ]
+    return model | {"params": params}

@@ -1,0 +1,386 @@
+"""Facts: the triplets of a sentence in the form in which the graph keeps them.
+
+Open triplets stay near the words of their sentence: ⟨Joe Biden, is, the president of the United
+States⟩. A fact names a relation between two things: ⟨Joe Biden, president of, United States⟩.
+
+* A noun with an owner is a relation, whichever stands first: "Oslo is the capital of Norway",
+  "Norway's capital is Oslo", "Oslo, the capital of Norway", "Oslo became the capital of Norway".
+* What somebody's quality is stands behind the quality: "Ada's age is 34", "Ada is 34 years old".
+* A predicate needs no "be" before a participle or an adjective: "founded in", "married to".
+* Dates of births, deaths and foundations are objects: "BMW was founded in Munich in 1916".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Final, NamedTuple
+
+from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
+
+from recallm.english.syntax.clause_parts import coordinated, preposition
+from recallm.english.syntax.drafts import Draft
+from recallm.english.syntax.modality import QUESTION
+from recallm.english.syntax.names import name_around
+from recallm.english.syntax.phrases import noun_phrase
+from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.model import Mark
+
+__all__ = ["fact_drafts"]
+
+_OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from"))
+"""Prepositions between a role and whose role it is: "engineer at BMW"."""
+
+_OF: Final = "of"
+_BE: Final = "be "
+_PLACES: Final = frozenset(("in", "at", "near"))
+_IN_ROLES: Final = frozenset(("amod", "compound", "nmod:desc"))
+_FRESH: Final = frozenset(("current", "present", "new", "own"))
+"""Adjectives that make no other relation: "the current CEO of"."""
+
+_MEASURES: Final = {
+    "old": "age",
+    "tall": "height",
+    "high": "height",
+    "long": "length",
+    "wide": "width",
+    "deep": "depth",
+}
+"""The quality that an adjective behind a measure tells."""
+
+_COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "title"))
+_DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
+_YEARS: Final = frozenset(("year", "years"))
+_PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
+_PERSONS: Final = ("PER", "PERSON")
+_DIGITS_OF_YEAR: Final = 4
+
+
+class _Role(NamedTuple):
+    """A noun with its owners: "the president of the United States" is ("president of", its owners'
+    heads)."""
+
+    words: str
+    owners: list[int]
+
+
+def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
+    """The facts among the open triplets of a sentence, and those that the facts' own rules find,
+    each once. A question states none."""
+    reader = _Reader(tree)
+    drafts = [draft for draft in drafts if draft.modality != QUESTION]
+    stating = [draft.clause is not None or draft.construction in _COPULAS for draft in drafts]
+    facts = [fact for draft in compress(drafts, stating) for fact in reader.facts(draft)]
+    # Modifiers last: they leave out the nouns that became relations.
+    modifiers = compress(drafts, [not states for states in stating])
+    facts += [fact for draft in modifiers for fact in reader.modifiers(draft)]
+    found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Draft] = {}
+    for fact in facts:
+        found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
+    return list(found.values())
+
+
+class _Reader:
+    """Reads the drafts of one sentence. ``_used`` are the nouns that became relations."""
+
+    def __init__(self, tree: SentenceTree) -> None:
+        self._tree = tree
+        self._used: set[int] = set()
+
+    def facts(self, draft: Draft) -> Iterator[Draft]:
+        """The facts of a draft of a clause, of an apposition or of a title."""
+        if draft.construction in _COPULAS:
+            yield from self._of_predicate(draft)
+            return
+        if draft.object_head >= 0 and (change := self._assumed(draft)):
+            role, ends = change
+            changed = replace(draft, negated=draft.negated or ends)
+            yield from self._with_owners(changed, draft.subject_head, role)
+            return
+        yield from self._dated(draft)
+        yield from self._destination(draft)
+        if self._is_state(draft) and draft.clause is not None:
+            head = draft.clause.head
+            yield replace(draft, relation="be", object=[head], value="quality")
+        if draft.object:
+            yield self._valued(self._without_be(self._named(draft)))
+
+    def modifiers(self, draft: Draft) -> Iterator[Draft]:
+        """The facts of a possessor or of a place behind a noun. That somebody has what is "hers" is
+        none: "Ada sold her car"."""
+        if draft.construction == "possessor" and draft.relation != "have":
+            # "Ada's sister Ingrid": the role is between the name and the owner.
+            owner = _Role(f"{draft.relation.removeprefix('have ')} {_OF}", [draft.subject_head])
+            yield from self._with_owners(draft, draft.object_head, owner)
+        elif (
+            draft.construction == "place"
+            and draft.subject_head not in self._used
+            and self._tree.tags[draft.subject_head] == PROPN
+        ):
+            yield draft
+
+    # -- predicates ------------------------------------------------------------------------
+
+    def _of_predicate(self, draft: Draft) -> Iterator[Draft]:
+        """What a noun, an adjective or a number behind "be" states of the subject."""
+        tree, subject, head = self._tree, draft.subject_head, draft.object_head
+        placed = draft.relation.removeprefix(_BE) if draft.relation != "be" else ""
+        if placed:
+            role = self._role(subject)
+            if role and placed in _PLACES and tree.tags[subject] == NOUN:
+                self._used.add(subject)
+                words = f"{role.words.rpartition(' ')[0]} {placed}"
+                for owner in role.owners:
+                    yield self._fact(draft, owner, words, draft.object, head)
+            else:
+                yield self._named(draft)
+            return
+        if measure := self._measure(draft):
+            yield measure
+            return
+        if role := self._role(head):
+            self._used.add(head)
+            yield from self._with_owners(draft, subject, role)
+            return
+        role = self._role(subject) if tree.tags[subject] == NOUN else None
+        if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head]:
+            self._used.add(subject)
+            yield from self._with_owners(draft, head, role)
+        elif role and (self._valued(draft).value or self._is_value(head)):
+            self._used.add(subject)
+            words = role.words.rpartition(" ")[0]
+            for owner in role.owners:
+                value = self._fact(draft, owner, words, draft.object, head)
+                yield replace(value, value=value.value or "quality")
+        else:
+            yield self._valued(self._named(draft))
+
+    def _with_owners(self, draft: Draft, bearer: int, role: _Role) -> Iterator[Draft]:
+        """A fact of who bears a role, for each of its owners."""
+        for owner in role.owners:
+            yield self._fact(draft, bearer, role.words, self._phrase(owner), owner)
+
+    def _fact(
+        self, draft: Draft, subject: int, relation: str, object_: Sequence[int], head: int
+    ) -> Draft:
+        """A draft with other places."""
+        tree = self._tree
+        subject = self._name_of(subject)
+        fact = replace(
+            draft,
+            subject=self._phrase(subject),
+            subject_head=subject,
+            object=[*object_],
+            object_head=head,
+            relation=relation,
+            words=" ".join(filter(None, (tree.text(draft.predicate) or "is", relation))),
+        )
+        return self._valued(fact)
+
+    def _measure(self, draft: Draft) -> Draft | None:
+        """⟨Ada, age, 34⟩ of "Ada is 34 years old", ⟨tower, height, 330 metres⟩; of a person also
+        "Ada is 34"."""
+        tree, head = self._tree, draft.object_head
+        for adjective in range(max(head, 2), min(head + 3, len(tree))):
+            number, unit = adjective - 2, adjective - 1
+            if tree.lowered[adjective] in _MEASURES and _has_digit(tree, number):
+                is_age = tree.lowered[adjective] == "old" and tree.lowered[unit] in _YEARS
+                tokens = [number] if is_age else [number, unit]
+                words = _MEASURES[tree.lowered[adjective]]
+                fact = self._fact(draft, draft.subject_head, words, tokens, number)
+                return replace(fact, object=tokens, value="number")
+        is_person = tree.entity_labels.get(draft.subject_head) in _PERSONS
+        text = tree.words[head].text
+        if is_person and len(draft.object) == 1 and text.isdigit() and len(text) < _DIGITS_OF_YEAR:
+            return self._fact(draft, draft.subject_head, "age", [head], head)
+        return None
+
+    # -- roles -----------------------------------------------------------------------------
+
+    def _role(self, noun: int) -> _Role | None:
+        """A noun with its owners; None where it has none, and where it is a name of its own."""
+        tree = self._tree
+        if noun < 0 or tree.tags[noun] not in (NOUN, PROPN, NUM, ADJ):
+            return None
+        owned = next((i for i in tree.children[noun] if tree.relations[i] == "nmod:poss"), -1)
+        if owned >= 0 and tree.tags[noun] == NOUN:
+            return _Role(f"{self._role_words(noun)} {_OF}", coordinated(tree, owned))
+        if found := self._owner_behind(noun):
+            owner, preposition_ = found
+            if tree.lowered[noun] == "one" and preposition_ == _OF:
+                return self._role(owner)
+            if tree.tags[noun] not in (NOUN, PROPN) or self._is_one_name(noun, owner):
+                return None
+            return _Role(f"{self._role_words(noun)} {preposition_}", coordinated(tree, owner))
+        before = noun - 1
+        is_company = tree.entity_labels.get(before) == "ORG" and tree.tags[noun] == NOUN
+        if is_company and tree.heads[before] == noun and tree.bases[before] == "compound":
+            return _Role(f"{tree.words[noun].text} {_OF}", [before])  # "Apple CEO"
+        return None
+
+    def _owner_behind(self, noun: int) -> tuple[int, str] | None:
+        """Whose a noun is by a phrase behind it, "of" first, and the preposition."""
+        tree = self._tree
+        found: list[tuple[bool, int, str]] = []
+        # "the chairman and CEO of Microsoft": the owner may hang from the last noun.
+        for bearer in coordinated(tree, noun) if tree.bases[noun] != "conj" else [noun]:
+            for i in tree.children[bearer]:
+                case = preposition(tree, i) if tree.relations[i] == "nmod" and i > bearer else []
+                word = tree.text(case).lower()
+                if word in _OWNING and not tree.is_time(i) and (word == _OF or bearer == noun):
+                    found.append((word != _OF, i, word))
+        return min(found)[1:] if found else None
+
+    def _is_one_name(self, noun: int, owner: int) -> bool:
+        """Whether a noun and what stands behind "of" are one name: "the Bank of England"."""
+        labels, tree = self._tree.entity_labels, self._tree
+        return tree.tags[noun] == PROPN and all(i in labels for i in range(noun, owner + 1))
+
+    def _role_words(self, noun: int) -> str:
+        """A noun with the words before it that make it another role, in the singular: "former
+        CEO", "phone number"."""
+        tree = self._tree
+        first = tree.written_together(noun)[0]
+        while first > 0 and tree.relations[first - 1] in _IN_ROLES:
+            if tree.heads[first - 1] != noun:
+                break
+            first -= 1
+        while first < noun and tree.lowered[first] in _FRESH:
+            first += 1
+        word, before = tree.words[noun].text, tree.text([*range(first, noun + 1)])
+        singular = word
+        if tree.tags[noun] == NOUN and tree.lowered[noun].endswith("s"):
+            singular = tree.lemmas[noun].lower()
+        return before[: len(before) - len(word)] + singular
+
+    def _assumed(self, draft: Draft) -> tuple[_Role, bool] | None:
+        """The role that a verb says to begin ("became the director of", "was elected mayor of"), or
+        to end ("resigned as CEO of"): then the second is true."""
+        tree, clause = self._tree, draft.clause
+        if clause is None:
+            return None
+        verb = tree.lowered[clause.head] if clause.passive else tree.base_form(clause.head)
+        case = preposition(tree, draft.object_head)
+        is_as = draft.relation.endswith(" as") or (bool(case) and tree.lowered[case[0]] == "as")
+        ends = is_as and verb in WORDS["role_ending_verbs"]
+        begins = verb in WORDS["role_verbs_as" if is_as else "role_verbs"]
+        role = self._role(draft.object_head) if begins or ends else None
+        return (role, ends) if role else None
+
+    # -- ends ------------------------------------------------------------------------------
+
+    def _named(self, draft: Draft) -> Draft:
+        """A draft whose subject and object are the names beside their nouns: "sister Ingrid"."""
+        subject, head = self._name_of(draft.subject_head), self._name_of(draft.object_head)
+        changes: dict[str, object] = {}
+        if subject != draft.subject_head:
+            changes |= {"subject_head": subject, "subject": self._phrase(subject)}
+        if head != draft.object_head:
+            changes |= {"object_head": head, "object": self._phrase(head)}
+        return replace(draft, **changes) if changes else draft  # type: ignore[arg-type]
+
+    def _phrase(self, head: int) -> list[int]:
+        """The name that a token belongs to, else its noun phrase."""
+        return name_around(self._tree, head) or noun_phrase(self._tree, head)
+
+    def _name_of(self, noun: int) -> int:
+        """The name behind a common noun, else the noun."""
+        tree = self._tree
+        if noun >= 0 and tree.tags[noun] == NOUN:
+            for i in tree.children[noun]:
+                if i > noun and tree.tags[i] == PROPN and tree.bases[i] in ("flat", "appos"):
+                    return i
+        return noun
+
+    def _is_value(self, head: int) -> bool:
+        """Whether a phrase can be the value of a quality: a number, an adjective, or a noun without
+        an article."""
+        tree = self._tree
+        if tree.tags[head] in (NUM, ADJ) or tree.words[head].marks & Mark.DIGITS:
+            return True
+        if "@" in tree.lowered[head]:
+            return True
+        is_bare = tree.child(head, "det", "nmod:poss") < 0 and tree.tags[head] != PRON
+        return is_bare and not tree.lowered[head].endswith("s")
+
+    def _valued(self, draft: Draft) -> Draft:
+        """A draft whose object, where it is a number or a date, is that value as a whole."""
+        tree, head = self._tree, draft.object_head
+        if head < 0 or not draft.object:
+            return draft
+        together = tree.written_together(head)
+        if _has_digit(tree, head) and len(together) > 1:
+            is_date = _DATE.fullmatch(tree.text(together))
+            return replace(draft, object=together, value="date" if is_date else "number")
+        if tree.is_time(head) and any(_has_digit(tree, i) for i in draft.object):
+            return replace(draft, value="date")
+        counts = any(
+            _has_digit(tree, i) and tree.relations[i] in ("nummod", "compound")
+            for i in tree.children[head]
+        )
+        if counts and (tree.lowered[head] in WORDS["units"] or tree.words[head].marks & Mark.UNIT):
+            return replace(draft, value="number")
+        if _has_digit(tree, head):
+            return replace(draft, value="number")
+        return draft
+
+    def _without_be(self, draft: Draft) -> Draft:
+        """A passive or an adjective without "be": "founded in", "married to"."""
+        relation = draft.relation.removeprefix(_BE)
+        is_state = draft.construction.startswith(("passive", "copula oblique"))
+        if not is_state or draft.modality or relation == draft.relation:
+            return draft
+        return replace(draft, relation=relation)
+
+    def _is_state(self, draft: Draft) -> bool:
+        """Whether a passive in the present tells how something is: "are divorced"."""
+        clause = draft.clause
+        if clause is None or draft.construction != "passive alone" or draft.modality:
+            return False
+        return any(self._tree.lowered[i] in _PRESENT for i in clause.auxiliaries)
+
+    def _destination(self, draft: Draft) -> Iterator[Draft]:
+        """Where something goes to, beside where it comes from: "moved from Oslo to Bergen"."""
+        tree, clause = self._tree, draft.clause
+        origin = draft.relation.removesuffix(" from")
+        if clause is None or clause.objects or origin == draft.relation:
+            return
+        for phrase in clause.obliques:
+            if tree.text(phrase.case).lower() == "to":
+                tokens = self._phrase(phrase.head)
+                relation = f"{origin} to"
+                yield replace(draft, object=tokens, object_head=phrase.head, relation=relation)
+
+    def _dated(self, draft: Draft) -> Iterator[Draft]:
+        """The date of a birth, a death, a foundation or their like, as an object."""
+        tree, clause = self._tree, draft.clause
+        if clause is None or draft.modality:
+            return
+        verb = tree.base_form(clause.head)
+        forms = {verb, tree.lowered[clause.head]}
+        if not forms & WORDS["dated_verbs"] or (clause.objects and not clause.passive):
+            return
+        first = tree.lowered[clause.head] if clause.passive else verb
+        for phrase in clause.obliques:
+            if phrase.head == draft.object_head or not tree.is_time(phrase.head):
+                continue
+            tokens = noun_phrase(tree, phrase.head)
+            case = [i for i in tokens if tree.bases[i] == "case"] + phrase.case
+            tokens = [i for i in tokens if i not in case]
+            together = tree.written_together(phrase.head)
+            tokens = together if len(together) > 1 else tokens
+            if not case or not any(_has_digit(tree, i) for i in tokens):
+                continue
+            yield replace(
+                draft,
+                object=tokens,
+                object_head=phrase.head,
+                relation=f"{first} {tree.lowered[case[0]]}",
+                value="date",
+            )
+
+
+def _has_digit(tree: SentenceTree, token: int) -> bool:
+    return bool(tree.words[token].marks & (Mark.DIGITS | Mark.NUMERAL))

@@ -1,0 +1,158 @@
+"""What makes a clause less than a plain assertion: modality, and negation.
+
+The modality of a clause is the word that says so ("may", "plan to", "if"), from its auxiliaries,
+its adverbs, the word that subordinates it, or the verb that governs it. The first of these counts.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spacy.symbols import AUX
+
+from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.model import Mark
+
+__all__ = [
+    "ATTITUDES",
+    "ATTITUDE_NOUNS",
+    "QUESTION",
+    "REPORTING",
+    "infinitive_modality",
+    "is_negated",
+    "negation_words",
+    "own_modality",
+]
+
+QUESTION: Final = "question"
+"""The modality of what a question asks."""
+
+_MODALS: Final = {
+    "may": "may",
+    "might": "might",
+    "can": "can",
+    "ca": "can",
+    "could": "could",
+    "will": "will",
+    "wo": "will",
+    "'ll": "will",
+    "’ll": "will",
+    "would": "would",
+    "'d": "would",
+    "’d": "would",
+    "shall": "shall",
+    "sha": "shall",
+    "should": "should",
+    "must": "must",
+    "ought": "ought to",
+    "cannot": "can",
+}
+"""Auxiliaries by which nothing is asserted."""
+
+_ADVERBS: Final = WORDS["modal_adverbs"]
+
+_MARKS: Final = frozenset(("if", "unless", "whether", "lest", "provided", "supposing", "assuming"))
+_MARKS_OF_TWO: Final = frozenset(
+    ("as if", "as though", "in case", "instead of", "rather than", "even if", "only if")
+)
+
+_POSSIBLE: Final = WORDS["unrealised"]
+"""Verbs and adjectives whose infinitive is not said to be so: "wants to move"."""
+
+_GERUND_VERBS: Final = WORDS["unrealised_gerund"]
+"""Verbs whose gerund is not said to be so: "considered moving"."""
+
+REPORTING: Final = WORDS["reporting"]
+"""Verbs of speech."""
+
+ATTITUDES: Final = WORDS["attitudes"]
+"""Verbs whose clause is not said to be so: "thinks that Ada lives in Rome"."""
+
+ATTITUDE_NOUNS: Final = WORDS["attitude_nouns"]
+"""Nouns whose clause is not said to be so: "the rumour that Ada left"."""
+
+_NEGATIONS: Final = frozenset(("not", "n't", "n’t", "nt", "never", "neither", "nor", "cannot"))
+_NEGATING: Final = frozenset(("no", "nobody", "nothing", "none", "nowhere", "neither", "nor"))
+_HARDLY: Final = frozenset(("hardly", "barely", "scarcely"))
+
+
+def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:
+    """The modality by a clause's own auxiliaries, adverbs and subordinating word."""
+    lowered, relations = tree.lowered, tree.relations
+    mark = adverb = ""
+    for i in tree.children[head]:
+        relation, word = relations[i], lowered[i]
+        if relation in ("aux", "aux:pass", "cop"):
+            if (modal := _MODALS.get(word)) and not _is_had(tree, i, cop if cop >= 0 else head):
+                return modal
+        elif relation == "mark" or relation == "case":
+            if word in _MARKS:
+                mark = word
+            elif i + 1 < len(tree) and f"{word} {lowered[i + 1]}" in _MARKS_OF_TWO:
+                mark = f"{word} {lowered[i + 1]}"
+        elif relation == "advmod" and word in _ADVERBS:
+            adverb = word
+    if head > 0 and tree.tags[head - 1] == AUX and lowered[head - 1] in _MODALS:
+        return _MODALS[lowered[head - 1]]
+    if head > 0 and lowered[head - 1] in _ADVERBS:
+        adverb = lowered[head - 1]
+    return mark or adverb
+
+
+def _is_had(tree: SentenceTree, auxiliary: int, verb: int) -> bool:
+    """Whether "'d" stands for "had": a participle follows."""
+    if tree.lowered[auxiliary] not in ("'d", "’d"):
+        return False
+    word = tree.words[verb]
+    return bool(word.marks & Mark.PAST) or tree.lowered[verb] not in (tree.base_form(verb), "be")
+
+
+def negation_words(tree: SentenceTree, head: int) -> list[int]:
+    """The words among a clause's own that negate it: "not", "never", "no longer"."""
+    lowered, found = tree.lowered, []
+    for i in tree.children[head]:
+        word = lowered[i]
+        if tree.bases[i] not in ("advmod", "aux", "cc", "det", "mark", "case"):
+            continue
+        behind = lowered[i + 1] if i + 1 < len(tree) else ""
+        if (word in _NEGATIONS and behind not in ("only", "just", "merely")) or word in _HARDLY:
+            found.append(i)
+        elif word in ("longer", "more") and i > 0 and lowered[i - 1] == "no":
+            found += [i - 1, i]
+        elif word == "without" or (word == "no" and tree.bases[i] == "advmod"):
+            found.append(i)
+    return found or _just_before(tree, head)
+
+
+def _just_before(tree: SentenceTree, verb: int) -> list[int]:
+    """A negation just before a verb, whatever the parser makes of it."""
+    lowered = tree.lowered
+    if verb > 1 and lowered[verb - 2] == "no" and lowered[verb - 1] in ("longer", "more"):
+        return [verb - 2, verb - 1]
+    if verb > 0 and lowered[verb - 1] in ("never", "not", "n't", "n’t"):
+        return [verb - 1]
+    return []
+
+
+def is_negated(tree: SentenceTree, argument: int) -> bool:
+    """Whether a subject or an object negates its clause: "nobody", "no car", "neither"."""
+    if tree.lowered[argument] in _NEGATING:
+        return True
+    return any(
+        tree.lowered[i] in ("no", "neither") and tree.bases[i] in ("det", "cc", "advmod")
+        for i in tree.children[argument]
+    )
+
+
+def infinitive_modality(tree: SentenceTree, governor: int, *, gerund: bool) -> str:
+    """The modality of an infinitive or gerund by the word that governs it: "want to", "able to";
+    empty for "begin", "manage" and their like, by which it is so."""
+    lemma = tree.base_form(governor)
+    if gerund:
+        return lemma if lemma in _GERUND_VERBS else ""
+    if tree.lowered[governor] in ("going", "gon", "gonna"):
+        return "going to"
+    if tree.lowered[governor] in ("supposed", "expected", "meant", "required", "allowed"):
+        lemma = tree.lowered[governor]
+        return f"{lemma} to"
+    return f"{lemma} to" if lemma in _POSSIBLE else ""

@@ -1,0 +1,363 @@
+"""Names in a sentence's tree, and lists of names.
+
+A small parser cuts rare names apart, and takes lists of them for appositions or for sentences of
+their own. The words give it away: capitals in a row are one name, and names between commas and
+"and" are one list, whose first name stands where the list does.
+
+* "Dorothea Altemus is employed by Pfizer": one subject.
+* "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers": three subjects of one verb.
+* "Ada's sister Ingrid lives in Rome": a noun with a subject and no copula is a verb.
+* "Ada does not like coffee": a preposition with a subject or an auxiliary is a verb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
+
+from recallm.english.syntax.tree import SentenceTree
+from recallm.model import Mark
+
+__all__ = ["mend_names", "name_around"]
+
+_MISTAKEN: Final = frozenset((ADJ, ADV, NOUN, VERB, X))
+"""Tags that names get by mistake."""
+
+_NEVER: Final = Mark.PRONOUN | Mark.TIME | Mark.TIME_NUMBER | Mark.NUMERAL | Mark.AUXILIARY
+_PLACES: Final = frozenset(
+    ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent", "nmod", "nmod:poss")
+)
+"""Relations of a noun phrase to the word that it belongs to."""
+
+_IN_NAMES: Final = frozenset(("flat", "compound", "nmod", "amod", "nummod", "punct", "case"))
+_OF_NOUNS: Final = frozenset(("cop", "det", "nmod:poss", "case", "amod", "aux"))
+_COMPLEMENTS: Final = ("obl", "obj", "nmod")
+_AND: Final = frozenset(("and", "&", "or"))
+
+Name = tuple[int, int]
+"""The first token of a name, and the one behind its last."""
+
+
+def mend_names(tree: SentenceTree) -> None:
+    """Correct what the words of names give away."""
+    before = [*tree.heads], [*tree.relations], [*tree.tags]
+    _mend(tree)
+    if not _is_whole(tree):
+        tree.tags = before[2]
+        for i, (head, relation) in enumerate(zip(*before[:2], strict=True)):
+            tree.move(i, head, relation)
+
+
+def _is_whole(tree: SentenceTree) -> bool:
+    """Whether each token hangs from a root."""
+    found = [i for i, head in enumerate(tree.heads) if head < 0]
+    for i in found:
+        found += tree.children[i]
+    return len(found) == len(tree)
+
+
+def _mend(tree: SentenceTree) -> None:
+    for i in range(len(tree)):
+        if tree.bases[i] == "case":
+            _mend_preposition(tree, i)
+        elif tree.tags[i] == AUX and tree.heads[i] < 0:
+            _mend_copula(tree, i)
+    names = list(_names(tree, range(len(tree))))
+    for name in names:
+        _join(tree, name)
+        _mend_title(tree, name)
+    for names_in_row in _lists(tree, names):
+        _mend_list(tree, names_in_row)
+    for i in range(len(tree)):
+        if tree.tags[i] == NOUN and _is_mistaken_noun(tree, i):
+            tree.tags[i] = VERB
+        elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
+            _mend_second_verb(tree, i)
+
+
+def name_around(tree: SentenceTree, token: int) -> list[int]:
+    """The tokens of the name that a token belongs to, "Bank of America" as a whole; none where it
+    belongs to no name."""
+    start = token  # the whole sentence would be read again for each word of a long list
+    while start and (_is_name(tree, start - 1, inside=True) or tree.lowered[start - 1] == "-"):
+        start -= 1
+    for first, behind in _names(tree, range(start, token + 1)):
+        if token < behind:
+            is_of = behind + 1 < len(tree) and tree.lowered[behind] == "of"
+            if is_of and tree.tags[behind + 1] == PROPN and tree.tags[behind - 1] == PROPN:
+                following = name_around(tree, behind + 1)
+                behind = following[-1] + 1 if following else behind
+            return [*range(first, behind)]
+    return []
+
+
+def _names(tree: SentenceTree, starts: range) -> Iterator[Name]:
+    """The runs of words that are names and begin at ``starts``, in textual order."""
+    i = starts.start
+    while i < starts.stop:
+        end = i
+        while end < len(tree) and (_is_name(tree, end, inside=end > i) or _is_hyphen(tree, end, i)):
+            end += 1
+        if end > i:
+            yield i, end
+        i = max(end, i + 1)
+
+
+def _is_name(tree: SentenceTree, i: int, *, inside: bool) -> bool:
+    word = tree.words[i]
+    if not word.is_word or word.marks & _NEVER:
+        return False
+    if not word.is_capitalised:
+        # "Ludwig van Beethoven"
+        return inside and i in tree.entity_labels and tree.tags[i] == PROPN
+    if tree.tags[i] == PROPN:
+        return True
+    if tree.tags[i] not in _MISTAKEN or not word.text[1:].islower():
+        return False
+    behind = i + 1
+    begins_name = (
+        behind < len(tree) and tree.tags[behind] == PROPN and tree.words[behind].is_capitalised
+    )
+    if i == 0:
+        # Any word begins a sentence with a capital.
+        is_flat = begins_name and tree.heads[behind] == i and tree.bases[behind] == "flat"
+        return is_flat or (begins_name and {i, behind} <= tree.entity_labels.keys())
+    is_attribute = tree.bases[i] == "amod" and not begins_name
+    return inside or i in tree.entity_labels or begins_name or not is_attribute
+
+
+def _is_hyphen(tree: SentenceTree, i: int, first: int) -> bool:
+    """Whether a token is a hyphen between two parts of a name: "Ann-Kathrin"."""
+    if tree.lowered[i] != "-" or i == first or i + 1 >= len(tree):
+        return False
+    together = tree.written_together(i)
+    return i - 1 in together and i + 1 in together and _is_name(tree, i + 1, inside=True)
+
+
+def _join(tree: SentenceTree, name: Name) -> None:
+    """Hang the words of a name from one of them, unless they hang together already."""
+    words = range(*name)
+    outer = [i for i in words if tree.heads[i] not in words]
+    if len(words) < 2 or not outer:
+        return
+    main = _main(tree, outer)
+    top = next((i for i in outer if not any(tree.is_below(i, j) for j in outer if j != i)), main)
+    if main != top:
+        tree.move(main, tree.heads[top], tree.relations[top])
+    for i in words:
+        if i != main and (i in outer or tree.bases[i] not in _IN_NAMES):
+            tree.move(i, main, "flat")
+        tree.tags[i] = PROPN if tree.words[i].is_capitalised else tree.tags[i]
+    for i in words:
+        for child in [j for j in tree.children[i] if i != main and j not in words]:
+            tree.move(child, main, tree.relations[child])
+
+
+def _mend_title(tree: SentenceTree, name: Name) -> None:
+    """Hang a name from the noun before it that says whose it is ("my brother Tom", "Norway's king,
+    Harald,", "the king of Norway, Harald,"), and a company from the role between it and a name
+    ("Apple CEO Tim Cook")."""
+    outer = [i for i in range(*name) if tree.heads[i] not in range(*name)]
+    if not outer:
+        return
+    own = outer[0]
+    above, noun = tree.heads[own], name[0] - 1
+    has_comma = noun > 0 and tree.lowered[noun] == ","
+    noun -= has_comma
+    if tree.bases[own] == "appos" and above >= 0 and tree.bases[above] == "nmod":
+        bearer = tree.heads[above]
+        if has_comma and tree.tags[bearer] == NOUN and tree.child(bearer, "det") >= 0:
+            tree.move(own, bearer, "appos")
+        return
+    if noun < 1 or tree.tags[noun] != NOUN or tree.is_time(noun):
+        return
+    before = noun - 1
+    if tree.relations[noun] == "nmod:desc" and tree.heads[own] == before:
+        tree.move(own, tree.heads[before], tree.relations[before])
+        tree.move(before, noun, "compound")
+        tree.move(noun, own, "nmod:desc")
+        for i in [*tree.children[before]]:
+            tree.move(i, own, tree.relations[i])
+    elif tree.child(noun, "nmod:poss") < 0:
+        return
+    elif tree.heads[noun] == own and not has_comma:
+        tree.move(noun, above, tree.relations[own])
+        for i in [i for i in tree.children[own] if i not in range(*name)]:
+            tree.move(i, noun, tree.relations[i])
+        tree.move(own, noun, "flat")
+    elif tree.bases[own] == "nsubj" and (
+        (tree.heads[noun], tree.bases[noun]) == (above, "nsubj")
+        or (tree.bases[noun] == "conj" and not has_comma)
+    ):
+        tree.move(own, noun, "appos" if has_comma else "flat")
+
+
+def _main(tree: SentenceTree, tokens: Sequence[int]) -> int:
+    """The token that stands for others: one in the place of a noun phrase, else the first."""
+    return next((i for i in tokens if tree.relations[i] in _PLACES), tokens[0])
+
+
+def _lists(tree: SentenceTree, names: Sequence[Name]) -> list[list[Name]]:
+    """Names in a row: "Ann Alba, Bo Berg, and Cy Cole"."""
+    found: list[list[Name]] = []
+    begins = {first: (first, behind) for first, behind in names}
+    taken = -1
+    for name in names:
+        if name[0] <= taken:
+            continue
+        row, is_closed = [name], False
+        while not is_closed:
+            i = row[-1][1]
+            i += i < len(tree) and tree.lowered[i] == ","
+            if i < len(tree) and tree.lowered[i] in _AND:
+                is_closed, i = True, i + 1
+            if i == row[-1][1] or i not in begins:
+                is_closed = is_closed and i in begins
+                break
+            row.append(begins[i])
+        if is_closed and len(row) > 1:
+            found.append(row)
+            taken = row[-1][1]
+    return found
+
+
+def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
+    """Coordinate names in a row under the first."""
+    begin, end = names[0][0], names[-1][1]
+    inside = range(begin, end)
+    heads = [
+        _main(tree, [i for i in range(*name) if tree.heads[i] not in range(*name)] or [name[0]])
+        for name in names
+    ]
+    outer = [i for i in inside if tree.heads[i] not in inside]
+    places = {(tree.heads[i], tree.bases[i]) for i in outer if tree.relations[i] in _PLACES}
+    if len(places) > 1 or not outer:
+        return  # "In Rome, Ann and Bo met": no list
+    first, verb = heads[0], _verb_behind(tree, end, inside)
+    placed = [i for i in outer if tree.relations[i] in _PLACES]
+    main = placed[0] if placed else outer[0]
+    head, relation = tree.heads[main], tree.relations[main]
+    if verb >= 0 and tree.heads[verb] in inside:
+        relations = [tree.relations[i] for i in inside if tree.heads[i] == verb]
+        above = [i for i in outer if tree.heads[i] != verb]
+        head, relation = (tree.heads[above[0]], tree.relations[above[0]]) if above else (-1, "root")
+        tree.move(verb, head, relation)
+        head = verb
+        relation = next((place for place in relations if place in _PLACES), "nsubj")
+    elif verb >= 0:
+        head, relation = verb, relation if relation in _PLACES and head == verb else "nsubj"
+    elif relation not in _PLACES or (begin - 1 == head and tree.tags[head] == VERB):
+        if head < 0 or head >= begin or tree.tags[head] != VERB:
+            return
+        relation = "obj"
+    for i in inside:
+        if tree.lowered[i] in (",", *_AND):
+            continue
+        for child in [j for j in tree.children[i] if j not in inside and i not in heads]:
+            tree.move(child, verb if verb >= 0 and child > verb else first, tree.relations[child])
+    tree.move(first, head, relation)
+    for own, name in zip(heads, names, strict=True):
+        for i in range(*name):
+            if i != own and tree.heads[i] not in range(*name):
+                tree.move(i, own, "flat")
+            tree.tags[i] = PROPN
+        if own != first:
+            tree.move(own, first, "conj")
+            for i in [*tree.children[own]]:
+                if i >= end:
+                    tree.move(i, verb if verb >= 0 else head, tree.relations[i])
+    last = heads[-1]
+    for i in inside:
+        if tree.lowered[i] in _AND:
+            tree.move(i, last, "cc")
+        elif tree.lowered[i] == ",":
+            tree.move(i, last, "punct")
+    if verb >= 0:
+        for i in [i for i in tree.children[first] if i > end]:
+            tree.move(i, verb, tree.relations[i])
+
+
+def _verb_behind(tree: SentenceTree, behind: int, names: range) -> int:
+    """The verb or the predicate whose subject stands just before it; -1 if there is none."""
+    if behind >= len(tree):
+        return -1
+    if tree.tags[behind] == AUX:
+        predicate = tree.heads[behind]
+        return predicate if predicate > behind else -1
+    if tree.heads[behind] in names or any(
+        tree.heads[i] == behind and tree.bases[i] in ("nsubj", "compound") for i in names
+    ):
+        is_verb = tree.tags[behind] == VERB or (
+            tree.tags[behind] == NOUN and tree.child(behind, *_COMPLEMENTS) >= 0
+        )
+        return behind if is_verb else -1
+    return -1
+
+
+def _is_mistaken_noun(tree: SentenceTree, noun: int) -> bool:
+    """Whether a noun has a subject just before it and nothing of a noun."""
+    subject = tree.child(noun, "nsubj")
+    if subject < 0 or subject > noun or tree.lowered[noun] == tree.lowered[subject]:
+        return False
+    if any(
+        tree.relations[i] in _OF_NOUNS and tree.lowered[i] not in ("no", "longer")
+        for i in tree.children[noun]
+    ):
+        return False
+    return tree.child(noun, *_COMPLEMENTS) >= 0
+
+
+def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
+    """Make "lives" a verb in "Ada works for Cisco and lives in Oslo", where the parser coordinates
+    it with the name: a bare form in -s behind a conjunction and before a phrase, after a verb in
+    -s."""
+    root = next((i for i, head in enumerate(tree.heads) if head < 0), 0)
+    forms = (tree.lowered[root], tree.lowered[noun])
+    is_bare = noun > root and tree.lowered[noun - 1] in ("and", "but")
+    if not is_bare or tree.tags[root] != VERB or not all(form.endswith("s") for form in forms):
+        return
+    phrases = [
+        i
+        for i, head in enumerate(tree.heads)
+        if i > noun + 1
+        and tree.tags[noun + 1] == ADP
+        and tree.bases[i] in ("obl", "nmod")
+        and head in (noun, tree.heads[noun])
+    ]
+    if not phrases:
+        return
+    tree.tags[noun] = VERB
+    tree.move(noun, root, "conj")
+    tree.move(noun - 1, noun, "cc")
+    for i in phrases:
+        tree.move(i, noun, "obl")
+
+
+def _mend_copula(tree: SentenceTree, verb: int) -> None:
+    """Make the second of two subjects of "be" the predicate: "Ann is a doctor"."""
+    subjects = [i for i in tree.children[verb] if tree.bases[i] == "nsubj"]
+    if len(subjects) != 2 or not subjects[0] < verb < subjects[1]:
+        return
+    predicate = subjects[1]
+    if tree.child(predicate, "case") >= 0 or tree.tags[predicate] not in (NOUN, PROPN):
+        return
+    for i in [i for i in tree.children[verb] if i != predicate]:
+        relation = "nmod" if i > predicate and tree.bases[i] == "obl" else tree.relations[i]
+        tree.move(i, predicate, relation)
+    tree.move(predicate, -1, "root")
+    tree.move(verb, predicate, "cop")
+
+
+def _mend_preposition(tree: SentenceTree, verb: int) -> None:
+    """Make a preposition that has a subject a verb, with the noun behind it as its object."""
+    noun = tree.heads[verb]
+    if noun < verb or tree.child(verb, "nsubj", "aux") < 0:
+        return
+    head, relation = tree.heads[noun], tree.relations[noun]
+    for i in [i for i in tree.children[noun] if i < verb or tree.relations[i] == "punct"]:
+        tree.move(i, verb, tree.relations[i])
+    tree.move(verb, head, relation)
+    tree.move(noun, verb, "obj")
+    tree.tags[verb] = VERB

@@ -1,0 +1,289 @@
+"""A sentence's tree: its tokens with their heads, and the phrases that hang from a token.
+
+All indexes are of tokens, counted from the beginning of the sentence. The relations are those of
+Universal Dependencies (https://universaldependencies.org/u/dep).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from bisect import insort
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from spacy.symbols import NOUN, PROPN, VERB
+
+from recallm.model import Mark
+
+if TYPE_CHECKING:
+    from recallm.english.pipeline import TaggedText, Tree
+    from recallm.english.words import Word
+
+__all__ = ["LONGEST_PHRASE", "WORDS", "SentenceTree"]
+
+WORDS: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        files("recallm.english.syntax").joinpath("data/english.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The lists of ``data/english.toml``."""
+
+LONGEST_PHRASE: Final = 100
+"""Tokens. A longer phrase is cut, so that the phrases of a sentence cost linear time."""
+
+_CLOSING: Final = {'"': '"', "``": "''", "“": "”", "‘": "’", "(": ")", "[": "]", "{": "}", "'": "'"}
+_OPENING: Final = {closing: opening for opening, closing in _CLOSING.items()}
+_EDGE: Final = frozenset((",", ";", ":", ".", "-", "--", "–", "—", "...", "…", "!", "?", "*", "|"))
+_NOMINAL: Final = frozenset(
+    ("amod", "compound", "appos", "nmod", "nmod:desc", "nmod:unmarked", "dep", "flat", "list")
+)
+"""Relations to nouns, which the parser may take for those of ``_VERBAL``."""
+_VERBAL: Final = frozenset(
+    ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent", "obl:unmarked", "advmod", "aux")
+)
+_OF_NOUNS: Final = frozenset(("det", "nmod:poss", "amod", "nummod"))
+_MOST_STEPS: Final = 4
+_NO_RELATIONS: Final[frozenset[str]] = frozenset()
+
+
+class SentenceTree:
+    """The tree of one sentence of a parsed text.
+
+    ``first`` is the sentence's first token in the text, ``span`` is (first, last + 1). A head
+    outside of the sentence counts as none: the token is a root.
+
+    ``words``, ``lowered``, ``tags``, ``lemmas`` and ``relations`` run in parallel; ``heads`` are -1
+    for roots; ``children`` are ascending. ``bases`` are relations without their subtypes.
+    """
+
+    def __init__(self, tagged: TaggedText, tree: Tree, span: tuple[int, int]) -> None:
+        first, end = span
+        self.first = first
+        self._text = tagged.text
+        self._starts = tagged.starts[first:end]
+        self.words: Sequence[Word] = tagged.words[first:end]
+        self.lowered = [word.lowered for word in self.words]
+        self.tags = tagged.tags[first:end]
+        self.lemmas = tree.lemmas[first:end]
+        self.relations = tree.relations[first:end]
+        self.heads = [
+            head - first if first <= head < end and head - first != i else -1
+            for i, head in enumerate(tree.heads[first:end])
+        ]
+        self._mend(tagged.roles[first:end])
+        self._mend_subject()
+        self.bases = [relation.partition(":")[0] for relation in self.relations]
+        self.children: list[list[int]] = [[] for _ in self.heads]
+        for i, head in enumerate(self.heads):
+            if head >= 0:
+                self.children[head].append(i)
+        self.entity_labels: dict[int, str] = {
+            token - first: label
+            for begin, behind, label in tagged.entities
+            if first <= begin and behind <= end
+            for token in range(begin, behind)
+        }
+
+    def _mend_subject(self) -> None:
+        """Make the root of "Ada, a friend, lives in Rome" the subject of the verb, which the
+        parser coordinates with it."""
+        heads, relations = self.heads, self.relations
+        root = next((i for i, head in enumerate(heads) if head < 0), -1)
+        if root < 0 or self.tags[root] not in (NOUN, PROPN):
+            return
+        own = [i for i, head in enumerate(heads) if head == root]
+        verbs = [i for i in own if relations[i] == "conj"]
+        modified = any(relations[i] in ("acl:relcl", "appos", "acl") for i in own)
+        if len(verbs) != 1 or not modified or self.lowered[verbs[0] - 1] != ",":
+            return
+        verb = verbs[0]
+        below = [i for i, head in enumerate(heads) if head == verb]
+        relations_below = {relations[i] for i in below}
+        if relations_below & _OF_NOUNS or "cc" in relations_below:
+            return
+        if not relations_below & {"obl", "nmod", "obj", "advmod"}:
+            return
+        heads[root], heads[verb] = verb, -1
+        relations[root], relations[verb] = "nsubj", "root"
+        self.tags[verb] = VERB
+        for i in below:
+            relations[i] = "obl" if relations[i] == "nmod" else relations[i]
+        for i in own:
+            if relations[i] == "punct" and i > verb:
+                heads[i] = verb
+
+    def _mend(self, roles: Sequence[str]) -> None:
+        """Let the tagger's roles mend the parse of a sentence around its main verb.
+
+        In short sentences the parser takes verbs for nouns ("My sister studies law"), where the
+        tagger is right more often.
+        """
+        if roles.count("root") != 1 or (verb := roles.index("root")) >= len(self.heads):
+            return
+        heads, relations = self.heads, self.relations
+        root = verb
+        for _ in range(_MOST_STEPS):
+            if heads[root] < 0:
+                break
+            root = heads[root]
+        if root != verb:
+            if heads[root] >= 0 or any(relation.startswith("nsubj") for relation in relations):
+                return
+            heads[root], heads[verb] = verb, -1
+            relations[root], relations[verb] = roles[root], "root"
+        elif self.tags[verb] != VERB:
+            return
+        for i, role in enumerate(roles):
+            nominal = heads[i] in (root, verb) and relations[i] in _NOMINAL
+            if nominal and i not in (root, verb) and role in _VERBAL:
+                heads[i], relations[i] = verb, role
+                for j in range(max(0, i - _MOST_STEPS), i):
+                    if heads[j] == verb and roles[j] in _OF_NOUNS:
+                        heads[j], relations[j] = i, roles[j]
+
+    def move(self, token: int, head: int, relation: str) -> None:
+        """Hang a token with all below it from another one (-1: from none)."""
+        if (before := self.heads[token]) >= 0:
+            self.children[before].remove(token)
+        if head >= 0:
+            insort(self.children[head], token)
+        self.heads[token] = head
+        self.relations[token] = relation
+        self.bases[token] = relation.partition(":")[0]
+
+    def is_below(self, token: int, head: int) -> bool:
+        """Whether a token is another one, or hangs from it over any number of steps."""
+        steps = 0
+        while token >= 0 and steps <= len(self):
+            if token == head:
+                return True
+            token, steps = self.heads[token], steps + 1
+        return False
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def base_form(self, verb: int) -> str:
+        """A verb's base form. The lemmatizer may leave a doubled consonant ("plann"), and may take
+        a verb for a noun ("lives": "life")."""
+        lemma, form = self.lemmas[verb].lower(), self.lowered[verb]
+        doubled = len(lemma) > 3 and lemma[-1] == lemma[-2] and lemma[-1] in "bdgmnprt"
+        if doubled and form.startswith(lemma) and form != lemma:
+            return lemma[:-1]
+        if form[-1:] == "s" and self.tags[verb] == VERB and not form.startswith(lemma):
+            return _without_s(form) if lemma not in ("be", "have", "do", "go") else lemma
+        return lemma
+
+    def child(self, head: int, *relations: str) -> int:
+        """The first child with one of the relations, -1 if there is none."""
+        for i in self.children[head]:
+            if self.relations[i] in relations:
+                return i
+        return -1
+
+    def phrase(
+        self,
+        head: int,
+        *,
+        without: frozenset[str] = _NO_RELATIONS,
+        without_below: frozenset[str] = _NO_RELATIONS,
+        without_tokens: Iterable[int] = (),
+    ) -> list[int]:
+        """The tokens below ``head``, ascending, at most ``LONGEST_PHRASE``, without the punctuation
+        at their ends.
+
+        Left out are the subtrees of children of ``head`` by a relation of ``without``, of any
+        token below by one of ``without_below``, and of ``without_tokens``.
+        """
+        left_out = set(without_tokens)
+        relations, children = self.relations, self.children
+        found = [head]
+        stack = [
+            i
+            for i in children[head]
+            if relations[i] not in without
+            and relations[i] not in without_below
+            and i not in left_out
+        ]
+        while stack and len(found) < LONGEST_PHRASE:
+            i = stack.pop()
+            found.append(i)
+            if children[i]:
+                stack.extend(
+                    j
+                    for j in children[i]
+                    if relations[j] not in without_below and j not in left_out
+                )
+        found.sort()
+        return self._trimmed(found)
+
+    def _trimmed(self, tokens: list[int]) -> list[int]:
+        """Tokens without marks at their ends; quotes and brackets with a partner stay."""
+        lowered = self.lowered
+        start, end = 0, len(tokens)
+        while start < end:
+            first, last = lowered[tokens[start]], lowered[tokens[end - 1]]
+            if first in _EDGE:
+                start += 1
+            elif last in _EDGE:
+                end -= 1
+            elif first in _CLOSING and not self._has(tokens[start + 1 : end], _CLOSING[first]):
+                start += 1
+            elif last in _OPENING and not self._has(tokens[start : end - 1], _OPENING[last]):
+                end -= 1
+            else:
+                break
+        return tokens[start:end]
+
+    def _has(self, tokens: list[int], text: str) -> bool:
+        return any(self.lowered[i] == text for i in tokens)
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """The tokens as written, with a space for each gap."""
+        if not tokens:
+            return ""
+        runs: list[str] = []
+        begin = before = tokens[0]
+        for i in tokens[1:]:
+            if i != before + 1:
+                runs.append(self._written(begin, before))
+                begin = i
+            before = i
+        runs.append(self._written(begin, before))
+        return " ".join(runs)
+
+    def _written(self, first: int, last: int) -> str:
+        return " ".join(self._text[self._starts[first] : self._ends_at(last)].split())
+
+    def written_together(self, token: int) -> list[int]:
+        """The tokens around one without a space between them: "555-0199", "co-founders"."""
+        first = last = token
+        while first > 0 and self._ends_at(first - 1) == self._starts[first]:
+            first -= 1
+        while last + 1 < len(self) and self._ends_at(last) == self._starts[last + 1]:
+            last += 1
+        return self._trimmed([*range(first, last + 1)])
+
+    def _ends_at(self, token: int) -> int:
+        return self._starts[token] + len(self.words[token].text)
+
+    def is_time(self, token: int) -> bool:
+        """Whether a token and the words that hang from it name a time: "Monday", "last week"."""
+        marks = self.words[token].marks
+        if marks & (Mark.TIME | Mark.TIME_NUMBER):
+            return True
+        if not marks & (Mark.UNIT | Mark.MAYBE_TIME | Mark.NUMERAL):
+            return False
+        around = Mark.PICKS | Mark.COUNT | Mark.TIME | Mark.TIME_NUMBER
+        return any(
+            self.words[i].marks & around or self.lowered[i] == "the" for i in self.children[token]
+        )
+
+
+def _without_s(form: str) -> str:
+    """The base of a verb's third person: "studies" → "study", "fixes" → "fix", "lives" → "live"."""
+    if form.endswith("ies") and len(form) > 4:
+        return form[:-3] + "y"
+    return form[:-2] if form.endswith(("sses", "xes", "zzes", "ches", "shes", "oes")) else form[:-1]

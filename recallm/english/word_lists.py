@@ -1,0 +1,86 @@
+"""English words: the lists in ``data/english.toml``, and the forms of irregular verbs and nouns.
+
+One table of irregular verbs serves the stems of terms and the tenses. A prefix ("re", "over") makes
+another verb with the same forms.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+from spacy.symbols import IDS
+
+__all__ = [
+    "BARE_PARTICIPLES",
+    "BARE_PASTS",
+    "ENGLISH",
+    "PASTS",
+    "SINGULARS",
+    "VERBS",
+    "tag_set",
+    "verb_base",
+    "without_prefix",
+    "word_set",
+]
+
+ENGLISH = tomllib.loads(
+    files("recallm.english").joinpath("data", "english.toml").read_text(encoding="utf-8")
+)
+"""The lists of words; comments in the file say what each holds."""
+
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text that has spaces between them: a compact spelling of tables."""
+    return frozenset(words.split())
+
+
+def tag_set(names: str) -> frozenset[int]:
+    """SpaCy's symbols for part-of-speech tags, named with spaces between them."""
+    return frozenset(IDS[name] for name in names.split())
+
+
+SINGULARS: dict[str, str] = ENGLISH["singulars"]
+"""The singular of each plural that Porter's stemmer does not bring together with it."""
+
+_FORMS: dict[str, list[str]] = {base: forms.split() for base, forms in ENGLISH["verbs"].items()}
+
+PASTS = {form.rstrip("*"): base for base, forms in _FORMS.items() for form in forms if form != "="}
+"""The base of each past form and participle that differs from its base."""
+
+VERBS: dict[str, str] = {
+    form: base for base, forms in _FORMS.items() for form in forms if form.isalpha()
+} | ENGLISH["verb_forms"]
+"""The base of each form that shares its base's stem in terms."""
+
+BARE_PASTS = frozenset(base for base, forms in _FORMS.items() if forms[0] == "=")
+"""Verbs whose past is their base: "put"."""
+
+BARE_PARTICIPLES = frozenset(base for base, forms in _FORMS.items() if forms[-1] == "=")
+"""Verbs whose participle is their base: "put", "come"."""
+
+_BARE_FORMS = BARE_PASTS | BARE_PARTICIPLES
+_PREFIXES = tuple(ENGLISH["verb_prefixes"]["prefixes"].split())
+_UNDONE = word_set(ENGLISH["verb_prefixes"]["undone"])
+_OTHER_WORDS = word_set(ENGLISH["verb_prefixes"]["other_words"])
+
+
+def without_prefix(form: str) -> str:
+    """A form in lower case without its verb's prefix: "rebuilt" → "built". The form itself if it is
+    not a prefix and an irregular form."""
+    if not form.startswith(_PREFIXES) or form in _OTHER_WORDS:
+        return form
+    for prefix in _PREFIXES:
+        rest = form.removeprefix(prefix)
+        base = PASTS.get(rest) or (rest if rest in _BARE_FORMS else "")
+        if rest != form and base and (prefix != "un" or base in _UNDONE):
+            return rest
+    return form
+
+
+def verb_base(form: str) -> str:
+    """The base of a verb's form in lower case: "ate" → "eat", "rebuilt" → "rebuild". The form
+    itself if it is not irregular."""
+    rest = without_prefix(form)
+    prefix = form.removesuffix(rest)
+    return prefix + ((PASTS if prefix else VERBS).get(rest) or rest)

@@ -1,0 +1,144 @@
+"""The part of a memory for those who administer it: checks, archives, copies, all namespaces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import IO
+
+from recallm.errors import StoreCorruptError
+from recallm.memory.archive import open_for_reading, open_for_writing, read_archive, write_archive
+from recallm.memory.open_namespace import OpenNamespace, shown_progress
+from recallm.model import PreparedUpdate, Summary
+from recallm.recall.results import Receipt
+from recallm.stores.base import CheckedStore, GraphReader, shard_of
+
+__all__ = ["Administration"]
+
+
+class Administration:
+    """Looks after one namespace. ``RecallM`` has these methods."""
+
+    def __init__(self, namespace: OpenNamespace) -> None:
+        self._namespace = namespace
+
+    def namespaces(self) -> tuple[str, ...]:
+        """The names of all namespaces of the store that hold or ever held something, sorted; for
+        those who administer a store, not for its users. Of several stores (``store=`` as a
+        function), those of the stores that this memory has opened."""
+        self._namespace.check_open()
+        return tuple(self._namespace.store.namespaces())
+
+    def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
+        """What is wrong with this namespace, a line each; nothing, where all is well. All that
+        the namespace holds is read, its checksums are compared, and its totals are counted.
+
+        ``structure``: also examine the structure of the whole file, where the store can.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
+
+        Raises:
+            StoreError: the store failed, but for what damage explains.
+
+        """
+        self._namespace.check_open()
+        found: list[str] = []
+        try:
+            store = shard_of(self._namespace.store, self._namespace.name)
+            if structure and isinstance(store, CheckedStore):
+                found += store.problems()
+            with self._namespace.reader() as reader:
+                held = reader.stats()
+                counted = _counted(
+                    shown_progress(reader.dump(), progress, "examined", total=held.t_index)
+                )
+        except StoreCorruptError as error:
+            return [*found, str(error)]
+        return found + [
+            f"{count} {name} are stored, {getattr(held, name)} are counted"
+            for name, count in counted.items()
+            if count != getattr(held, name)
+        ]
+
+    def export(self, target: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
+        """Write the namespace as JSON Lines to a file or a text stream; return its number of
+        knowledge updates. Expired passages that no sweep forgot are included. An export replaces
+        an older archive only when it is complete, and overwrites no other kind of file.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
+
+        Raises:
+            ArchiveError: the file cannot be written, or exists and is no archive. It stays as it
+                was.
+            InvalidInputError: ``target`` is neither a path nor a text stream.
+
+        """
+        with self._namespace.reader() as reader:
+            return _write(self._namespace, reader, target, progress=progress)
+
+    def export_namespace(self, namespace: str, target: str | os.PathLike[str] | IO[str]) -> Receipt:
+        """``export`` all that ``namespace`` holds, such as the data of one user who asks for them;
+        return the receipt.
+
+        Raises:
+            ArchiveError, InvalidInputError: as in ``export``.
+
+        """
+        exported = self._namespace.named(namespace)
+        with exported.reader() as reader:
+            held = reader.stats()
+            _write(exported, reader, target)
+        return Receipt.of(held, action="export", namespace=exported.name, at=exported.clock())
+
+    def copy_to(self, other: OpenNamespace, *, progress: bool = False) -> int:
+        """See ``RecallM.copy_to``."""
+        other.check_open()
+        with self._namespace.reader() as reader:
+            records = shown_progress(reader.dump(), progress, "copied", total=reader.state.t_index)
+            return other.store.restore(other.name, reader.state.t_index, records)
+
+    def load(self, source: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
+        """Fill this namespace, which must be empty, with an archive; return its number of
+        knowledge updates. The whole archive is loaded, or nothing: each line must be valid.
+        ``progress`` shows a bar on standard error, where it takes more than two seconds.
+
+        Raises:
+            ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
+                where.
+            InvalidInputError: the namespace is not empty, or ``source`` is neither a path nor a
+                text stream.
+
+        """
+        self._namespace.check_open()
+        with open_for_reading(source) as stream:
+            t_index, records = read_archive(stream)
+            records = shown_progress(records, progress, "loaded", total=t_index)
+            return self._namespace.store.restore(self._namespace.name, t_index, records)
+
+
+def _write(
+    namespace: OpenNamespace,
+    reader: GraphReader,
+    target: str | os.PathLike[str] | IO[str],
+    *,
+    progress: bool = False,
+) -> int:
+    t_index = reader.state.t_index
+    records = shown_progress(reader.dump(), progress, "exported", total=t_index)
+    with open_for_writing(target) as stream:
+        return write_archive(stream, namespace.name, t_index, records)
+
+
+def _counted(records: Iterable[PreparedUpdate | Summary]) -> dict[str, int]:
+    """How much of everything is in ``records``, by the names of ``Stats``."""
+    counts = dict.fromkeys(("passages", "statements", "vectors", "summaries"), 0)
+    entities: set[str] = set()
+    triplets: set[tuple[str, str, str]] = set()
+    for record in records:
+        if isinstance(record, Summary):
+            counts["summaries"] += 1
+            continue
+        counts["passages"] += record.text is not None
+        counts["statements"] += len(record.statements)
+        counts["vectors"] += len(record.vectors)
+        entities.update(it.id for it in record.entities)
+        triplets.update((it.subject, it.predicate, it.object) for it in record.triplets)
+    return {**counts, "entities": len(entities), "triplets": len(triplets)}

@@ -1,0 +1,199 @@
+"""Which stored passages stand before a text in its session, for extraction to find who is meant.
+
+``recallm.model.sessions`` says to which session an update belongs. It is asked here, before the
+write, with what a reader knows of the namespace, and by the store inside the write. Where another
+process writes in between, or a sweep forgets what has expired, the store may decide otherwise: then
+the pronouns of a text were looked up in another session than the one that it is stored in.
+
+Updates that belong to no session follow each other here: "She moved to Porto." goes on from the
+latest text that has no session either. An item stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+from recallm.model import (
+    NO_SESSION,
+    SPEAKER_PASSAGES,
+    ConceptMention,
+    Discourse,
+    EarlierPassage,
+    Filter,
+    Horizon,
+    OpenSession,
+    SessionMember,
+    decide_session,
+    goes_by_time,
+    is_message,
+    session_key_of,
+    statement_key,
+)
+from recallm.stores.base import GraphReader, GraphStore
+
+__all__ = ["Discourses"]
+
+_MOST_SESSIONS = 4_000
+"""Sessions that one call of ``update_many`` remembers, or as many as three of its batches can have;
+older ones are read again."""
+
+_STATEMENTS = 6
+"""Statements of an earlier passage whose references are read: the first ones."""
+
+
+class _NewUpdate(SessionMember, Protocol):
+    """What is to be written: an ``UpdateRequest`` of ``recallm.memory.update_request``."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def is_recalled(self) -> bool: ...
+
+
+class Discourses:
+    """The discourses that the updates of one call continue. A discourse reads the stored passages
+    of its session when a text needs them. Not safe for several threads at once."""
+
+    def __init__(self, store: GraphStore, namespace: str, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._clock = clock
+        self._sessions: dict[str, Discourse] = {}
+        self._is_begun = False
+        self._open_session: OpenSession | None = None
+        self._open_id: str | None = None
+        """The update of this call that continued or began the open session last."""
+        self._with_statements: set[str] = set()
+        """The session keys of this call's updates that have statements."""
+        self._unwritten: dict[str, tuple[int, str]] = {}
+        """The updates of the batch before, which may not be stored yet: id → t and text."""
+        self._rewritten: dict[str, EarlierPassage | None] = {}
+        """The ids that this call gives another text → the latest passage."""
+        self._last_t = 0
+        """This call numbers its updates downwards from -1: their t is not known yet."""
+
+    def of_only(self, update: _NewUpdate) -> Discourse | None:
+        """The discourse of the only update of a call; None for an item. Nothing is read, unless the
+        text needs it."""
+        if update.key is not None:
+            return None
+
+        def key(reader: GraphReader) -> str:
+            if goes_by_time(update):
+                return self._keys(reader, [update])[0] or NO_SESSION
+            return session_key_of(update.session, update.source) or NO_SESSION
+
+        return Discourse(_StoredSession(self._reader, key))
+
+    def of_batch(self, updates: Sequence[_NewUpdate]) -> list[Discourse | None]:
+        """The discourses of the next batch of a call; None for an item."""
+        if all(update.key is not None for update in updates):
+            return [None] * len(updates)
+        with self._reader(withdrawn=True) as reader:
+            keys = self._keys(reader, updates)
+        most = max(_MOST_SESSIONS, 3 * len(updates))
+        return [
+            None if update.key is not None else self._discourse(key, most)
+            for update, key in zip(updates, keys, strict=True)
+        ]
+
+    def _discourse(self, key: str | None, most: int) -> Discourse:
+        if key is None:
+            return Discourse()
+        discourse = self._sessions.pop(key, None)
+        if discourse is None:
+            discourse = Discourse(_StoredSession(self._reader, lambda _: key), self._rewritten)
+        if len(self._sessions) >= most:
+            del self._sessions[next(iter(self._sessions))]
+        self._sessions[key] = discourse
+        return discourse
+
+    def _keys(self, reader: GraphReader, updates: Sequence[_NewUpdate]) -> list[str | None]:
+        """The session keys of the updates that follow; ``NO_SESSION`` where one belongs to none,
+        None for one that is stored already with the same text: it is not written again."""
+        threads = {
+            session_key_of(None, update.source) or "" for update in updates if is_message(update)
+        }
+        open_session, sizes, stored = reader.together(
+            lambda it: it.open_session(),
+            lambda it: it.sizes(threads),
+            lambda it: it.passages(ids={update.id for update in updates}),
+        )
+        if not self._is_begun:
+            self._is_begun, self._open_session = True, open_session
+        self._with_statements.update(sizes.sessions)
+        known = {passage.id: (passage.t_index, passage.text) for passage in stored}
+        known |= self._unwritten
+        keys = [self._key(update, known) for update in updates]
+        self._unwritten = {update.id: known[update.id] for update in updates}
+        return keys
+
+    def _key(self, update: _NewUpdate, known: dict[str, tuple[int, str]]) -> str | None:
+        """The session key of the next update; ``known``: id → t and text of what is there."""
+        before_t, before = known.get(update.id, (0, None))
+        if before == update.text:
+            return None
+        opened = self._open_session
+        if before is not None:  # it is forgotten first
+            self._rewritten.setdefault(update.id, None)
+            if opened is not None and (opened.t_index == before_t or self._open_id == update.id):
+                opened = None
+        self._last_t -= 1
+        known[update.id] = self._last_t, update.text
+        decided = decide_session(update, self._last_t, opened, self._with_statements.__contains__)
+        if decided.open_session is not opened:
+            self._open_id = update.id
+        self._open_session = decided.open_session
+        if decided.key is not None and update.is_recalled and update.text.strip():
+            self._with_statements.add(decided.key)
+        return decided.key or NO_SESSION
+
+    def _reader(self, *, withdrawn: bool = False) -> AbstractContextManager[GraphReader]:
+        horizon = Horizon(now=self._clock(), withdrawn=withdrawn)
+        return self._store.reader(self._namespace, horizon)
+
+
+class _StoredSession:
+    """The stored passages of one session. ``key`` finds its session key; for ``NO_SESSION`` they
+    are the passages that belong to none."""
+
+    def __init__(
+        self,
+        open_reader: Callable[[], AbstractContextManager[GraphReader]],
+        key: Callable[[GraphReader], str],
+    ) -> None:
+        self._reader = open_reader
+        self._key = key
+        self._t_indexes: dict[str, int] = {}
+
+    def passages(self) -> Iterator[EarlierPassage]:
+        """The last passages, newest first."""
+        with self._reader() as reader:
+            where = Filter(session_key=self._key(reader))
+            stored = reader.passages(where, limit=SPEAKER_PASSAGES)
+        found = [passage for passage in stored if passage.key is None]
+        self._t_indexes = {passage.id: passage.t_index for passage in found}
+        for passage in found:
+            yield EarlierPassage(passage.id, passage.speaker, passage.text)
+
+    def references(self, ids: Sequence[str]) -> dict[str, tuple[ConceptMention, ...]]:
+        """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
+        keys = [
+            statement_key(self._t_indexes[id], position)
+            for id in ids
+            if id in self._t_indexes
+            for position in range(_STATEMENTS)
+        ]
+        with self._reader() as reader:
+            statements = reader.statements(keys)
+        found: dict[str, tuple[ConceptMention, ...]] = {}
+        for statement in statements:
+            mentions = tuple(each for each in statement.concepts if each.reference is not None)
+            if mentions:
+                found[statement.passage_id] = (*found.get(statement.passage_id, ()), *mentions)
+        return found

@@ -1,0 +1,199 @@
+"""The part of a memory that answers questions: recall, prompts, answers, what was superseded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recallm.config import RecallConfig
+from recallm.errors import LLMRequiredError
+from recallm.ground import checks
+from recallm.ground.language_models import answer_of
+from recallm.ground.methods import knows_its_arguments
+from recallm.memory.open_namespace import OpenNamespace
+from recallm.model import MAX_POSITION, Filter, Moment, statement_key
+from recallm.recall.recalling import RANKINGS, Recaller, checked_request
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import Answer, RecalledContext, RecalledStatement
+from recallm.recall.retrieval.relations import RelationIndexes
+from recallm.recall.retrieval.superseded import superseded_statements
+from recallm.stores.base import GraphReader
+from recallm.vectors.statements import StatementVectors
+
+if TYPE_CHECKING:
+    from recallm.english import Extractor
+
+__all__ = ["Questions"]
+
+
+@knows_its_arguments
+class Questions:
+    """Answers questions about one namespace, with the ranking of ``config``. ``RecallM`` has its
+    public methods. ``vectors`` is None if the memory has no embeddings."""
+
+    def __init__(
+        self,
+        namespace: OpenNamespace,
+        extractor: Extractor,
+        vectors: StatementVectors | None,
+        relation_indexes: RelationIndexes,
+        *,
+        config: RecallConfig,
+        llm: Callable[[str], str] | None,
+        count_tokens: Callable[[str], int],
+    ) -> None:
+        self._namespace = namespace
+        self._extractor = extractor
+        self._vectors = vectors
+        self._relation_indexes = relation_indexes
+        self._config = config
+        self._llm = llm
+        self._count_tokens = count_tokens
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        max_tokens: int | None = None,
+        as_of: Moment | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        path: Sequence[str] | None = None,
+        min_score: float | None = None,
+        known: Collection[str] = (),
+        asker: str | None = None,
+    ) -> RecalledContext:
+        """The statements that help to answer ``question``, in the order in which they became true;
+        an empty context where the memory knows none.
+
+        ``limit`` bounds the statements (with ``ranking="paper"``, the contexts of concepts),
+        ``max_tokens`` the whole text. ``as_of``: recall as the memory stood at a t_index, or only
+        what was said up to a moment. ``since``, ``until`` (inclusive), ``speaker``, ``session``,
+        ``metadata`` and ``path`` (items at and below it) restrict the statements. A moment is an
+        aware datetime or a text in ISO 8601, in this machine's time zone where it names none;
+        "2026-01-01" is the whole day: ``since`` its start, ``until`` and ``as_of`` its end.
+        ``min_score`` is the lowest probability. ``known``: ids of passages that the reader of the
+        context sees anyway; their statements are left out. ``asker``: who asks; "I" and "my" in the
+        question stand for this speaker.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store failed.
+
+        """
+        self._namespace.check_open()
+        return self.recaller.recall(
+            checked_request(
+                question,
+                limit=limit,
+                max_tokens=max_tokens,
+                as_of=as_of,
+                since=since,
+                until=until,
+                speaker=speaker,
+                session=session,
+                metadata=metadata,
+                path=path,
+                min_score=min_score,
+                known=known,
+                asker=asker,
+                now=self._namespace.clock(),
+                config=self._config,
+                count_tokens=self._count_tokens,
+            )
+        )
+
+    def ask(
+        self, /, question: str, *, llm: Callable[[str], str] | None = None, **recall: Any
+    ) -> Answer:
+        """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
+
+        ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is the
+        recalled context. The prompt is the RecallM paper's (with ``ranking="ement"``, EMENT's).
+
+        Raises:
+            LLMRequiredError: no language model was given.
+            LLMError: the language model failed.
+            InvalidInputError: an argument cannot be used.
+
+        """
+        model = checks.optional_callable(llm, "llm") or self._llm
+        if model is None:
+            raise LLMRequiredError(
+                "ask needs a language model: give any callable prompt → text, as "
+                "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
+            )
+        context = self.recall(question, **recall)
+        return Answer(answer_of(model, self._prompt(question, context)), context)
+
+    def fetch_thoughts(self, /, question: str, **recall: Any) -> str:
+        """What is known about ``question``, and the question, as one prompt for any language model:
+        the prompt that ``ask`` gives to its own.
+
+        ``recall`` are the arguments of ``recall``. Where nothing is known the prompt says so.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> update = memory.update("Brandon loves coffee")
+        >>> "Brandon loves coffee" in memory.fetch_thoughts("Who loves coffee?")
+        True
+        """
+        return self._prompt(question, self.recall(question, **recall))
+
+    def superseded(
+        self, statements: Iterable[RecalledStatement], *, as_of: Moment | None = None
+    ) -> frozenset[str]:
+        """The ids of those of ``statements`` (of ``recall`` or ``history``) that later ones took
+        the place of: all their facts were replaced or ended, or a later standalone statement says
+        another value of the same relation ("lives in") of the same concept.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> for place in ("Malaga", "Porto"):
+        ...     update = memory.update(f"Ingrid lives in {place}.", id=place)
+        >>> sorted(memory.superseded(memory.history("Ingrid")))
+        ['Malaga#0']
+        """
+        given = checks.instances(RecalledStatement, statements, "statements")
+        stored = {
+            statement_key(it.t_index, it.position): it.id
+            for it in given
+            if it.position < MAX_POSITION
+        }
+        horizon = checks.moment(as_of, "as_of")
+        with self._namespace.reader(horizon) as reader:
+            rows = reader.statements(stored)
+            index = self._relation_indexes.of(self._namespace.name, reader)
+            keys = superseded_statements(reader, rows, index, horizon)
+        return frozenset(stored[key] for key in keys)
+
+    def _prompt(self, question: str, context: RecalledContext) -> str:
+        return RANKINGS[self._config.ranking].prompt(question, context.text)
+
+    @property
+    def recaller(self) -> Recaller:
+        """Reads and ranks what is stored."""
+        return Recaller(
+            self._namespace.store,
+            self._namespace.name,
+            self._extractor,
+            self._vectors,
+            self._relation_indexes,
+        )
+
+    def ranked_passages(
+        self, reader: GraphReader, question: str, where: Filter
+    ) -> Mapping[str, float]:
+        """The passages that are relevant to a question, each with its score, best first."""
+        request = RecallRequest(
+            question=question,
+            where=where,
+            now=self._namespace.clock(),
+            config=self._config,
+            count_tokens=self._count_tokens,
+        )
+        return self.recaller.passages(reader, request)

@@ -1,0 +1,445 @@
+"""``RecallM``: the memory that users open. It opens the parts and connects them.
+
+``memory.writing`` has what writes, ``memory.questions`` what answers questions, through
+``recall.recalling``; ``memory.lookups`` reads without a question, ``memory.administration`` has
+archives, copies and checks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from recallm.config import RankingName, RecallConfig
+from recallm.errors import InvalidInputError
+from recallm.graph import MemoryGraph
+from recallm.ground import checks
+from recallm.ground.methods import in_thread, knows_its_arguments, of_part
+from recallm.memory.administration import Administration
+from recallm.memory.items import MemoryItems
+from recallm.memory.lookups import Lookups
+from recallm.memory.open_namespace import Life, OpenNamespace
+from recallm.memory.questions import Questions
+from recallm.memory.updating import Updater
+from recallm.memory.writing import Writing
+from recallm.recall.ranking.signals import load_tables
+from recallm.recall.recalling import check_ranking
+from recallm.recall.request import quarter_of_characters
+from recallm.recall.retrieval.relations import RelationIndexes
+from recallm.stores.base import ClusterStore, shard_of
+from recallm.stores.opening import StoreTarget, open_store
+from recallm.vectors import Embedding
+from recallm.vectors.arguments import checked_embedding, checked_index, open_index
+from recallm.vectors.statements import StatementVectors
+
+if TYPE_CHECKING:
+    from recallm.english import Extractor
+
+__all__ = ["RecallM"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What a memory is made of. Memories that are derived from each other share most parts."""
+
+    opened: OpenNamespace
+    extractor: Extractor
+    vectors: StatementVectors | None
+    updater: Updater
+    relation_indexes: RelationIndexes
+    config: RecallConfig
+    llm: Callable[[str], str] | None
+    count_tokens: Callable[[str], int]
+
+
+@knows_its_arguments
+class RecallM:
+    """A long-term memory over a temporal graph of concepts.
+
+    ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
+    ``neo4j://`` or ``bolt://`` URI (user name and password in ``auth``, never in the URI; the
+    server's database in ``database``); a ``neo4j.Driver``; or a ``GraphStore``. The memory closes
+    neither of the last two. A function from namespaces to any of these spreads the namespaces over
+    several stores (``docs/namespaces.md``); ``auth``, ``database`` and ``timeout`` go to each that
+    is named by a URI. ``namespace`` is the owner of the memory: no data ever cross it.
+    ``bookmark``: that of a memory in another process on the same server, whose writes this memory
+    waits for.
+
+    ``llm`` is a callable prompt → text: it revises contexts as in the paper, and answers ``ask``.
+    ``count_tokens`` measures ``max_tokens``; the default is a quarter of the characters, rounded
+    up. ``clock`` gives the present as an aware datetime. ``timeout``: for how many seconds a write
+    waits for other writers (30 for a file, 15 on a server), and how long an unreachable server is
+    tried again.
+
+    ``embeddings``: None (words and the graph alone); "default" (all-MiniLM-L6-v2, on this machine);
+    an embedding model of LangChain, LlamaIndex or Chroma; any callable list of texts → vectors; or
+    a ``recallm.vectors.Embedding``, which names its model. With embeddings, each statement gets a
+    vector, with which the ranking compares it with the question. The first vector of a namespace
+    fixes the model; another one is refused until everything is forgotten. Statements without a
+    vector (``embed`` gives them one) are found by their words alone.
+
+    ``vector_index``: how the nearest vectors are found. None or "exact" compares all of them in
+    memory (8 ms and 150 MB for 100,000 of 384 dimensions). "chroma" is a Chroma index in a folder
+    beside the SQLite file, a ``Path`` one in that folder, a chromadb client one where the client
+    stores it; the numbers of forgotten vectors (never a text) may stay in Chroma's files until the
+    folder is deleted.
+
+    ``triplets``: an update also writes the triplets that its text states, such as ⟨Ingrid, live in,
+    Malaga⟩, to ``graph``, as evidence of its statements. What the text denies or does not assert is
+    stored under a predicate that says so ("not live in", "may move to"). It takes a parse of each
+    text.
+
+    ``propositions``: a language model (prompt → text) that lists what the statements of a text are,
+    in place of its sentences; a sentence that gives none is a statement itself. The passage stays
+    verbatim, and a statement has its span in it.
+
+    Each method raises ``InvalidInputError`` for an argument that cannot be used, and ``StoreError``
+    where the store fails. Safe to use from several threads. As a context manager it closes itself.
+    In an event loop, use ``await RecallM.aopen(…)``, ``aupdate``, ``arecall`` and the other methods
+    with an ``a``.
+
+    >>> memory = RecallM()
+    >>> memory.update("Brandon loves coffee").concepts
+    ('brandon', 'coffe')
+    >>> [statement.text for statement in memory.recall("Who loves coffee?").statements]
+    ['Brandon loves coffee']
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+        StoreError: the store cannot be opened.
+        MissingDependencyError: an optional package is needed and not installed.
+        PipelineError: the spaCy pipeline named in ``config`` is not installed, or it is not English
+            and texts are parsed for ``triplets``.
+
+    """
+
+    def __init__(
+        self,
+        store: StoreTarget | Callable[[str], StoreTarget] = None,
+        *,
+        auth: tuple[str, str] | None = None,
+        database: str | None = None,
+        bookmark: str | None = None,
+        namespace: str = "default",
+        config: RecallConfig | None = None,
+        llm: Callable[[str], str] | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        clock: Callable[[], datetime] | None = None,
+        timeout: float | None = None,
+        embeddings: object = None,
+        vector_index: object = None,
+        triplets: bool = False,
+        propositions: Callable[[str], str] | None = None,
+    ) -> None:
+        namespace = checks.name(namespace, "namespace")
+        if config is not None and not isinstance(config, RecallConfig):
+            raise InvalidInputError("config must be a RecallConfig", argument="config")
+        config = config or RecallConfig()
+        llm = checks.optional_callable(llm, "llm")
+        counted = checks.token_counter(
+            checks.optional_callable(count_tokens, "count_tokens") or quarter_of_characters
+        )
+        present = checks.clock(clock)
+        triplets = checks.flag(triplets, "triplets")
+        embedding = checked_embedding(embeddings)
+        check_ranking(config.ranking, embedded=embedding is not None)
+        load_tables(config.weights)  # a bad file fails here, not at the first question
+        if embedding is None and vector_index is not None:
+            raise InvalidInputError(
+                "vector_index needs embeddings: give RecallM(embeddings=…)",
+                argument="vector_index",
+            )
+        chroma = checked_index(vector_index, store)
+        # spaCy takes half a second to import; `import recallm` must not wait for it.
+        from recallm.english import Extractor
+
+        extractor = Extractor(config, propositions)
+        if config.spacy_model is not None:
+            # A missing pipeline fails here, not at the first update.
+            extractor.load(parser=triplets)
+        opened, is_own = open_store(
+            store,
+            namespace=namespace,
+            auth=auth,
+            database=database,
+            timeout=checks.seconds(timeout, "timeout"),
+            bookmark=checks.optional(checks.string, bookmark, "bookmark"),
+        )
+        vectors: StatementVectors | None = None
+        closing = [opened.close] if is_own else []
+        if embedding is not None:
+            index = open_index(chroma, opened)
+            vectors = StatementVectors(opened, embedding, index)
+            closing.insert(0, vectors.close)
+        updater = Updater(
+            opened, extractor, vectors, llm=llm, config=config, clock=present, triplets=triplets
+        )
+        self._assemble(
+            _Parts(
+                opened=OpenNamespace(
+                    store=opened,
+                    name=namespace,
+                    concept_name=extractor.concept_name,
+                    clock=present,
+                    life=Life(closing),
+                ),
+                extractor=extractor,
+                vectors=vectors,
+                updater=updater,
+                relation_indexes=RelationIndexes(extractor.concept_name),
+                config=config,
+                llm=llm,
+                count_tokens=counted,
+            )
+        )
+
+    def _assemble(self, parts: _Parts, root: Self | None = None) -> None:
+        """Give this memory its parts. ``root`` is the memory with which it is closed."""
+        self._parts = parts
+        self._opened = parts.opened
+        self._store = parts.opened.store
+        self._vectors = parts.vectors
+        self._root = root
+        self._lookups = Lookups(parts.opened)
+        self._administration = Administration(parts.opened)
+        self._writing = Writing(parts.opened, parts.updater)
+        self._questions = Questions(
+            parts.opened,
+            parts.extractor,
+            parts.vectors,
+            parts.relation_indexes,
+            config=parts.config,
+            llm=parts.llm,
+            count_tokens=parts.count_tokens,
+        )
+
+    def _derived(self, parts: _Parts) -> Self:
+        """A memory with other parts, which is closed together with this one."""
+        self._opened.check_open()
+        other = copy.copy(self)
+        life = Life(root=self.root._opened.life)
+        other._assemble(replace(parts, opened=replace(parts.opened, life=life)), self.root)
+        return other
+
+    # The methods of the parts.
+
+    update = of_part("_writing", Writing.update)
+    update_many = of_part("_writing", Writing.update_many)
+    update_from_file = of_part("_writing", Writing.update_from_file)
+    update_from_url = of_part("_writing", Writing.update_from_url)
+    write = of_part("_writing", Writing.write)
+    extract = of_part("_writing", Writing.extract)
+    embed = of_part("_writing", Writing.embed)
+    forget = of_part("_writing", Writing.forget)
+    expire = of_part("_writing", Writing.expire)
+    withdraw = of_part("_writing", Writing.withdraw)
+    erase_namespace = of_part("_writing", Writing.erase_namespace)
+
+    recall = of_part("_questions", Questions.recall)
+    ask = of_part("_questions", Questions.ask)
+    fetch_thoughts = of_part("_questions", Questions.fetch_thoughts)
+    superseded = of_part("_questions", Questions.superseded)
+
+    get = of_part("_lookups", Lookups.get)
+    get_many = of_part("_lookups", Lookups.get_many)
+    passages = of_part("_lookups", Lookups.passages)
+    history = of_part("_lookups", Lookups.history)
+    concepts = of_part("_lookups", Lookups.concepts)
+    relations = of_part("_lookups", Lookups.relations)
+    sessions = of_part("_lookups", Lookups.sessions)
+    stats = of_part("_lookups", Lookups.stats)
+
+    namespaces = of_part("_administration", Administration.namespaces)
+    problems = of_part("_administration", Administration.problems)
+    export = of_part("_administration", Administration.export)
+    export_namespace = of_part("_administration", Administration.export_namespace)
+    load = of_part("_administration", Administration.load)
+
+    @property
+    def graph(self) -> MemoryGraph:
+        """Entities and triplets by exact id."""
+        self._opened.check_open()
+        opened = self._opened
+        return MemoryGraph(
+            shard_of(opened.store, opened.name), opened.name, opened.concept_name, opened.clock
+        )
+
+    @property
+    def items(self) -> MemoryItems:
+        """Texts stored under keys at paths."""
+        self._opened.check_open()
+        return MemoryItems(
+            self._opened.store,
+            self._opened.name,
+            self._writing.put,
+            self._questions.ranked_passages,
+            self._opened.clock,
+        )
+
+    @property
+    def config(self) -> RecallConfig:
+        """The settings."""
+        return self._parts.config
+
+    @property
+    def llm(self) -> Callable[[str], str] | None:
+        """The language model, prompt → text; None if the memory has none."""
+        return self._parts.llm
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """The embedding model; None if the memory has none."""
+        return None if self._vectors is None else self._vectors.embedding
+
+    def count_tokens(self, text: str) -> int:
+        """The tokens of ``text`` by the counter that measures ``max_tokens``."""
+        return self._parts.count_tokens(text)
+
+    def with_ranking(self, ranking: RankingName) -> Self:
+        """The same memory (store, pipeline, namespace) with another ranking. It costs nothing, and
+        is closed together with this memory."""
+        config = replace(self._parts.config, ranking=ranking)
+        check_ranking(config.ranking, embedded=self._vectors is not None)
+        return self._derived(replace(self._parts, config=config))
+
+    def copy_to(self, other: RecallM, *, progress: bool = False) -> int:
+        """Copy this namespace to the namespace of ``other``, which must be empty: to another file,
+        to or from a server, or to another owner. Return the number of knowledge updates.
+
+        ``other`` has an equal memory afterwards, or nothing; this memory stays as it is. Vectors
+        are copied too: use the same embedding model there. ``progress`` shows a bar on standard
+        error, where it takes more than two seconds.
+
+        >>> memory, other = RecallM(), RecallM(namespace="copy")
+        >>> update = memory.update("Brandon loves coffee")
+        >>> memory.copy_to(other)
+        1
+        >>> other.recall("Who loves coffee?").text == memory.recall("Who loves coffee?").text
+        True
+
+        Raises:
+            InvalidInputError: the other namespace is not empty, or ``other`` is no memory.
+            StoreError: a store failed; nothing was copied.
+
+        """
+        if not isinstance(other, RecallM):
+            raise InvalidInputError("other must be a RecallM", argument="other")
+        return self._administration.copy_to(other._opened, progress=progress)
+
+    @property
+    def namespace(self) -> str:
+        """The owner of this memory."""
+        return self._opened.name
+
+    @property
+    def bookmark(self) -> str | None:
+        """What this memory wrote and read, as a text: a memory of another process on the same
+        server, opened with ``bookmark=``, reads no earlier state. None for a store without
+        bookmarks: a file shows every process the latest state."""
+        self._opened.check_open()
+        store = shard_of(self._opened.store, self._opened.name)
+        return store.bookmark if isinstance(store, ClusterStore) else None
+
+    def now(self) -> datetime:
+        """The present, aware, by this memory's clock."""
+        return self._opened.clock()
+
+    def in_namespace(self, namespace: str) -> Self:
+        """The same store, pipeline and settings for another owner. It costs nothing, and is closed
+        together with this memory."""
+        return self._derived(replace(self._parts, opened=self._opened.named(namespace)))
+
+    def close(self) -> None:
+        """Close the memory and the store that it opened; a second call does nothing."""
+        self._opened.life.close()
+
+    @property
+    def root(self) -> Self:
+        """The memory that this one was derived from, by ``in_namespace`` or ``with_ranking``, and
+        with which it is closed; itself where it was opened."""
+        return self._root or self
+
+    def before_closing(self, finish: Callable[[], object]) -> None:
+        """Call ``finish`` whenever this memory, its root or another that is derived from it is
+        closed, while all of them can still be written to. ``close`` raises what ``finish`` raises,
+        after it has closed."""
+        self._opened.check_open()
+        if not callable(finish):
+            raise InvalidInputError("finish must be callable", argument="finish")
+        self._opened.life.before_closing.append(finish)
+
+    def __enter__(self) -> Self:
+        self._opened.check_open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = " closed" if self._opened.life.is_closed else ""
+        kind = type(self).__name__
+        return f"<{kind}{state} namespace={self.namespace!r} store={self._store!r}>"
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __deepcopy__(self, _: object) -> Self:
+        """This memory: a copied retriever or chain shares its store."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidInputError(
+            "a memory cannot be pickled, for its store is open in this process; pickle its path "
+            "or address and its namespace, and open RecallM(path, namespace=…) from them",
+            argument="memory",
+        )
+
+    @classmethod
+    async def aopen(cls, *arguments: Any, **options: Any) -> Self:
+        """``RecallM(…)`` in a worker thread: opening loads a pipeline and reads a file.
+
+        >>> import asyncio
+        >>> async def remember():
+        ...     async with await RecallM.aopen() as memory:
+        ...         await memory.aupdate("Brandon loves coffee")
+        ...         return (await memory.arecall("Who loves coffee?")).text
+        >>> print(asyncio.run(remember()))
+        Brandon loves coffee
+        """
+        return await asyncio.to_thread(cls, *arguments, **options)
+
+    aupdate = in_thread(update)
+    aupdate_many = in_thread(update_many)
+    aupdate_from_file = in_thread(update_from_file)
+    aupdate_from_url = in_thread(update_from_url)
+    aforget = in_thread(forget)
+    arecall = in_thread(recall)
+    aask = in_thread(ask)
+    afetch_thoughts = in_thread(fetch_thoughts)
+    ahistory = in_thread(history)
+    aget = in_thread(get)
+    apassages = in_thread(passages)
+    aconcepts = in_thread(concepts)
+    arelations = in_thread(relations)
+    asessions = in_thread(sessions)
+    astats = in_thread(stats)
+    aclose = in_thread(close)
+
+    async def __aenter__(self) -> Self:
+        self._opened.check_open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()

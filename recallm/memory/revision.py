@@ -1,0 +1,156 @@
+"""When and how contexts are revised (RecallM, Knowledge Update).
+
+A language model revises a concept's context after every n merges, outside of any write transaction.
+Compare-and-set writes the answer, so that no newer statement is lost. The statements stay as
+history. A failure leaves the old context and is reported as a ``Revision``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from recallm.errors import StoreError
+from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
+from recallm.recall.contexts import ConceptContext, concept_contexts
+from recallm.recall.prompts import revision_prompt
+from recallm.recall.results import KnowledgeUpdate, Revision
+from recallm.stores.base import GraphReader, GraphStore
+
+__all__ = ["Describe", "Reviser"]
+
+
+class Describe(Protocol):
+    """Extraction's description of a text."""
+
+    def __call__(self, text: str, /) -> tuple[tuple[str, ...], Trait]:
+        """The stems of the content words of ``text``, and its traits."""
+        ...
+
+
+class Reviser:
+    """Revises the contexts of a store with the language model ``llm`` (prompt → text).
+
+    A context is due after ``every`` merges (the paper's n). ``max_characters`` bounds the part of a
+    context in one prompt: a longer context is revised part by part, each together with the answer
+    for the parts before.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        llm: Callable[[str], str],
+        describe: Describe,
+        *,
+        every: int,
+        max_characters: int,
+    ) -> None:
+        self._store = store
+        self._llm = llm
+        self._describe = describe
+        self._every = every
+        self._max_characters = max_characters
+
+    def after(self, namespace: str, updates: Sequence[KnowledgeUpdate]) -> list[KnowledgeUpdate]:
+        """Revise the due concepts that ``updates`` have just touched. Each revision is reported by
+        the last update that touched its concept."""
+        last = {name: place for place, update in enumerate(updates) for name in update.concepts}
+        revisions: dict[int, list[Revision]] = {}
+        for revision in self._revise_due(namespace, last):
+            revisions.setdefault(last[revision.concept], []).append(revision)
+        return [
+            replace(update, revisions=tuple(revisions[place])) if place in revisions else update
+            for place, update in enumerate(updates)
+        ]
+
+    def _revise_due(self, namespace: str, touched: Collection[str]) -> list[Revision]:
+        try:
+            with self._store.reader(namespace) as reader:
+                due = sorted(
+                    concept.name
+                    for concept in reader.concepts(touched)
+                    if concept.merges >= self._every
+                )
+        except StoreError as error:
+            return [_store_failed(name, error) for name in sorted(touched)]
+        return [self._revise_safely(namespace, name) for name in due]
+
+    def _revise_safely(self, namespace: str, name: str) -> Revision:
+        """A store that fails now must not fail the knowledge update, which is written already."""
+        try:
+            return self._revise(namespace, name)
+        except StoreError as error:
+            return _store_failed(name, error)
+
+    def _revise(self, namespace: str, name: str) -> Revision:
+        with self._store.reader(namespace) as reader:
+            read = _read(reader, name)
+        if read is None:
+            return _not_revised(name, "the concept was forgotten meanwhile")
+        label, context, version = read
+        try:
+            text = self._ask(label, context.sentences())
+        except Exception as error:  # noqa: BLE001 - the user's callable may raise anything
+            return _not_revised(name, f"the language model failed: {type(error).__name__}: {error}")
+        if not text:
+            return _not_revised(name, "the language model gave an empty answer")
+        terms, traits = self._describe(text)
+        summary = Summary(
+            concept=name, t_index=version.t_index, text=text, terms=terms, traits=traits
+        )
+        if not self._store.amend(namespace, WriteSummary(summary=summary, expected=version)):
+            return _not_revised(
+                name, "the context changed meanwhile; it is due again with the next update"
+            )
+        return Revision(concept=name, text=text)
+
+    def _ask(self, label: str, sentences: Iterable[str]) -> str:
+        text = ""
+        for part in _parts(sentences, self._max_characters):
+            before = f"{text}\n" if text else ""
+            answer = self._llm(revision_prompt(label, before + part))
+            if not isinstance(answer, str):
+                raise TypeError(f"it answered with {type(answer).__name__}, not with a str")
+            answer.encode()  # lone surrogates raise: no store could hold them
+            text = answer.strip()
+            if not text:
+                return ""
+        return text
+
+
+def _not_revised(name: str, reason: str) -> Revision:
+    return Revision(concept=name, text=None, reason=reason)
+
+
+def _store_failed(name: str, error: StoreError) -> Revision:
+    return _not_revised(name, f"the store failed: {error}")
+
+
+def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextVersion] | None:
+    concepts = reader.concepts([name])
+    context = concept_contexts(reader, concepts, where=Filter()).get(name)
+    # A server without snapshots may forget the concept between these reads.
+    if not concepts or context is None:
+        return None
+    concept, statements, summary = concepts[0], context.statements, context.summary
+    latest = statements[-1].t_index if statements else summary.t_index if summary else 0
+    version = ContextVersion(
+        t_index=latest,
+        statements=concept.statements,
+        summary_t=None if summary is None else summary.t_index,
+    )
+    return concept.label, context, version
+
+
+def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:
+    part: list[str] = []
+    size = 0
+    for sentence in sentences:
+        if part and size + len(sentence) > max_characters:
+            yield "\n".join(part)
+            part, size = [], 0
+        part.append(sentence)
+        size += len(sentence) + 1
+    if part:
+        yield "\n".join(part)

@@ -1,0 +1,180 @@
+"""The arguments of one knowledge update, checked once, and the items of ``update_many``."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, TypedDict, get_type_hints
+
+from recallm.english.stated_facts import stated_elements
+from recallm.errors import InvalidInputError
+from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
+from recallm.ground import checks
+from recallm.ground.methods import unknown_argument
+from recallm.memory.spoken import is_message, message_update
+from recallm.model import Discourse, Extraction, PreparedUpdate, Turn, empty_mapping
+
+__all__ = ["UpdateArguments", "UpdateRequest", "checked_requests", "passage_id"]
+
+
+def passage_id(given: str | None) -> str:
+    """The id of a new passage: the given one, else a random one."""
+    return uuid.uuid4().hex if given is None else given
+
+
+class UpdateArguments(TypedDict, total=False):
+    """What ``RecallM.update`` takes beside the text."""
+
+    speaker: str | None
+    timestamp: datetime | None
+    source: str | None
+    session: str | None
+    id: str | None
+    metadata: Mapping[str, Any] | None
+    expires_at: datetime | None
+    entities: Iterable[NewEntity]
+    triplets: Iterable[NewTriplet]
+    replace: bool
+
+
+_ARGUMENTS = ("text", *UpdateArguments.__annotations__)
+"""The arguments of ``RecallM.update``: what an item of ``update_many`` may name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRequest:
+    """The arguments of one knowledge update. Whoever has one knows that it is valid.
+
+    ``path`` and ``key`` are those of an item. With ``is_recalled=False`` the text is stored and
+    not extracted, so that recall does not find it. With ``states_facts`` the facts that it states
+    are written whether or not the memory does so for all texts. The rest is as in
+    ``RecallM.update``.
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+
+    """
+
+    text: Annotated[str, checks.string]
+    id: Annotated[str, checks.name] = field(default_factory=lambda: passage_id(None))
+    speaker: Annotated[str | None, checks.optional_name] = None
+    timestamp: Annotated[datetime | None, checks.timestamp] = None
+    source: Annotated[str | None, checks.optional_name] = None
+    session: Annotated[str | None, checks.optional_name] = None
+    metadata: Annotated[Mapping[str, Any], checks.properties] = field(default_factory=empty_mapping)
+    expires_at: Annotated[datetime | None, checks.timestamp] = None
+    entities: Annotated[Iterable[NewEntity], partial(checks.instances, NewEntity)] = ()
+    triplets: Annotated[Iterable[NewTriplet], partial(checks.instances, NewTriplet)] = ()
+    replace: Annotated[bool, checks.flag] = False
+    path: Annotated[Sequence[str], checks.item_path] = ()
+    key: Annotated[str | None, checks.optional_name] = None
+    is_recalled: Annotated[bool, checks.flag] = True
+    states_facts: Annotated[bool, checks.flag] = False
+
+    def __post_init__(self) -> None:
+        checks.check_fields(self, _CHECKS)
+        if not self.entities and not self.triplets:
+            checks.passage_text(self.text)
+
+    @classmethod
+    def of_arguments(cls, given: Mapping[str, Any]) -> UpdateRequest:
+        """The request for the arguments of ``update``; without an id it gets a random one.
+
+        Raises:
+            InvalidInputError: an argument cannot be used.
+
+        """
+        arguments: dict[str, Any] = {**given, "id": passage_id(given.get("id"))}
+        return cls(**arguments)
+
+    @classmethod
+    def of_item(cls, item: object) -> UpdateRequest | None:
+        """An item of ``update_many``: a text, a mapping of the arguments of ``update``, or a
+        message of a chat API; None for a message that is nobody's words.
+
+        Raises:
+            InvalidInputError: it cannot be used.
+
+        """
+        if isinstance(item, str):
+            return cls(text=item)
+        if not isinstance(item, Mapping):
+            raise InvalidInputError(
+                "an item must be a str, a mapping of update's arguments or a message with role and "
+                f"content, not {type(item).__name__}",
+                argument="items",
+            )
+        if is_message(item):
+            message = message_update(item)
+            if message is None:
+                return None
+            item = message
+        for unknown in sorted(map(str, set(item) - set(_ARGUMENTS))):
+            raise unknown_argument("an item", unknown, _ARGUMENTS)
+        if "text" not in item:
+            raise InvalidInputError(
+                f"text is missing; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
+                argument="items",
+            )
+        return cls.of_arguments(item)
+
+    def turn(self, discourse: Discourse | None) -> Turn:
+        """What extraction reads."""
+        return Turn(self.text, self.speaker, self.id, discourse)
+
+    def prepared(
+        self, extraction: Extraction, concept_name: Callable[[str], str], *, states_facts: bool
+    ) -> PreparedUpdate:
+        """What a store writes, with the facts of the extraction if ``states_facts``;
+        ``concept_name`` says which concept an entity's label spells."""
+        entities, triplets = stated_elements(extraction.facts if states_facts else ())
+        return PreparedUpdate(
+            id=self.id,
+            text=self.text,
+            statements=extraction.statements,
+            neighbours=extraction.neighbours,
+            source=self.source,
+            session=self.session,
+            speaker=self.speaker,
+            speaker_concept=extraction.speaker_concept,
+            timestamp=self.timestamp,
+            metadata=self.metadata,
+            path=tuple(self.path),
+            key=self.key,
+            expires_at=self.expires_at,
+            entities=(
+                *(entity_upsert(entity, concept_name) for entity in self.entities),
+                *entities,
+            ),
+            triplets=(*map(triplet_upsert, self.triplets), *triplets),
+            replaces=self.replace,
+        )
+
+
+_CHECKS: Mapping[str, Callable[[Any, str], object]] = {
+    name: kind.__metadata__[0]
+    for name, kind in get_type_hints(UpdateRequest, include_extras=True).items()
+}
+"""One check for each argument of an ``UpdateRequest``."""
+
+
+def checked_requests(
+    items: Iterable[object], check: Callable[[Any], UpdateRequest | None]
+) -> Iterator[tuple[int, UpdateRequest]]:
+    """The request that ``check`` makes of each item, behind the place of the item; none for an item
+    of which it makes none.
+
+    Raises:
+        InvalidInputError: an item cannot be used; ``index`` is its place.
+
+    """
+    for index, item in enumerate(items):
+        try:
+            request = check(item)
+        except InvalidInputError as error:
+            raise InvalidInputError(error.message, argument=error.argument, index=index) from None
+        if request is not None:
+            yield index, request

@@ -1,5 +1,0 @@
-"""Orders candidates and fits them into a budget: values in, values out.
-
-``recallm.retrieval`` reads the values from the store. The table of rankings, which joins the two
-parts, is ``recallm.recalling.RANKINGS``.
-"""

@@ -1,0 +1,1 @@
+"""The road of a question: reading candidates, ranking them, the context that is recalled."""

@@ -1,0 +1,123 @@
+"""Names behind pronouns: how recalled statements show whom they refer to.
+
+A recalled statement stands without the text around it. Where no statement of the context spells the
+antecedent of its pronoun, the context names the antecedent: ``She [Ingrid] moved to Porto.`` The
+text of the statement itself stays verbatim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from recallm.ground.untrusted_text import one_line
+from recallm.model import ConceptMention, StoredStatement
+
+__all__ = ["RecalledReference", "named_references", "recalled_references", "with_names"]
+
+
+class RecalledReference(NamedTuple):
+    """A pronoun, or a noun phrase such as "the company", in a recalled statement.
+
+    ``start`` and ``end`` are its span in the statement's text. ``concept`` is the name of the
+    concept that it stands for, ``label`` the spelling. ``passage`` is the id of the passage that
+    spells the concept, None where its own passage does. ``is_named``: the context's text shows the
+    label behind it.
+    """
+
+    start: int
+    end: int
+    concept: str
+    label: str
+    passage: str | None
+    is_named: bool = False
+
+
+def recalled_references(
+    statement: StoredStatement, named: Iterable[str] = ()
+) -> tuple[RecalledReference, ...]:
+    """The references of a statement in textual order; of a name and its parts the name alone.
+    ``named`` are the concepts that the context names: at the first reference of each."""
+    names = set(named)
+    found: list[RecalledReference] = []
+    for mention in _references(statement.concepts):
+        reference = mention.reference
+        if reference is None:
+            continue
+        is_named = mention.name in names
+        names.discard(mention.name)
+        found.append(
+            RecalledReference(
+                start=reference.start,
+                end=reference.end,
+                concept=mention.name,
+                label=mention.label,
+                passage=reference.antecedent,
+                is_named=is_named,
+            )
+        )
+    return tuple(found)
+
+
+def named_references(
+    statements: Sequence[StoredStatement],
+) -> Mapping[int, tuple[RecalledReference, ...]]:
+    """The references of the statements of a context, by the key of the statement. Those are named
+    whose concept no statement of the context spells, nor has as its speaker."""
+    referring = [
+        statement
+        for statement in statements
+        if any(mention.reference is not None for mention in statement.concepts)
+    ]
+    if not referring:
+        return {}
+    spelled = {
+        mention.name
+        for statement in statements
+        for mention in statement.concepts
+        if mention.reference is None
+    }
+    return {
+        statement.key: recalled_references(
+            statement,
+            (
+                mention.name
+                for mention in statement.concepts
+                if spelled.isdisjoint((mention.name, *mention.name.split(" ")))
+            ),
+        )
+        for statement in referring
+    }
+
+
+def with_names(text: str, references: Iterable[RecalledReference]) -> str:
+    """The text of a statement with the labels of the references that are named."""
+    named = (reference for reference in references if reference.is_named)
+    for reference in sorted(named, key=lambda each: each.end, reverse=True):
+        label = one_line(reference.label)
+        text = f"{text[: reference.end]} [{label}]{text[reference.end :]}"
+    return text
+
+
+def _references(mentions: Iterable[ConceptMention]) -> list[ConceptMention]:
+    """The mentions by reference in textual order, without those of parts of a name."""
+    found = sorted((mention for mention in mentions if mention.reference is not None), key=_span)
+    whole: list[ConceptMention] = []
+    for _, group in groupby(found, key=_span):
+        at_one_place = list(group)
+        whole += [
+            mention
+            for mention in at_one_place
+            if not any(_is_part(mention.name, other.name) for other in at_one_place)
+        ]
+    return whole
+
+
+def _span(mention: ConceptMention) -> tuple[int, int]:
+    reference = mention.reference
+    return (0, 0) if reference is None else (reference.start, reference.end)
+
+
+def _is_part(name: str, other: str) -> bool:
+    return name != other and name in other.split(" ")

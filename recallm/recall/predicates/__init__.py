@@ -1,0 +1,56 @@
+"""What a predicate means: its name, the relation that it phrases, and what holds by its evidence.
+
+Predicates are the texts of triplets' relations as written. Only ``reading`` and ``vocabulary`` ask
+a ``GraphReader``; the rest knows values alone.
+"""
+
+from recallm.recall.predicates.holding import (
+    Claim,
+    Ending,
+    GroupKey,
+    Holding,
+    Side,
+    Span,
+    group_key,
+    holding,
+)
+from recallm.recall.predicates.names import PredicateName, PredicateNames
+from recallm.recall.predicates.reading import (
+    Conditions,
+    FactReading,
+    Found,
+    PerVocabulary,
+    Vocabulary,
+    end_key,
+)
+from recallm.recall.predicates.relations import Relations, shipped_words
+from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
+from recallm.recall.predicates.states import SOMEBODY, SPEAKER, StatedRelation, stated_relations
+
+__all__ = [
+    "SOMEBODY",
+    "SPEAKER",
+    "Claim",
+    "Conditions",
+    "Ending",
+    "FactReading",
+    "Found",
+    "GroupKey",
+    "Holding",
+    "PerVocabulary",
+    "PredicateName",
+    "PredicateNames",
+    "RelationVectors",
+    "Relations",
+    "Side",
+    "SimilarRelations",
+    "Span",
+    "StatedRelation",
+    "Vocabulary",
+    "end_key",
+    "group_key",
+    "holding",
+    "name_similarity",
+    "shipped_words",
+    "stated_relations",
+]

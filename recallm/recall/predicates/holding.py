@@ -1,0 +1,192 @@
+"""What holds by the evidence of triplets, and what held before.
+
+Nothing of this is stored. Evidence of one group is read in the order in which it became true
+(``recall.results.chronological``: by timestamp where all of it has one, else by t), update by
+update:
+
+* Evidence of a predicate begins a span, or prolongs the one that is open.
+* Evidence of the denied predicate ends the span of its subject and object.
+* Where the relation is single-valued, evidence of another value ends the span too. Two values in
+  one update do not end each other.
+
+So a fact that was reported late but true earlier is never the current one, and forgetting the
+evidence that ended a span opens it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Literal, NamedTuple, TypeAlias
+
+from recallm.model import TripletEvidence
+from recallm.recall.results import chronological
+
+__all__ = ["Claim", "Ending", "GroupKey", "Holding", "Side", "Span", "group_key", "holding"]
+
+Side: TypeAlias = Literal["subject", "object"]
+"""The end of which a single-valued relation has one: "subject", where a subject has one object
+(works for); "object", where an object has one subject (capital of)."""
+
+Ending: TypeAlias = Literal["superseded", "ended"]
+"""What ended a span: another value, or a denial."""
+
+_VALUE_TYPES = frozenset(("number", "date", "boolean"))
+_A_VALUE = " value"
+"""In the place of an object: any value. No name begins with a blank."""
+
+GroupKey: TypeAlias = tuple[str, str | None, str | None]
+"""Relation, subject and object of the claims that can end one another; None: any thing."""
+
+
+class Claim(NamedTuple):
+    """What one piece of evidence says. ``subject`` and ``object`` are the names of the concepts, or
+    other keys that tell two ends apart; ``relation`` is the key of the relation."""
+
+    subject: str
+    relation: str
+    object: str
+    negative: bool
+    evidence: TripletEvidence
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Subject and object."""
+        return self.subject, self.object
+
+    @property
+    def fact(self) -> tuple[str, str, str]:
+        """Relation, subject and object: what other evidence of the same fact shares."""
+        return self.relation, self.subject, self.object
+
+    @property
+    def place(self) -> tuple[str, str, str, int, int]:
+        """What tells this piece of evidence from all others of a namespace."""
+        each = self.evidence
+        return each.subject, each.predicate, each.object, each.t_index, each.position
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When it was said."""
+        return self.evidence.timestamp
+
+    @property
+    def t_index(self) -> int:
+        """The temporal index of its knowledge update."""
+        return self.evidence.t_index
+
+    @property
+    def position(self) -> int:
+        """The place of its statement in the passage."""
+        return self.evidence.position
+
+
+@dataclass(slots=True)
+class Span:
+    """The time for which a subject and an object stood in a relation.
+
+    ``first`` is the evidence that began it, ``latest`` the evidence for it of greatest t.
+    ``end`` is the evidence that ended it, None while it holds.
+    """
+
+    first: Claim
+    latest: Claim
+    end: Claim | None = None
+    ended_by: Ending | None = None
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When its first evidence was said."""
+        return self.first.timestamp
+
+    @property
+    def t_index(self) -> int:
+        """The temporal index of its first evidence."""
+        return self.first.t_index
+
+    @property
+    def position(self) -> int:
+        """The place in the passage of its first evidence."""
+        return self.first.position
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What the claims of one group come to: every span, in the order of their beginnings, and for
+    each pair of ends whose last claim is a denial that claim. ``outdated`` are the claims that
+    later ones took the place of: those for spans that ended, and denials that another denial or
+    assertion made needless."""
+
+    spans: list[Span] = field(default_factory=list)
+    denied: Mapping[tuple[str, str], Claim] = field(default_factory=dict)
+    outdated: Sequence[Claim] = ()
+
+    @property
+    def held(self) -> Iterator[Span]:
+        """The spans that did not end."""
+        return (span for span in self.spans if span.end is None)
+
+
+def group_key(claim: Claim, side: Side | None) -> GroupKey:
+    """The group of a claim: what decides together whether it holds. ``side`` is None for a relation
+    with many values. A value is no rival of a thing: "born in 1972", "born in Lima"."""
+    of_subject = _A_VALUE if claim.evidence.object_type in _VALUE_TYPES else None
+    return (
+        claim.relation,
+        None if side == "object" else claim.subject,
+        of_subject if side == "subject" else claim.object,
+    )
+
+
+def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
+    """What holds and what held by all ``claims`` of one group."""
+    spans: list[Span] = []
+    current: dict[tuple[str, str], Span] = {}
+    denied: dict[tuple[str, str], Claim] = {}
+    standing: dict[tuple[str, str], list[Claim]] = {}
+    outdated: list[Claim] = []
+    # At one place a denial comes last.
+    ordered = sorted(claims, key=lambda claim: (claim.negative, claim.ends))
+    for _, update in groupby(chronological(ordered), key=lambda claim: claim.t_index):
+        claimed = list(update)
+        if single_valued:
+            asserted = [claim for claim in claimed if not claim.negative]
+            for ends in _supersede(current, standing, asserted):
+                outdated += standing.pop(ends)
+        for claim in claimed:
+            if claim.negative:
+                outdated += standing.pop(claim.ends, ())
+                standing[claim.ends] = [claim]
+                denied[claim.ends] = claim
+                ended = current.pop(claim.ends, None)
+                if ended is not None:
+                    ended.end, ended.ended_by = claim, "ended"
+                continue
+            if denied.pop(claim.ends, None) is not None:
+                outdated += standing.pop(claim.ends, ())
+            standing.setdefault(claim.ends, []).append(claim)
+            span = current.get(claim.ends)
+            if span is None:
+                current[claim.ends] = span = Span(claim, claim)
+                spans.append(span)
+            elif (claim.t_index, claim.position) > (span.latest.t_index, span.latest.position):
+                span.latest = claim
+    return Holding(spans, denied, outdated)
+
+
+def _supersede(
+    current: dict[tuple[str, str], Span],
+    standing: Mapping[tuple[str, str], object],
+    asserted: Sequence[Claim],
+) -> list[tuple[str, str]]:
+    """End the spans whose values an update that asserts other values does not repeat; give the
+    ``standing`` pairs of ends, those that were denied among them, that it does not repeat."""
+    repeated = {claim.ends for claim in asserted}
+    if not repeated:
+        return []
+    for ends in current.keys() - repeated:
+        ended = current.pop(ends)
+        ended.end, ended.ended_by = asserted[0], "superseded"
+    return [ends for ends in standing if ends not in repeated]

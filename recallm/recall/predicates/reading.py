@@ -1,0 +1,358 @@
+"""Which triplets hold, held or are denied by the evidence that one reader sees.
+
+``FactMemory`` and recall ask here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cached_property
+from itertools import groupby
+from typing import Generic, NamedTuple, TypeVar
+
+from recallm.ground.entity_words import whole_name
+from recallm.ground.forking import new_lock
+from recallm.model import TripletEvidence
+from recallm.recall.predicates.holding import Claim, Holding, Side, Span, group_key, holding
+from recallm.recall.predicates.names import PredicateName
+from recallm.recall.predicates.relations import Relations
+from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations
+from recallm.recall.results import chronological
+from recallm.stores.base import GraphReader
+
+__all__ = ["Conditions", "FactReading", "Found", "PerVocabulary", "Vocabulary", "end_key"]
+
+_SPELLINGS = 1000
+"""Entities that stand on one concept and are read."""
+
+_FIRST_ROWS = 64
+"""Pieces of evidence that a limited read begins with."""
+
+_SAMPLED_ROWS = 256
+"""Latest pieces of evidence of a relation by which it is tested for having one object."""
+_FEWEST_SUBJECTS = 32
+"""Subjects in the sample, without which the data shows nothing."""
+_SINGLE_SHARE = 0.95
+"""Share of the sampled subjects that have one object where the relation is single-valued."""
+
+
+class Conditions(NamedTuple):
+    """Which facts are meant: ids of subjects, the key of a relation, ids of objects. None: any."""
+
+    subjects: Collection[str] | None = None
+    relation: PredicateName | None = None
+    objects: Collection[str] | None = None
+
+
+_ALL = Conditions()
+
+
+class Found(NamedTuple):
+    """What meets the conditions. ``facts``: the latest claim for each fact that holds, newest
+    first. ``is_known``: whether there is any evidence, also of what no longer holds."""
+
+    facts: list[Claim]
+    is_known: bool
+
+
+class FactReading:
+    """What holds in one namespace within the horizon of ``reader``, which is ``as_of``."""
+
+    def __init__(
+        self,
+        reader: GraphReader,
+        relations: Relations,
+        vocabulary: Vocabulary,
+        as_of: int | datetime | None = None,
+    ) -> None:
+        self.reader = reader
+        self.relations = relations
+        self.vocabulary = vocabulary
+        self._tests = vocabulary.tests((as_of, reader.state.t_index))
+
+    def on_concepts(self, concepts: Collection[str]) -> set[str]:
+        """The ids of the entities that stand on these concepts."""
+        words = [whole_name(concept) for concept in concepts]
+        found = self.reader.entities_by_words(words, limit=_SPELLINGS)
+        return {id for ids in found.values() for id in ids}
+
+    def find(self, where: Conditions, limit: int | None = None) -> Found:
+        """The facts that hold and meet the conditions; at most ``limit`` of them, those of latest
+        t. Where the relation is a denied one: the denials that are the last word.
+
+        With a limit the latest evidence is read first, and as much more as that takes. Whether a
+        fact holds is always decided by all evidence of its group.
+        """
+        size = None if limit is None else max(_FIRST_ROWS, 2 * limit)
+        while True:
+            evidence = self._evidence(where, size)
+            is_complete = size is None or len(evidence) < size
+            claims = self.held(evidence, where, is_complete=is_complete)
+            if size is None or is_complete or (limit is not None and len(claims) >= limit):
+                claims.sort(key=lambda each: each.evidence[:1] + each.evidence[3:5])
+                claims.sort(key=lambda each: (each.t_index, each.position), reverse=True)
+                return Found(chronological(reversed(claims[:limit]))[::-1], bool(evidence))
+            size *= 4
+
+    def history(self, where: Conditions) -> list[Span]:
+        """The spans of the facts that meet the conditions, in the order in which they began."""
+        evidence = self._evidence(where, None)
+        meant = {claim.ends for claim in self.claims(evidence)}
+        groups = self._groups(where, evidence, is_complete=True)
+        return chronological(
+            span for group in groups for span in group.spans if span.first.ends in meant
+        )
+
+    def last_spans(self, evidence: Iterable[TripletEvidence], limit: int) -> Iterator[Span]:
+        """For each fact of the groups of ``evidence`` the last span of time in which it held, by
+        few reads.
+
+        Beside ``evidence`` the newest ``limit`` pieces decide for all relations that have one
+        object, as many for those that have one subject, and for all others. The data is not asked
+        whether a relation that nobody declared is single-valued.
+        """
+        for group in self._newest_groups(self.claims(evidence), limit):
+            yield from {span.latest.fact: span for span in group.spans}.values()
+
+    def outdated(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
+        """The claims in the groups of ``evidence`` that later ones took the place of."""
+        for group in self._groups(_ALL, evidence, is_complete=False):
+            yield from group.outdated
+
+    def held(
+        self, evidence: Collection[TripletEvidence], where: Conditions = _ALL, *, is_complete: bool
+    ) -> list[Claim]:
+        """The latest claim for each fact of ``evidence`` that holds; the denials that are the last
+        word where the conditions have a denied relation. ``is_complete``: ``evidence`` is all that
+        meets the conditions."""
+        denials = where.relation is not None and where.relation.negative
+        meant = {claim.fact for claim in self.claims(evidence) if claim.negative == denials}
+        found: list[Claim] = []
+        for group in self._groups(where, evidence, is_complete=is_complete):
+            if denials:
+                latest: Iterable[Claim] = group.denied.values()
+            else:
+                latest = (span.latest for span in group.held)
+            found += (claim for claim in latest if claim.fact in meant)
+        return found
+
+    def _groups(
+        self, where: Conditions, evidence: Iterable[TripletEvidence], *, is_complete: bool
+    ) -> Iterator[Holding]:
+        """Each group with evidence that meets the conditions."""
+        claims = sorted(self.claims(evidence), key=lambda claim: claim.relation)
+        for relation, of_relation in groupby(claims, key=lambda claim: claim.relation):
+            completed = self._completed(relation, list(of_relation), where, is_complete)
+            if self.relations.is_known(relation):
+                side = self.relations.side(relation)
+            else:
+                side = self._side_by_data(relation, completed)
+            yield from _holdings(completed, side)
+
+    def _newest_groups(self, claims: Iterable[Claim], limit: int) -> Iterator[Holding]:
+        """The groups of the claims, completed by the newest ``limit`` for each side."""
+        by_side: dict[Side | None, list[Claim]] = {}
+        for claim in claims:
+            by_side.setdefault(self.relations.side(claim.relation), []).append(claim)
+        for side, of_side in by_side.items():
+            ended = of_side
+            if side is None:  # nothing but a denial ends these facts
+                ended = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
+            rest = self._of_groups(ended, side, limit) if ended else ()
+            yield from _holdings({each.place: each for each in (*of_side, *rest)}.values(), side)
+
+    def _completed(
+        self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
+    ) -> list[Claim]:
+        """The claims of a relation, with the rest of their groups, where the conditions or a limit
+        left some of it out."""
+        side = self.relations.side(relation)
+        if side is None and not self.relations.is_known(relation):
+            side = "subject"  # the data may show it
+        if side is None:
+            has_all = is_complete or not self.vocabulary.has_denials(relation)
+        else:
+            rival = where.subjects if side == "object" else where.objects
+            has_all = is_complete and rival is None
+        return claims if has_all else list(self._of_groups(claims, side))
+
+    def _of_groups(
+        self, claims: Collection[Claim], side: Side | None, limit: int | None = None
+    ) -> Iterator[Claim]:
+        """The claims of the groups of these ones, whose relations have one value at ``side``; the
+        newest ``limit``."""
+        relations = sorted({claim.relation for claim in claims})
+        evidence = self.reader.triplet_evidence(
+            subjects=None if side == "object" else self._ends(claims, "subject"),
+            predicates=[each for key in relations for each in self.vocabulary.predicates(key)],
+            objects=None if side == "subject" else self._ends(claims, "object"),
+            limit=limit,
+        )
+        return self.claims(evidence)
+
+    def _ends(self, claims: Iterable[Claim], side: Side) -> Collection[str]:
+        """The ids of the claims' subjects or objects, with those of other entities that stand on
+        the same concepts."""
+        ids: set[str] = set()
+        concepts: set[str] = set()
+        for claim in claims:
+            id, _, concept = _end(claim.evidence, side)
+            ids.add(id)
+            if concept:
+                concepts.add(concept)
+        return ids | self.on_concepts(concepts)
+
+    def _side_by_data(self, relation: str, claims: Iterable[Claim]) -> Side | None:
+        """The end of which a relation that nobody declared has one. The data is looked at where one
+        of these subjects has several objects."""
+        objects: dict[str, str] = {}
+        for claim in claims:
+            known = objects.setdefault(claim.subject, claim.object)
+            if not claim.negative and known != claim.object:
+                return "subject" if self._is_functional(relation) else None
+        return None
+
+    def _is_functional(self, relation: str) -> bool:
+        """Whether the data shows that the relation has one object for a subject: of the subjects in
+        its latest evidence, at least ``_FEWEST_SUBJECTS``, nearly all have one object only."""
+        predicates = self.vocabulary.predicates(relation)
+        # Forgetting leaves t as it is, but not these numbers.
+        tested = relation, sum(self._triplets.get(predicate, 0) for predicate in predicates)
+        if tested not in self._tests:
+            latest = self.reader.triplet_evidence(predicates=predicates, limit=_SAMPLED_ROWS)
+            subjects = self._ends(self.claims(latest), "subject")
+            evidence = self.reader.triplet_evidence(
+                subjects=subjects, predicates=predicates, limit=4 * _SAMPLED_ROWS
+            )
+            objects: dict[str, set[str]] = {}
+            for claim in self.claims(evidence):
+                objects.setdefault(claim.subject, set()).add(claim.object)
+            single = sum(len(each) == 1 for each in objects.values())
+            self._tests[tested] = len(
+                objects
+            ) >= _FEWEST_SUBJECTS and single >= _SINGLE_SHARE * len(objects)
+        return self._tests[tested]
+
+    @cached_property
+    def _triplets(self) -> Mapping[str, int]:
+        """The number of triplets of each predicate now."""
+        return self.reader.predicates()
+
+    def _evidence(self, where: Conditions, limit: int | None) -> list[TripletEvidence]:
+        predicates = None
+        if where.relation is not None:
+            predicates = self.vocabulary.predicates(where.relation.name)
+        if any(ids is not None and not ids for ids in (where.subjects, predicates, where.objects)):
+            return []
+        return self.reader.triplet_evidence(
+            subjects=where.subjects, predicates=predicates, objects=where.objects, limit=limit
+        )
+
+    def claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
+        """What each piece of evidence says."""
+        of, end = self.relations.of, end_key
+        for each in evidence:
+            relation, negative = of(each.predicate)
+            subject = end(each.subject, each.subject_concept)
+            yield Claim(subject, relation, end(each.object, each.object_concept), negative, each)
+
+
+def _holdings(claims: Iterable[Claim], side: Side | None) -> Iterator[Holding]:
+    """What holds in each group of the claims, whose relations have one value at ``side``."""
+    groups: dict[object, list[Claim]] = {}
+    for claim in claims:
+        groups.setdefault(group_key(claim, side), []).append(claim)
+    for group in groups.values():
+        yield holding(group, single_valued=side is not None)
+
+
+def _end(evidence: TripletEvidence, side: Side) -> tuple[str, str, str]:
+    """Id, label and concept of one end."""
+    return evidence[:3] if side == "subject" else evidence[4:7]
+
+
+def end_key(id: str, concept: str) -> str:
+    """What tells an end apart: the name of its concept, or its id behind a blank, which begins no
+    name."""
+    return concept or f" {id}"
+
+
+# The predicates of a namespace.
+
+
+_NAMESPACES = 64
+"""Namespaces of which something is remembered."""
+
+_TESTED_STATES = 16
+"""States of a namespace whose tested relations are remembered."""
+
+_T = TypeVar("_T")
+
+
+class Vocabulary:
+    """The predicates of a namespace, each with the number of its triplets, by the relation that
+    they phrase."""
+
+    def __init__(self, predicates: Mapping[str, int], relations: Relations) -> None:
+        self._positive: dict[str, list[str]] = {}
+        self._negative: dict[str, list[str]] = {}
+        self._triplets: Counter[str] = Counter()
+        self._compared: dict[int, SimilarRelations] = {}
+        self._tests: dict[object, dict[tuple[str, int], bool]] = {}
+        for predicate, triplets in predicates.items():
+            key, negative = relations.of(predicate)
+            (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
+            self._triplets[key] += triplets
+
+    def predicates(self, key: str) -> list[str]:
+        """Every predicate that phrases the relation, those that deny it too."""
+        return self._positive.get(key, []) + self._negative.get(key, [])
+
+    def has_denials(self, key: str) -> bool:
+        """Whether a predicate denies the relation."""
+        return key in self._negative
+
+    def tests(self, state: object) -> dict[tuple[str, int], bool]:
+        """Results of tests of relations in one state of the namespace, by the relation's key and
+        the number of its triplets; a test adds its result."""
+        if state not in self._tests and len(self._tests) >= _TESTED_STATES:
+            self._tests.clear()
+        return self._tests.setdefault(state, {})
+
+    @property
+    def asserted(self) -> Mapping[str, list[str]]:
+        """The predicates that assert a relation, by its key."""
+        return self._positive
+
+    def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
+        """The ``most`` relations that have the most triplets, ready to be compared."""
+        if most not in self._compared:
+            ranked = sorted(self._positive, key=lambda key: (-self._triplets[key], key))
+            chosen = {key: self._positive[key] for key in ranked[:most]}
+            self._compared[most] = SimilarRelations(vectors, chosen)
+        return self._compared[most]
+
+
+class PerVocabulary(Generic[_T]):
+    """What ``make`` makes of the predicates of a namespace (with the numbers of their triplets),
+    remembered until their set changes. Safe to use from several threads at once."""
+
+    def __init__(self, make: Callable[[Mapping[str, int]], _T]) -> None:
+        self._make = make
+        self._made: OrderedDict[str, tuple[int, _T]] = OrderedDict()
+        self._lock = new_lock()
+
+    def of(self, namespace: str, reader: GraphReader) -> _T:
+        """That of the namespace of ``reader``."""
+        vocabulary = reader.state.vocabulary
+        with self._lock:
+            known = self._made.get(namespace)
+            if known is None or known[0] != vocabulary:
+                known = vocabulary, self._make(reader.predicates())
+                self._made[namespace] = known
+                if len(self._made) > _NAMESPACES:
+                    self._made.popitem(last=False)
+            self._made.move_to_end(namespace)
+        return known[1]

@@ -1,0 +1,178 @@
+"""Which relation a predicate phrases, and whether a relation has one value at a time."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from recallm.errors import InvalidInputError
+from recallm.ground import checks
+from recallm.recall.predicates.holding import Side
+from recallm.recall.predicates.names import PredicateName, PredicateNames
+
+__all__ = [
+    "Relations",
+    "ShippedWords",
+    "phrasings_in_sentences",
+    "shipped_events",
+    "shipped_relations",
+    "shipped_words",
+]
+
+
+class _Known(NamedTuple):
+    """A relation of the table: its key, and the end of which it has one (None: of neither)."""
+
+    key: str
+    side: Side | None
+
+
+class Relations:
+    """The relations that predicates phrase.
+
+    A relation's key is the name of its first phrasing in the table, or the name of the predicate
+    itself where the table has none. ``single_valued``: predicates → the end of which their relation
+    has one; a bare list means the end that the table gives, else "subject". ``multi_valued``:
+    predicates whose relation has many values. Both count more than the table.
+
+    >>> relations = Relations(PredicateNames(str.lower), multi_valued=["speaks"])
+    >>> relations.of("IS_EMPLOYED_BY"), relations.of("no longer employed by").negative
+    (PredicateName(name='works for', negative=False), True)
+    >>> [relations.side(relations.of(text).name) for text in ("works for", "capital of", "speaks")]
+    ['subject', 'object', None]
+    >>> relations.is_known("works for"), relations.is_known("waters the plants of")
+    (True, False)
+
+    Raises:
+        InvalidInputError: a relation is declared both.
+
+    """
+
+    def __init__(
+        self,
+        names: PredicateNames,
+        *,
+        single_valued: Iterable[str] | Mapping[str, Side] = (),
+        multi_valued: Iterable[str] = (),
+    ) -> None:
+        self._names = names
+        self._known: dict[str, _Known] = {}
+        self._phrasings: dict[str, tuple[str, ...]] = {}
+        for phrasings, single in shipped_relations():
+            key = names.of(phrasings[0]).name
+            self._phrasings[key] = phrasings
+            for phrasing in phrasings:
+                self._known.setdefault(names.of(phrasing).name, _Known(key, single))
+        self._ended = {
+            names.of(phrasing): self._known[names.of(relation).name].key
+            for relation, phrasings in shipped_events()
+            for phrasing in phrasings
+        }
+        self._sides: dict[str, Side | None] = {each.key: each.side for each in self._known.values()}
+        declared: set[str] = set()
+        for predicate, side in _declared(single_valued):
+            key = self.of(predicate).name
+            self._sides[key] = side or self._sides.get(key) or "subject"
+            declared.add(key)
+        for predicate in multi_valued:
+            key = self.of(predicate).name
+            if key in declared:
+                raise InvalidInputError(
+                    f"{checks.shown(predicate)} is declared single-valued and multi-valued; give "
+                    "one of the two",
+                    argument="multi_valued",
+                )
+            self._sides[key] = None
+
+    def of(self, predicate: str) -> PredicateName:
+        """The key of the relation that ``predicate`` phrases, and whether the predicate denies
+        it: by a word, or as an event that ends it ("quit": works for)."""
+        named = self._names.of(predicate)
+        if ended := self._ended.get(named):
+            return PredicateName(ended, negative=True)
+        name, negative = named
+        known = self._known.get(name)
+        return PredicateName(name if known is None else known.key, negative)
+
+    def phrasings(self, key: str) -> tuple[str, ...]:
+        """The phrasings of the relation in the table; none where the table does not have it."""
+        return self._phrasings.get(key, ())
+
+    def name(self, predicate: str) -> PredicateName:
+        """The name of ``predicate`` itself."""
+        return self._names.of(predicate)
+
+    def side(self, key: str) -> Side | None:
+        """The end of which the relation has one; None for a relation with many values, and for one
+        that is not known."""
+        return self._sides.get(key)
+
+    def is_known(self, key: str) -> bool:
+        """Whether the table or the caller says how many values the relation has."""
+        return key in self._sides
+
+
+def _declared(
+    single_valued: Iterable[str] | Mapping[str, Side],
+) -> Iterator[tuple[str, Side | None]]:
+    """Predicates, each with the end of which its relation has one; None where nobody says which."""
+    if isinstance(single_valued, Mapping):
+        yield from single_valued.items()
+    else:
+        yield from ((predicate, None) for predicate in single_valued)
+
+
+# The shipped table.
+
+
+_DATA = Path(__file__).parent / "data" / "english.toml"
+_EVENTS = Path(__file__).parent / "data" / "events.toml"
+
+
+class ShippedWords(NamedTuple):
+    """Words that tell nothing apart: in predicates (``function``), behind the names of companies,
+    before names (``titles``), and within them (``glue``). All with their stems."""
+
+    function: frozenset[str]
+    company_forms: frozenset[str]
+    titles: frozenset[str]
+    glue: frozenset[str]
+
+
+@cache
+def shipped_relations() -> list[tuple[tuple[str, ...], Side | None]]:
+    """Each relation's phrasings, and the end of which it has one (None: of neither)."""
+    tables: list[dict[str, Any]] = _data()["relations"]
+    for table in tables:
+        if table.get("single") not in (None, *get_args(Side)):
+            raise ValueError(f"{_DATA}: single = {table['single']!r}")
+    return [(tuple(table["phrasings"]), table.get("single")) for table in tables]
+
+
+@cache
+def phrasings_in_sentences() -> list[tuple[str, ...]]:
+    """The phrasings of each relation that is also read in sentences."""
+    tables: list[dict[str, Any]] = _data()["relations"]
+    return [tuple(table["phrasings"]) for table in tables if table.get("in_sentences")]
+
+
+@cache
+def shipped_events() -> list[tuple[str, tuple[str, ...]]]:
+    """Relations, each with the events that end it."""
+    tables: list[dict[str, Any]] = tomllib.loads(_EVENTS.read_text(encoding="utf-8"))["events"]
+    return [(table["ends"], tuple(table["phrasings"])) for table in tables]
+
+
+@cache
+def shipped_words() -> ShippedWords:
+    """The words that tell nothing apart."""
+    words: dict[str, str] = _data()["words"]
+    return ShippedWords(**{kind: frozenset(listed.split()) for kind, listed in words.items()})
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(_DATA.read_text(encoding="utf-8"))

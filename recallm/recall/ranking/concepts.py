@@ -1,0 +1,159 @@
+"""Signals of concepts, names and speakers, and of the kind of answer that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import chain
+
+import numpy as np
+
+from recallm.model import Question, StoredStatement, Trait
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.stem_counts import Floats, Keys, weighted_sums
+
+__all__ = ["NAME_KINDS", "named_share", "names_asked_for", "trait_signals"]
+
+NAME_KINDS = ("name", "entity")
+"""The kinds of concepts that are names."""
+
+_ANSWER_KINDS = (Trait.TIME, Trait.NUMBER, Trait.PERSON | Trait.PLACE | Trait.ORGANISATION)
+"""Kinds of answers, names apart: traits that a question asks for and a statement has."""
+
+_SUBJECT = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
+"""Who says that they do or are something themselves."""
+
+_NAME_REACH = 3
+"""A pronoun may refer to a name at most this many statements before it."""
+
+_RARE = 4.0
+"""Rarity (a logarithm) from which a name counts in full: about one statement in 50 mentions it."""
+
+
+def names_asked_for(question: Question) -> list[str]:
+    """The names in a question, without those in its anchor: "Who was Basil's dentist while Dr Patel
+    treated him?" asks for Basil alone."""
+    anchor = question.time.anchor
+    stems = frozenset(() if anchor is None else anchor.terms)
+    return [
+        concept.name
+        for concept in question.concepts
+        if concept.kind in NAME_KINDS and stems.isdisjoint(concept.name.split(" "))
+    ]
+
+
+def named_share(candidates: Candidates) -> Floats:
+    """Share of the asked names that the candidate, or one of the 3 statements before it, mentions.
+    Rare names weigh more: a statement about somebody else is no answer."""
+    rarities = _name_rarities(candidates)
+    number = len(candidates.statements)
+    if not rarities:
+        return np.zeros(number)
+    mentions = _mentions(candidates.read, rarities)
+    near = mentions[:number]
+    places = candidates.previous_places[:number]
+    for _ in range(_NAME_REACH):
+        before = np.where((places < 0)[:, None], 0.0, mentions[places])
+        near = np.maximum(near, before)
+        places = np.where(places < 0, -1, candidates.previous_places[places])
+    return weighted_sums(near, np.array([*rarities.values()])) / len(rarities)
+
+
+def _name_rarities(candidates: Candidates) -> dict[str, float]:
+    """The rarity (at most 1) of each asked name that is no speaker's. If the question gives a full
+    name, its parts do not count."""
+    asked = names_asked_for(candidates.question)
+    parts = {word for name in asked if " " in name for word in name.split(" ")}
+    excluded = parts | candidates.speakers
+    total = candidates.corpus.statements
+    return {
+        name: min(
+            1.0, float(np.log1p(total / (1 + candidates.mention_counts.get(name, 0)))) / _RARE
+        )
+        for name in asked
+        if name in candidates.essential and name not in excluded
+    }
+
+
+def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> Floats:
+    """1 where a statement mentions a concept: shape (statements, names)."""
+    columns = {name: column for column, name in enumerate(names)}
+    width = len(columns)
+    cells = [
+        row * width + columns[mention.name]
+        for row, statement in enumerate(statements)
+        for mention in statement.concepts
+        if mention.name in columns
+    ]
+    found = np.zeros(len(statements) * width)
+    found[np.array(cells, dtype=np.int64)] = 1.0
+    return found.reshape(len(statements), width)
+
+
+def trait_signals(candidates: Candidates) -> dict[str, Floats]:
+    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``length``."""
+    traits = candidates.traits
+    asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
+    speaker = _speaker(candidates)
+    return {
+        "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0) + _names(candidates),
+        "speaker": speaker,
+        "first person": speaker * _first_person(candidates),
+        "question": _has_trait(traits, Trait.QUESTION),
+        "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
+    }
+
+
+def _names(candidates: Candidates) -> Floats:
+    """Where the question asks for a name: the logarithm of 1 + the number of names that the
+    statement spells beside those of the question and the speaker's. For a statement that is alone
+    in its session 1 if it has any: a complete fact answers no better with more of them."""
+    question = candidates.question
+    if not question.asks & Trait.NAME:
+        return np.zeros(len(candidates.statements))
+    asked = {word for concept in question.concepts for word in concept.name.split(" ")}
+    spelled = [
+        [
+            mention.name
+            for mention in statement.concepts
+            if mention.kind in NAME_KINDS
+            and mention.reference is None
+            and mention.name != statement.speaker_concept
+        ]
+        for statement in candidates.statements
+    ]
+    of_question = {name for name in chain(*spelled) if asked.issuperset(name.split(" "))}
+    new = [len([name for name in names if name not in of_question]) for names in spelled]
+    any_name = _has_trait(candidates.traits, Trait.NAME)
+    return np.where(candidates.alone > 0, any_name, np.log1p(new))
+
+
+def _speaker(candidates: Candidates) -> Floats:
+    """1 where the speaker, or a part of the speaker's name, is one whom the question names."""
+    named = candidates.speakers
+    speakers = {statement.speaker_concept for statement in candidates.statements}
+    asked_for = {
+        speaker
+        for speaker in speakers
+        if speaker is not None and not named.isdisjoint((speaker, *speaker.split(" ")))
+    }
+    return np.array(
+        [float(statement.speaker_concept in asked_for) for statement in candidates.statements]
+    )
+
+
+def _first_person(candidates: Candidates) -> Floats:
+    """1 where a statement is in the first person. "Where do I live?", asked by somebody who is
+    known, is answered by what this person does: "My sister lives in Oslo" does not say "I"."""
+    found = _has_trait(candidates.traits, Trait.FIRST_PERSON)
+    question = candidates.question
+    if question.asker is not None and _SUBJECT.search(question.text):
+        for place in np.flatnonzero(found).tolist():
+            found[place] = bool(_SUBJECT.search(candidates.statements[place].text))
+    return found
+
+
+def _has_trait(traits: Keys, trait: Trait) -> Floats:
+    """1 where any bit of ``trait`` is set."""
+    found: Floats = ((traits & int(trait)) != 0).astype(np.float64)
+    return found

@@ -1,0 +1,164 @@
+"""``ranking="ement"`` and ``ranking="vectors"``: nearness by embedding, with entities and without.
+
+EMENT (Embeddings + Entity Extraction) combines two things, since each finds what the other misses:
+the k statements nearest to the question by embedding, and the raw sentences of the question's
+entities. Its text holds the nearest first, the very nearest at the top, on its line with those
+of its passage; then, after an empty line, the entities' sentences in order of time. Where a limit
+cuts, the two take turns. No sentence stands there twice: of equal ones of a speaker the latest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from recallm.model import ConceptRow, Question, StoredStatement
+from recallm.recall.antecedents import RecalledReference, named_references
+from recallm.recall.ranking.budget import (
+    Budget,
+    EqualSentences,
+    SentenceKey,
+    context_text,
+    fit_in_order,
+    wanted_statements,
+)
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import (
+    RankedConcept,
+    RecalledContext,
+    RecalledStatement,
+    chronological,
+    context_lines,
+)
+
+__all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context"]
+
+_EQUALS = EqualSentences()
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatement:
+    """A statement with its cosine where it is one of the nearest, else None."""
+
+    statement: StoredStatement
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityStatements:
+    """The statements that mention a question's concepts: ``mentioning`` says, by key, how many of
+    them each mentions. ``concepts`` are those that are known, by name."""
+
+    statements: Sequence[StoredStatement]
+    mentioning: Mapping[int, int]
+    concepts: Mapping[str, ConceptRow]
+
+
+def ement_context(
+    question: Question,
+    nearest: Sequence[NearStatement],
+    of_entities: EntityStatements,
+    request: RecallRequest,
+) -> RecalledContext:
+    """EMENT's context, of the nearest statements and those of the question's entities.
+
+    Scores are None: they would be no probabilities. ``contributions["cosine"]`` says how near a
+    statement is, where it is one of the nearest.
+    """
+    labels = {concept.name: concept.label for concept in question.concepts}
+    sentences = {_EQUALS.key(near.statement) for near in nearest}
+    turns = [
+        near
+        for pair in zip_longest(
+            nearest, map(NearStatement, _most_mentioning_first(of_entities, sentences))
+        )
+        for near in pair
+        if near is not None
+    ]
+    chosen = fit_in_order(turns, _ement_text, Budget.of(request, request.limit))
+    essential = tuple(
+        RankedConcept.of(row) for row in map(of_entities.concepts.get, labels) if row is not None
+    )
+    return _context(request, _ement_text(chosen), chosen, nearest, labels, essential, {})
+
+
+def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) -> RecalledContext:
+    """The nearest statements that the budget holds, in order of time.
+
+    Scores are None: a cosine is no probability. ``contributions["cosine"]`` holds each cosine.
+    """
+    names = request.config.name_antecedents
+
+    def text_of(chosen: Sequence[NearStatement]) -> str:
+        statements = chronological(near.statement for near in chosen)
+        return context_text(statements, names_antecedents=names)
+
+    chosen = fit_in_order(nearest, text_of, Budget.of(request, wanted_statements(request)))
+    named = named_references([near.statement for near in chosen]) if names else {}
+    return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
+
+
+def _most_mentioning_first(
+    of_entities: EntityStatements, besides: Collection[SentenceKey]
+) -> list[StoredStatement]:
+    """Each sentence once and none of ``besides``: those that mention most of the entities first, of
+    these the newest."""
+    latest = _EQUALS.distinct(of_entities.statements)
+    newest = reversed(
+        chronological(statement for key, statement in latest.items() if key not in besides)
+    )
+    return sorted(newest, key=lambda statement: -of_entities.mentioning[statement.key])
+
+
+def _ement_text(chosen: Sequence[NearStatement]) -> str:
+    nearest: dict[str, list[StoredStatement]] = defaultdict(list)
+    for near in chosen:
+        if near.cosine is not None:
+            nearest[near.statement.passage_id].append(near.statement)
+    of_entities = chronological(near.statement for near in chosen if near.cosine is None)
+    parts = (chain.from_iterable(map(chronological, nearest.values())), of_entities)
+    texts = ("\n".join(context_lines(part, lambda each: each.text)) for part in parts)
+    return "\n\n".join(filter(None, texts))
+
+
+def _context(
+    request: RecallRequest,
+    text: str,
+    chosen: Sequence[NearStatement],
+    nearest: Sequence[NearStatement],
+    labels: Mapping[str, str],
+    essential: tuple[RankedConcept, ...],
+    named: Mapping[int, tuple[RecalledReference, ...]],
+) -> RecalledContext:
+    if not chosen:
+        return RecalledContext(question=request.question)
+    places = {near.statement.key: number for number, near in enumerate(nearest, start=1)}
+    return RecalledContext(
+        question=request.question,
+        text=text,
+        statements=tuple(
+            chronological(
+                RecalledStatement.of(
+                    near.statement,
+                    contributions=None if near.cosine is None else {"cosine": near.cosine},
+                    path=tuple(_path(near.statement, places, labels)),
+                    references=named.get(near.statement.key),
+                )
+                for near in chosen
+            )
+        ),
+        concepts=essential,
+        tokens=request.count_tokens(text),
+    )
+
+
+def _path(
+    statement: StoredStatement, places: Mapping[int, int], labels: Mapping[str, str]
+) -> Iterator[str]:
+    if statement.key in places:
+        yield f"nearest by embedding: number {places[statement.key]}"
+    for mention in statement.concepts:
+        if mention.name in labels:
+            yield f"mentions essential concept {mention.label}"

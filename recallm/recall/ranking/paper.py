@@ -1,0 +1,139 @@
+"""``ranking="paper"``: the contexts of the best concepts, least important first.
+
+A concept's score is the sum of ``strength + α · t_index`` over its relations in the subgraph
+(RecallM, Questioning the System). As in the paper, a statement stands in the context of every
+concept that it mentions, repeated or not. A budget drops the least important contexts
+first; a context that fits in part loses its oldest statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from recallm.model import ConceptRow, Relation, StoredStatement, Summary
+from recallm.recall.contexts import ConceptContext, sentence
+from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
+from recallm.recall.ranking.budget import Budget, EqualSentences, fitting_number
+from recallm.recall.ranking.candidates import GraphFact
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
+
+__all__ = ["PARAGRAPH_SEPARATOR", "context_of_concepts", "ranked_concepts", "symbolically_revised"]
+
+PARAGRAPH_SEPARATOR = "\n\n"
+"""Between the contexts of two concepts."""
+
+_Line = tuple[int, StoredStatement | Summary]
+"""A line of a context, and the place of its concept in the order."""
+
+
+def ranked_concepts(
+    nodes: Iterable[ConceptRow],
+    relations: Iterable[Relation],
+    essential: Collection[str],
+    temporal_weight: float,
+) -> list[RankedConcept]:
+    """Every concept of the subgraph, most important first: the essential ones, then by score.
+
+    ``relations`` are those between ``nodes``; ``temporal_weight`` is the paper's α.
+    """
+    concepts = {node.name: node for node in nodes}
+    scores = dict.fromkeys(concepts, 0.0)
+    for relation in relations:
+        weight = relation.strength + temporal_weight * relation.t_index
+        scores[relation.a] += weight
+        scores[relation.b] += weight
+    ranked = [
+        RankedConcept.of(node, score=scores[node.name], essential=node.name in essential)
+        for node in concepts.values()
+    ]
+    ranked.sort(key=lambda each: (not each.essential, -each.score, -each.t_index, each.name))
+    return ranked
+
+
+def symbolically_revised(
+    contexts: Mapping[str, ConceptContext], outdated: Collection[int]
+) -> dict[str, ConceptContext]:
+    """The contexts without the statements with the keys ``outdated``, and with the latest of equal
+    statements alone (paper, Future Works: symbolic context revision); empty ones are left out."""
+    revised: dict[str, ConceptContext] = {}
+    for name, context in contexts.items():
+        current = (each for each in context.statements if each.key not in outdated)
+        distinct = EqualSentences().distinct(current).values()
+        statements = tuple(sorted(distinct, key=lambda each: each.key))
+        if statements:
+            revised[name] = replace(context, statements=statements)
+    return revised
+
+
+def context_of_concepts(
+    ranked: Sequence[RankedConcept],
+    contexts: Mapping[str, ConceptContext],
+    facts: Mapping[str, Sequence[GraphFact]],
+    request: RecallRequest,
+) -> RecalledContext:
+    """The contexts of ``ranked`` (most important first) that the budget holds; ``facts`` are those
+    of each concept."""
+    ranked = [concept for concept in ranked if concept.name in contexts or concept.name in facts]
+    lines: list[_Line] = [
+        (place, line)
+        for place, concept in enumerate(ranked)
+        for line in _newest_first(contexts.get(concept.name), facts.get(concept.name, ()))
+    ]
+    budget = Budget.of(request, None)
+    lines = lines[: fitting_number(len(lines), lambda size: _text(lines[:size]), budget)]
+    if not lines:
+        return RecalledContext(question=request.question)
+    text = _text(lines)
+    return RecalledContext(
+        question=request.question,
+        text=text,
+        statements=_statements(
+            lines, ranked, {fact.statement.key: fact for found in facts.values() for fact in found}
+        ),
+        concepts=tuple(ranked[: lines[-1][0] + 1]),
+        tokens=request.count_tokens(text),
+    )
+
+
+def _newest_first(
+    context: ConceptContext | None, facts: Sequence[GraphFact]
+) -> list[StoredStatement | Summary]:
+    statements = () if context is None else context.statements
+    if facts:
+        statements = (*statements, *(fact.statement for fact in facts))
+        statements = tuple(sorted(statements, key=lambda each: each.key))
+    lines: list[StoredStatement | Summary] = list(reversed(statements))
+    return lines if context is None or context.summary is None else [*lines, context.summary]
+
+
+def _text(lines: Sequence[_Line]) -> str:
+    paragraphs: dict[int, list[str]] = {}
+    for place, line in reversed(lines):
+        speaker = line.speaker if isinstance(line, StoredStatement) else None
+        paragraphs.setdefault(place, []).append(sentence(line.text, speaker))
+    return PARAGRAPH_SEPARATOR.join([CHRONOLOGICAL_PREFIX, *map(" ".join, paragraphs.values())])
+
+
+def _statements(
+    lines: Sequence[_Line], ranked: Sequence[RankedConcept], facts: Mapping[int, GraphFact]
+) -> tuple[RecalledStatement, ...]:
+    """Each statement once, with the concepts in whose contexts it stands."""
+    paths: dict[str, list[str]] = {}
+    first: dict[str, RecalledStatement] = {}
+    for place, line in lines:
+        if isinstance(line, Summary):
+            recalled = RecalledStatement.of_summary(line)
+        elif line.key in facts:
+            fact = facts[line.key]
+            recalled = RecalledStatement.of_fact(line, fact.triplet, passage=fact.passage)
+        else:
+            recalled = RecalledStatement.of(line)
+        first.setdefault(recalled.id, recalled)
+        concept = ranked[place]
+        role = "essential concept" if concept.essential else "related concept"
+        paths.setdefault(recalled.id, []).append(f"context of the {role} {concept.label}")
+    return tuple(
+        chronological(replace(recalled, path=tuple(paths[id])) for id, recalled in first.items())
+    )

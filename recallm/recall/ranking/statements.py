@@ -1,0 +1,366 @@
+"""``ranking="statements"``, the default: a linear model over signals orders single statements.
+
+The paper returns complete contexts of concepts; they repeat sentences and bury the answer. Here
+each candidate gets a probability that it helps to answer. The best are chosen within the budget and
+put in order of time.
+
+Where a question asks for every answer ("Which bands has Dave enjoyed?"), different answers come
+before paraphrases, as in maximal marginal relevance: a statement is worth less each time that
+earlier statements gave all its names, or all its concepts if it names nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recallm.ground.untrusted_text import one_line
+from recallm.model import StoredStatement, Trait, readable_term
+from recallm.recall.antecedents import RecalledReference, named_references
+from recallm.recall.ranking.budget import (
+    Budget,
+    EqualSentences,
+    context_text,
+    fit_by_worth,
+    limit_of,
+    wanted_statements,
+)
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.concepts import NAME_KINDS
+from recallm.recall.ranking.dates import lies_in, with_date_rules
+from recallm.recall.ranking.matches import Matches
+from recallm.recall.ranking.replies import placed
+from recallm.recall.ranking.signals import SIGNALS, Weights, load_tables, measure
+from recallm.recall.ranking.stem_counts import Floats
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
+
+__all__ = ["RankedStatements", "context_of_statements", "rank", "rank_measured"]
+
+_REPETITION_WORTH = 0.7
+"""Factor on a statement's worth for each time that earlier statements gave all its names."""
+
+_MOST_DIVERSIFIED = 30
+"""Only the first 30 statements are reordered for diversity; the others keep their places."""
+
+
+# The linear model.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedStatements:
+    """Statements, the probability that each helps to answer (``scores``), and ``order``: the
+    places of those that may be recalled, best first, the newest of equals first.
+
+    ``worth`` is what each adds to a context; tokens are spent by it. ``added[i, j]`` is what
+    signal j added to the log-odds of statement i, beside ``intercept``.
+    """
+
+    statements: tuple[StoredStatement, ...]
+    scores: Floats
+    added: Floats
+    order: tuple[int, ...]
+    worth: Floats
+    intercept: float = 0.0
+
+    def contributions(self, place: int) -> Mapping[str, float]:
+        """What each signal added for one statement: with the intercept they make its score."""
+        return dict(zip(SIGNALS, self.added[place].tolist(), strict=True))
+
+
+def rank(
+    candidates: Candidates, request: RecallRequest, *, repeats: bool = False
+) -> RankedStatements:
+    """The candidates, ordered with the weights of the settings (``rank_measured``)."""
+    tables = load_tables(request.config.weights)
+    weights = tables.words if candidates.question_vector is None else tables.vectors
+    values = measure(candidates, weights.signals)
+    return rank_measured(
+        candidates,
+        values,
+        weights,
+        min_score=request.min_score,
+        known=request.known,
+        repeats=repeats,
+    )
+
+
+def rank_measured(
+    candidates: Candidates,
+    values: Floats,
+    weights: Weights,
+    *,
+    min_score: float | None = None,
+    known: Collection[str] = (),
+    repeats: bool = False,
+) -> RankedStatements:
+    """Order candidates by their signals (``values``, as ``measure`` gives them).
+
+    Left out of the order are statements under ``min_score``, those of the passages ``known``, what
+    others say of themselves where the asker asks about "me", and, unless ``repeats``, questions
+    that stand in this question word for word: they say nothing that it does not.
+    """
+    statements = candidates.statements
+    added = values * np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
+    odds = added.sum(axis=1) + weights.intercept
+    scores: Floats = np.exp(-np.logaddexp(0.0, -odds))
+    order = np.lexsort((-candidates.keys, -scores))
+    if min_score is not None:
+        order = order[scores[order] >= min_score]
+    left_out = {
+        place for place, statement in enumerate(statements) if statement.passage_id in known
+    }
+    left_out |= _of_others(candidates)
+    if not repeats:
+        left_out |= _repeating(candidates)
+    return RankedStatements(
+        statements=statements,
+        scores=scores,
+        worth=scores,
+        added=added,
+        order=tuple(place for place in order.tolist() if place not in left_out),
+        intercept=weights.intercept,
+    )
+
+
+def _repeating(candidates: Candidates) -> set[int]:
+    """The places of the questions that stand in this question word for word."""
+    asked = one_line(candidates.question.text).casefold()
+    questions = np.flatnonzero(candidates.traits & Trait.QUESTION.value).tolist()
+    return {
+        place
+        for place in questions
+        if one_line(candidates.statements[place].text).casefold() in asked
+    }
+
+
+def _of_others(candidates: Candidates) -> set[int]:
+    """The places of the statements in which a speaker speaks of himself or herself, where the
+    question is about the asker: Bob's "I live in Rome" does not say where Ann lives. Whoever asks
+    for a person, or names the speaker, may mean others too."""
+    asker = candidates.question.asker
+    if asker is None or candidates.question.asks & Trait.PERSON:
+        return set()
+    about = {asker, *candidates.speakers}
+    return {
+        place
+        for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
+        if (statement := candidates.statements[place]).speaker_concept is not None
+        and about.isdisjoint(mention.name for mention in statement.concepts)
+    }
+
+
+# Diversity.
+
+
+def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
+    """The same statements, those with new names or concepts first. ``worth`` is what each adds to
+    the statements before it; the scores do not change."""
+    asked = {*candidates.essential, *candidates.speakers}
+    left = list(ranked.order[:_MOST_DIVERSIFIED])
+    concepts = {place: _own_concepts(ranked.statements[place], asked) for place in left}
+    all_names = {
+        mention.name
+        for place in left
+        for mention in ranked.statements[place].concepts
+        if mention.kind in NAME_KINDS
+    }
+    worth = ranked.worth.copy()
+    order: list[int] = []
+    given: Counter[str] = Counter()
+    while left:
+        gains = {
+            place: worth[place]
+            * _REPETITION_WORTH
+            ** min(
+                (given[name] for name in concepts[place] & all_names or concepts[place]), default=0
+            )
+            for place in left
+        }
+        best = max(left, key=gains.__getitem__)
+        worth[best] = gains[best]
+        given.update(concepts[best])
+        order.append(best)
+        left.remove(best)
+    return replace(ranked, order=(*order, *ranked.order[_MOST_DIVERSIFIED:]), worth=worth)
+
+
+def _own_concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]:
+    """What a statement spells beside its speaker and what the question names."""
+    return frozenset(
+        mention.name
+        for mention in statement.concepts
+        if mention.reference is None
+        and mention.name not in asked
+        and mention.name != statement.speaker_concept
+    )
+
+
+# The context.
+
+
+def context_of_statements(candidates: Candidates, request: RecallRequest) -> RecalledContext:
+    """The statements that help most to answer, in order of time; empty where none may be
+    recalled."""
+    question = candidates.question
+    time = with_date_rules(question.time, candidates.dates)
+    ranked = rank(candidates, request)
+    if question.time.spread:
+        ranked = diversified(ranked, candidates)
+    if candidates.facts or candidates.stated:
+        ranked = _with_endings(_matches_first(ranked, candidates.matches), candidates)
+    names_antecedents = request.config.name_antecedents
+    budget = Budget.of(request, limit_of(request), names=names_antecedents)
+    wanted = wanted_statements(request) + len(request.known)
+    order, questions = placed(ranked.order, candidates, wanted=wanted)
+    places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, questions)
+    places, text, more = _with_matches(ranked, places, candidates, request, budget)
+    complete = candidates.matches is not None and not more
+    if not places:
+        return RecalledContext(question=question.text, time=time, complete=complete, more=more)
+    place_of = {ranked.statements[place].key: place for place in places}
+    chosen = chronological(ranked.statements[place] for place in places)
+    named = named_references(chosen) if names_antecedents else {}
+    return RecalledContext(
+        question=question.text,
+        text=text,
+        statements=tuple(
+            _recalled(
+                statement, candidates, ranked, place_of[statement.key], named.get(statement.key)
+            )
+            for statement in chosen
+        ),
+        concepts=tuple(_concepts(candidates, chosen)),
+        tokens=request.count_tokens(text),
+        intercept=ranked.intercept,
+        time=time,
+        complete=complete,
+        more=more,
+    )
+
+
+def _matches_first(ranked: RankedStatements, matches: Matches | None) -> RankedStatements:
+    """The same statements, those of the facts that match the question first: they are answers."""
+    keys = set() if matches is None else {match.key for match in matches.facts}
+    places = {place for place in ranked.order if ranked.statements[place].key in keys}
+    worth = ranked.worth.copy()
+    worth[list(places)] += 1.0
+    order = tuple(sorted(ranked.order, key=lambda place: place not in places))
+    return replace(ranked, order=order, worth=worth)
+
+
+def _with_endings(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
+    """The same statements, each fact that ended behind what ended it: a context that holds the one
+    holds the other, and the reader sees last what is true last."""
+    place_of = {ranked.statements[place].key: place for place in ranked.order}
+    worth = ranked.worth.copy()
+    order: dict[int, None] = {}
+    for place in ranked.order:
+        fact = candidates.facts.get(ranked.statements[place].key)
+        ending = place_of.get(fact.ended_by) if fact is not None and fact.ended_by else None
+        if ending is not None:
+            worth[ending] = max(worth[ending], worth[place])
+            order.setdefault(ending)
+        order.setdefault(place)
+    return replace(ranked, order=tuple(order), worth=worth)
+
+
+def _with_matches(
+    ranked: RankedStatements,
+    places: list[int],
+    candidates: Candidates,
+    request: RecallRequest,
+    budget: Budget,
+) -> tuple[list[int], str, int]:
+    """The places whose statements are recalled, the text that they make, and how many matches are
+    not among them. The line about these takes what is left of the budget; where facts match, the
+    last of ``places`` give way to it."""
+    matches = candidates.matches
+    equals = EqualSentences.asked_by(candidates.question.time)
+    while True:
+        chosen = chronological(ranked.statements[place] for place in places)
+        text = context_text(chosen, names_antecedents=request.config.name_antecedents)
+        if matches is None:
+            return places, text, 0
+        left = matches.left_out(chosen, equals, request.known)
+        line = matches.line(left, text, budget) if places else ""
+        if line is not None or not matches.facts:
+            return places, "\n".join(filter(None, (text, line))), len(left)
+        places = places[:-1]
+
+
+def _recalled(
+    statement: StoredStatement,
+    candidates: Candidates,
+    ranked: RankedStatements,
+    place: int,
+    references: tuple[RecalledReference, ...] | None,
+) -> RecalledStatement:
+    score = float(ranked.scores[place])
+    contributions = ranked.contributions(place)
+    summary = candidates.summaries.get(statement.passage_id)
+    fact = candidates.facts.get(statement.key)
+    if fact is not None:
+        return RecalledStatement.of_fact(
+            statement,
+            fact.triplet,
+            passage=fact.passage,
+            score=score,
+            contributions=contributions,
+            path=(*fact.path, *_path(statement, candidates)),
+        )
+    if summary is not None and statement.key not in candidates.context:
+        revised = RecalledStatement.of_summary(summary, score=score, contributions=contributions)
+        return replace(revised, timestamp=statement.timestamp)
+    return RecalledStatement.of(
+        statement,
+        score=score,
+        contributions=contributions,
+        path=tuple(_path(statement, candidates)),
+        references=references,
+    )
+
+
+def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
+    """How the graph led from the question to ``statement``."""
+    if statement.key in candidates.stated:
+        yield f"states the fact {candidates.stated[statement.key]}"
+    held = [term for term in candidates.terms if term in statement.terms]
+    if held:
+        yield f"holds: {', '.join(dict.fromkeys(map(readable_term, held)))}"
+    for mention in statement.concepts:
+        if mention.name in candidates.speakers:
+            said = statement.speaker is not None and mention is statement.concepts[0]
+            yield f"said by {mention.label}" if said else f"mentions {mention.label}"
+        elif mention.name in candidates.essential:
+            yield f"mentions essential concept {mention.label}"
+        elif mention.name in candidates.activation:
+            through = candidates.activation[mention.name].through
+            label = candidates.essential[through].label
+            yield f"neighbour of {label}: {mention.label}"
+    for asked in candidates.dates:
+        if statement.timestamp is not None and lies_in(statement.timestamp.date(), asked):
+            yield f"said at the time asked for: {asked.name}"
+    for beside, place in ((statement.previous, "follows"), (statement.next, "stands before")):
+        other = candidates.context.get(beside) if beside is not None else None
+        shared = [term for term in candidates.terms if term in other.terms] if other else []
+        if other is not None and shared:
+            what = "question" if other.traits & Trait.QUESTION else "statement"
+            yield f"{place} a matching {what}: {', '.join(shared)}"
+
+
+def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list[RankedConcept]:
+    """The question's concepts in its order, then the neighbours that led to what was chosen."""
+    named = (candidates.essential.get(concept.name) for concept in candidates.question.concepts)
+    essential = [RankedConcept.of(row) for row in named if row is not None]
+    mentioned = {mention.name for statement in chosen for mention in statement.concepts}
+    activated = (candidates.activation[name] for name in mentioned & candidates.activation.keys())
+    return essential + [
+        RankedConcept.of(
+            neighbour.concept, score=neighbour.value, essential=False, through=neighbour.through
+        )
+        for neighbour in sorted(activated, key=lambda found: (-found.value, found.concept.name))
+    ]

@@ -1,0 +1,365 @@
+"""The road of a question to its context: a checked request, a reader, a ranking from the table.
+
+text ─ checked_request ─▶ RecallRequest ─ extraction, embedding ─▶ Question, EmbeddedQuestion
+─ RANKINGS[name]: retrieval reads candidates, ranking orders them ─▶ RecalledContext
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from recallm.config import RankingName, RecallConfig
+from recallm.errors import InvalidInputError
+from recallm.ground import checks
+from recallm.model import Question
+from recallm.recall.contexts import concept_contexts
+from recallm.recall.prompts import ement_prompt, question_prompt
+from recallm.recall.ranking.budget import wanted_statements
+from recallm.recall.ranking.candidates import GraphFact
+from recallm.recall.ranking.ement import ement_context, nearest_context
+from recallm.recall.ranking.paper import (
+    PARAGRAPH_SEPARATOR,
+    context_of_concepts,
+    ranked_concepts,
+    symbolically_revised,
+)
+from recallm.recall.ranking.passages import passage_scores, possible_exact_passages
+from recallm.recall.ranking.statements import context_of_statements, rank
+from recallm.recall.request import RecallRequest
+from recallm.recall.results import RecalledContext
+from recallm.recall.retrieval.candidates import read_candidates
+from recallm.recall.retrieval.facts import FactReader, outdated_statements
+from recallm.recall.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
+from recallm.recall.retrieval.relations import RelationIndex, RelationIndexes
+from recallm.recall.retrieval.subgraph import QuestionWindow, question_window, read_subgraph
+from recallm.stores.base import GraphReader, GraphStore
+from recallm.vectors.statements import QuestionVector, StatementVectors
+
+if TYPE_CHECKING:
+    from recallm.english import Extractor
+
+__all__ = [
+    "RANKINGS",
+    "OpenQuestion",
+    "Ranking",
+    "Recaller",
+    "check_probabilities",
+    "check_ranking",
+    "checked_request",
+]
+
+
+class OpenQuestion(NamedTuple):
+    """A question as extraction reads it, the reader that it is answered from, its vector under the
+    embedding model (None where there is no model or no vector yet), and the relations of the
+    namespace's triplets (None where it has no triplet). ``window`` is the time that the question
+    asks about, where it chooses the window of the paper's ranking."""
+
+    question: Question
+    reader: GraphReader
+    vector: EmbeddedQuestion | None
+    relations: RelationIndex | None = None
+    window: QuestionWindow | None = None
+
+
+# Rankings.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """How a ranking recalls, and what it needs.
+
+    ``recall`` reads candidates and orders them. ``embeddings`` says whether the memory's embeddings
+    are required, used where there are any, or unused. ``has_probabilities``: its scores are
+    probabilities, so that ``min_score`` and an order by score mean something. ``prompt`` makes the
+    prompt of ``ask`` from a question and a context. ``separator`` stands between the parts of a
+    context's text.
+    """
+
+    recall: Callable[[OpenQuestion, RecallRequest], RecalledContext]
+    embeddings: Literal["required", "optional", "unused"]
+    has_probabilities: bool = False
+    prompt: Callable[[str, str], str] = question_prompt
+    separator: str = "\n"
+
+
+def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    question, reader, vector, relations, _ = asked
+    candidates = read_candidates(
+        reader,
+        question,
+        vector,
+        request,
+        wanted=wanted_statements(request) + len(request.known),
+        relations=relations,
+    )
+    if candidates is None:
+        return RecalledContext(question=question.text, time=question.time)
+    return context_of_statements(candidates, request)
+
+
+def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    question, reader, _, index, window = asked
+    config = request.config
+    nodes, relations, essential = read_subgraph(reader, question, config, window)
+    ranked = ranked_concepts(nodes.values(), relations, essential, config.temporal_weight)
+    ranked = ranked[: request.limit or config.max_concepts]
+    rows = [nodes[concept.name] for concept in ranked]
+    is_symbolic = config.revision == "symbolic"
+    contexts = concept_contexts(
+        reader, rows, where=request.where, known=request.known, with_summaries=not is_symbolic
+    )
+    fact_reader = None if index is None else FactReader(reader, question, request, index)
+    if is_symbolic:
+        stated = {each.key: each for context in contexts.values() for each in context.statements}
+        outdated = (
+            outdated_statements(fact_reader.reading, stated.values())
+            if fact_reader
+            else frozenset[int]()
+        )
+        contexts = symbolically_revised(contexts, outdated)
+    facts: Mapping[str, Sequence[GraphFact]] = {}
+    if fact_reader is not None:
+        facts = fact_reader.of_concepts(
+            [row.name for row in rows], known=request.known, with_outdated=not is_symbolic
+        )
+    return context_of_concepts(ranked, contexts, facts, request)
+
+
+def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    question, reader, vector, *_ = asked
+    nearest = read_nearest(
+        reader, vector or _NOTHING_NEAR, request, wanted=request.config.neighbours
+    )
+    of_entities = read_entity_statements(reader, question, request)
+    return ement_context(question, nearest, of_entities, request)
+
+
+def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    _, reader, vector, *_ = asked
+    nearest = read_nearest(
+        reader, vector or _NOTHING_NEAR, request, wanted=wanted_statements(request)
+    )
+    return nearest_context(nearest, request)
+
+
+_NOTHING_NEAR = EmbeddedQuestion(model="", vector=np.zeros(0), nearest=lambda *_: ())
+"""Of a namespace that has no vectors."""
+
+RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
+    {
+        "statements": Ranking(
+            recall=_recall_statements, embeddings="optional", has_probabilities=True
+        ),
+        "paper": Ranking(recall=_recall_paper, embeddings="unused", separator=PARAGRAPH_SEPARATOR),
+        "ement": Ranking(recall=_recall_ement, embeddings="required", prompt=ement_prompt),
+        "vectors": Ranking(recall=_recall_nearest, embeddings="required"),
+    }
+)
+"""Every ranking by its name in ``RecallConfig.ranking``."""
+
+
+# The door.
+
+
+def check_ranking(name: RankingName, *, embedded: bool) -> None:
+    """Refuse (``InvalidInputError``) a ranking that needs embeddings where the memory has none."""
+    if RANKINGS[name].embeddings == "required" and not embedded:
+        raise InvalidInputError(
+            f"ranking={name!r} needs embeddings: give RecallM(embeddings=…), "
+            "'default' or an embedding model",
+            argument="embeddings",
+        )
+
+
+def check_probabilities(name: RankingName, argument: str) -> None:
+    """Refuse (``InvalidInputError``) ``argument``, which needs probabilities, where the ranking
+    gives none."""
+    if RANKINGS[name].has_probabilities:
+        return
+    shown = {"order": "order='score'"}.get(argument, argument)
+    able = " or ".join(
+        repr(each) for each, ranking in RANKINGS.items() if ranking.has_probabilities
+    )
+    raise InvalidInputError(
+        f"{shown} needs ranking={able}: ranking={name!r} gives statements no "
+        f"probabilities; memory.with_ranking({able}) is the same memory ranked so",
+        argument=argument,
+    )
+
+
+def checked_request(
+    question: object,
+    *,
+    limit: object = None,
+    max_tokens: object = None,
+    as_of: object = None,
+    since: object = None,
+    until: object = None,
+    speaker: object = None,
+    session: object = None,
+    metadata: object = None,
+    path: object = None,
+    min_score: object = None,
+    known: object = (),
+    asker: object = None,
+    now: datetime,
+    config: RecallConfig,
+    count_tokens: Callable[[str], int],
+) -> RecallRequest:
+    """The arguments of ``RecallM.recall``, checked, with the settings of the memory.
+
+    Raises:
+        InvalidInputError: an argument cannot be used, or not with this ranking.
+
+    """
+    request = RecallRequest(
+        question=checks.string(question, "question"),
+        limit=checks.count(limit, "limit"),
+        max_tokens=checks.count(max_tokens, "max_tokens"),
+        as_of=checks.moment(as_of, "as_of"),
+        where=checks.statement_filter(
+            since=since, until=until, speaker=speaker, session=session, metadata=metadata, path=path
+        ),
+        min_score=checks.probability(min_score, "min_score"),
+        known=frozenset(checks.strings(known, "known")),
+        asker=checks.optional_name(asker, "asker"),
+        now=now,
+        config=config,
+        count_tokens=count_tokens,
+    )
+    if request.min_score is not None:
+        check_probabilities(config.ranking, "min_score")
+    return request
+
+
+# Recalling.
+
+
+def _as_of_window(request: RecallRequest, window: QuestionWindow) -> RecallRequest:
+    """The request as of the end of the question's window; itself where that changes nothing or a
+    t_index is asked for."""
+    if window.until is None or isinstance(request.as_of, int):
+        return request
+    if isinstance(request.as_of, datetime) and request.as_of <= window.until:
+        return request
+    return replace(request, as_of=window.until)
+
+
+class Recaller:
+    """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings.
+    ``indexes`` are those of the relations of the store's triplets."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        namespace: str,
+        extractor: Extractor,
+        vectors: StatementVectors | None,
+        indexes: RelationIndexes,
+    ) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._extractor = extractor
+        self._vectors = vectors
+        self._indexes = indexes
+
+    def recall(self, request: RecallRequest) -> RecalledContext:
+        """What the ranking of the settings finds.
+
+        Raises:
+            EmbeddingModelError: the namespace's vectors are of another model.
+            EmbeddingError: the model failed.
+            StoreError: the store failed.
+
+        """
+        with self.opened(request) as asked:
+            ranking = RANKINGS[request.config.ranking]
+            window = None
+            if request.config.ranking == "paper" and request.config.window == "question":
+                window = question_window(asked.question, request.asked_at)
+            if window is None:
+                return ranking.recall(asked, request)
+            then = _as_of_window(request, window)
+            if then is request:
+                return ranking.recall(asked._replace(window=window), request)
+        with self.opened(then) as asked:
+            if asked.reader.state.t_index:
+                return ranking.recall(asked._replace(window=window), then)
+        # Nothing was said at a known time: the dates may stand in the texts.
+        with self.opened(request) as asked:
+            return ranking.recall(asked._replace(window=QuestionWindow(is_bounded=False)), request)
+
+    @contextmanager
+    def opened(self, request: RecallRequest) -> Iterator[OpenQuestion]:
+        """The question, to be answered from what its horizon shows for as long as the context
+        lasts."""
+        question = self._extractor.question(request.question, asker=request.asker)
+        uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
+        with self._store.reader(self._namespace, request.horizon) as reader:
+            embedded = self._embedded(question.text, reader) if uses_vectors else None
+            vector = self._vector(embedded, reader, request)
+            if vector is not None and request.config.ranking == "statements":
+                vector = self._with_asked(vector, question, reader)
+            relations = self._indexes.of(self._namespace, reader)
+            yield OpenQuestion(question, reader, vector, relations)
+
+    def passages(self, reader: GraphReader, request: RecallRequest) -> Mapping[str, float]:
+        """The ids of the visible passages that match the question, best first, each with the
+        probability of its best statement. Equal passages all stay. This is always the default
+        ranking, whatever the settings say, without facts.
+
+        ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
+        """
+        question = self._extractor.question(request.question, asker=request.asker)
+        embedded = self._embedded(request.question, reader)
+        vector = self._vector(embedded, reader, request)
+        candidates = read_candidates(
+            reader,
+            question,
+            None if vector is None else self._with_asked(vector, question, reader),
+            request,
+            wanted=request.config.candidate_limit,
+        )
+        if candidates is None:
+            return {}
+        ranked = rank(candidates, request, repeats=True)
+        ids = possible_exact_passages(ranked, request.question)
+        first_passages = (
+            {passage.id: passage for passage in reader.passages(ids=ids)} if ids else {}
+        )
+        return passage_scores(ranked, request.question, first_passages)
+
+    def _embedded(self, text: str, reader: GraphReader) -> QuestionVector | None:
+        if self._vectors is None:
+            return None
+        return self._vectors.embed_question(self._namespace, text, reader)
+
+    def _with_asked(
+        self, vector: EmbeddedQuestion, question: Question, reader: GraphReader
+    ) -> EmbeddedQuestion:
+        """``vector`` with that of what is asked for, where the question also says when."""
+        if question.when is None:
+            return vector
+        asked = self._embedded(f"{question.when.asked}?", reader)
+        return vector if asked is None else replace(vector, asked=asked.vector.astype(np.float64))
+
+    def _vector(
+        self, embedded: QuestionVector | None, reader: GraphReader, request: RecallRequest
+    ) -> EmbeddedQuestion | None:
+        if self._vectors is None or embedded is None:
+            return None
+        return EmbeddedQuestion(
+            model=self._vectors.model,
+            vector=embedded.vector.astype(np.float64),
+            nearest=self._vectors.finder(
+                self._namespace, embedded, reader, request.where, past=request.as_of is not None
+            ),
+        )

@@ -1,0 +1,50 @@
+"""A recall as one value: its arguments, checked at the door, with the settings they are read by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recallm.config import RecallConfig
+from recallm.model import Filter, Horizon
+
+__all__ = ["RecallRequest", "quarter_of_characters"]
+
+
+def quarter_of_characters(text: str) -> int:
+    """Tokens of ``text`` at four characters each, rounded up."""
+    return -(-len(text) // 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest:
+    """What one recall asks for. ``recall.recalling.checked_request`` makes it from the arguments
+    of ``RecallM.recall``, whose names its fields have; nothing behind it checks them again.
+
+    ``where`` holds the conditions on statements. ``known`` are ids of passages to leave out.
+    ``asker`` is whom "I" stands for in the question. ``now`` is the moment at which the
+    question is asked: what has expired by then is not shown.
+    """
+
+    question: str
+    limit: int | None = None
+    max_tokens: int | None = None
+    as_of: int | datetime | None = None
+    where: Filter = field(default_factory=Filter)
+    min_score: float | None = None
+    known: frozenset[str] = frozenset()
+    asker: str | None = None
+    now: datetime | None = None
+    config: RecallConfig = field(default_factory=RecallConfig)
+    count_tokens: Callable[[str], int] = quarter_of_characters
+
+    @property
+    def horizon(self) -> Horizon:
+        """What the recall may see."""
+        return Horizon(as_of=self.as_of, now=self.now)
+
+    @property
+    def asked_at(self) -> datetime | None:
+        """The moment that "yesterday" in the question stands for the day before."""
+        return self.as_of if isinstance(self.as_of, datetime) else self.now

@@ -1,0 +1,332 @@
+"""Reads the statements that may answer a question: the candidates of the default ranking.
+
+The postings of the question's stems and the mentions of its concepts are read up to a limit and
+scored in arrays. Only the best are fetched as rows, with the statements before and after them.
+Neighbouring concepts and related words add their newest statements, a question of nothing but dates
+the newest of these dates. Each summary in force counts as one more statement, and so does each
+triplet that no statement shows (``recallm.recall.retrieval.facts``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from operator import itemgetter
+
+import numpy as np
+
+from recallm.english.dating import asked_dates
+from recallm.model import (
+    NO_POSITION,
+    ConceptMention,
+    ConceptRow,
+    Mentions,
+    Postings,
+    Question,
+    StoredStatement,
+    Summary,
+    content_terms,
+    empty_mapping,
+    statement_key,
+)
+from recallm.recall.predicates import SOMEBODY, SPEAKER, stated_relations
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.concepts import names_asked_for
+from recallm.recall.ranking.matches import Matches
+from recallm.recall.ranking.stem_counts import Keys, PostingCounts, StatementStems
+from recallm.recall.request import RecallRequest
+from recallm.recall.retrieval.facts import NO_FACTS, FactReader, ReadFacts
+from recallm.recall.retrieval.leads import Leads, read_leads
+from recallm.recall.retrieval.matches import all_matches
+from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets
+from recallm.recall.retrieval.relations import RelationIndex
+from recallm.stores.base import GraphReader
+
+__all__ = ["FETCHED", "read_candidates", "states_of"]
+
+FETCHED = 112
+"""Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
+as many where the nearest by embedding come beside them."""
+
+_EXPANDED = 24
+"""The first 24 of them bring the statements before and after them."""
+
+
+def read_candidates(
+    reader: GraphReader,
+    question: Question,
+    vector: EmbeddedQuestion | None,
+    request: RecallRequest,
+    *,
+    wanted: int,
+    relations: RelationIndex | None = None,
+) -> Candidates | None:
+    """The candidates for ``question``, enough to recall ``wanted`` statements; None if the graph
+    has none of the question's words and concepts, and no vector or related word leads to one.
+    ``relations``: those of the namespace's triplets; None where it has no triplet."""
+    where = request.where
+    names = tuple(concept.name for concept in question.concepts)
+    fetched = max(FETCHED, 2 * wanted)
+    dates = asked_dates(question.text, request.asked_at)
+    leads: Leads
+    leads, (facts, matches) = reader.together(
+        lambda reader: read_leads(reader, question, vector, request, dates),
+        lambda reader: _read_facts(reader, question, request, relations, len(names), wanted),
+    )
+    postings, mentions, sizes = leads.postings, leads.mentions, leads.sizes
+    essential, activation = leads.essential, leads.activation
+    if not (postings or mentions or leads.similar or leads.dated or facts.facts or facts.stated):
+        return None
+    tokens = tuple(token for token in question.tokens if token in postings)
+    stems = question.search_terms + tokens
+    posted = PostingCounts.read(
+        stems, postings, mentions, speaker_stems=_likely_speaker_stems(mentions, postings)
+    ).with_rarer(question.exact_terms, stems, sizes.corpus.statements)
+    best = posted.best(fetched if vector is None else fetched // 2, sizes)
+    summaries = [
+        row.summary
+        for _, row in sorted(essential.items(), key=itemgetter(0))
+        if row.summary is not None and not where
+    ]
+    newest_covered = {
+        summary.concept: _newest_covered(summary, mentions.get(summary.concept))
+        for summary in summaries
+    }
+    context = _read_context(
+        reader,
+        best,
+        {
+            *leads.similar,
+            *leads.dated,
+            *leads.of_neighbours,
+            *newest_covered.values(),
+            *facts.stated,
+        },
+        fetched,
+    )
+    rows = [context[key] for key in sorted(context)]
+    speakers = _named_speakers(names, rows)
+    not_asked = {word for name in speakers for word in name.split(" ")}
+    when = question.when if _are_mostly_alone(rows) else None
+    if when is not None:
+        not_asked.update(when.terms)
+    columns = [column for column, term in enumerate(stems) if term not in not_asked]
+    terms = tuple(stems[column] for column in columns)
+    sessions = posted.over_sessions(columns)
+    candidates = [row for row in rows if meets(row, where)] if where else rows
+    statements = (
+        *candidates,
+        *(
+            _as_statement(summary, place, context.get(newest_covered[summary.concept]), essential)
+            for place, summary in enumerate(summaries)
+        ),
+        *(fact.statement for fact in facts.facts),
+    )
+    others = [row for row in rows if not meets(row, where)] if where else []
+    read = (*statements, *others)
+    read_stems = StatementStems.of(
+        [row.terms if tokens else content_terms(row.terms) for row in read]
+    )
+    return Candidates(
+        question=question,
+        statements=statements,
+        context=context,
+        read=read,
+        stems=read_stems,
+        previous_places=_previous_places(read),
+        summaries={_summary_id(summary): summary for summary in summaries},
+        facts={fact.statement.key: fact for fact in facts.facts},
+        stated=facts.stated,
+        states=_states(statements, question),
+        vectors={} if vector is None else reader.vectors(context.keys(), model=vector.model),
+        terms=terms,
+        documents=posted.documents[columns],
+        stem_counts=posted.over_statements(
+            columns, np.array([row.key for row in read], dtype=np.int64), read_stems.counts(terms)
+        ),
+        session_counts=sessions,
+        sizes=sizes,
+        essential=essential,
+        mention_counts={name: found.statements for name, found in mentions.items()},
+        activation=activation,
+        speakers=speakers,
+        dates=dates,
+        matches=None if dates else matches,
+        question_vector=None if vector is None else vector.of_asked(when),
+    )
+
+
+def _read_facts(
+    reader: GraphReader,
+    question: Question,
+    request: RecallRequest,
+    relations: RelationIndex | None,
+    summaries: int,
+    wanted: int,
+) -> tuple[ReadFacts, Matches | None]:
+    """The facts that may answer, and all that matches a question for every answer. At most
+    ``summaries`` summaries are candidates too."""
+    facts, pattern = NO_FACTS, None
+    if relations is not None:
+        fact_reader = FactReader(reader, question, request, relations)
+        pattern = fact_reader.matching() if question.asks_all else None
+        matching = [] if pattern is None else [each for each, _ in pattern.matches[:wanted]]
+        facts = fact_reader.candidates(matching, first_place=summaries)
+    if not question.asks_all:
+        return facts, None
+    return facts, all_matches(reader, question, request.where, pattern, facts.keys)
+
+
+def _read_context(
+    reader: GraphReader, best: Sequence[int], others: Collection[int], fetched: int
+) -> dict[int, StoredStatement]:
+    """The rows of ``best`` and ``others`` by key, and the rows around the first of ``best``, one
+    step further each time, until there are ``fetched``."""
+    first = best[:_EXPANDED]
+    wanted = {*best, *others}
+    ahead = _steps(fetched - len(wanted), len(first))
+    rows: list[list[StoredStatement]] = reader.together(
+        lambda reader: reader.statements(first, ahead=ahead),
+        lambda reader: reader.statements(wanted.difference(first)),
+    )
+    known = {row.key: row for row in chain.from_iterable(rows)}
+    context = {key: known[key] for key in sorted(wanted) if key in known}
+    frontier = [context[key] for key in first if key in context]
+    while frontier:
+        beside = {
+            key
+            for row in frontier
+            for key in (row.previous, row.next)
+            if key is not None and key not in context
+        }
+        if unread := beside - known.keys():
+            ahead = _steps(fetched - len(context), len(unread))
+            known.update((row.key, row) for row in reader.statements(unread, ahead=ahead))
+        frontier = [known[key] for key in sorted(beside) if key in known]
+        context.update((row.key, row) for row in frontier)
+        if len(context) >= fetched:
+            break
+    return context
+
+
+def _steps(missing: int, places: int) -> int:
+    """The fewest steps to both sides of ``places`` statements that can give ``missing`` more: each
+    step gives at most two statements for each of them."""
+    return max(1, -(-missing // (2 * places))) if places else 0
+
+
+def _states(
+    statements: Sequence[StoredStatement], question: Question
+) -> dict[int, set[tuple[str, str]]]:
+    """For a question about the present: ``states_of`` of the names that it asks for."""
+    if question.time.order != "latest" or question.time.previous:
+        return {}
+    return states_of(statements, names_asked_for(question))
+
+
+def states_of(
+    statements: Sequence[StoredStatement], names: Iterable[str]
+) -> dict[int, set[tuple[str, str]]]:
+    """By the places of statements: the relations of one value that they state ("lives in"), each
+    with the one of the concepts' ``names`` whose bearer it may be stated of, or with the speaker
+    who states it of himself."""
+    asked = [(name, {*name.split(" ")}) for name in names] or [("", set[str]())]
+    found: dict[int, set[tuple[str, str]]] = {}
+    for place, row in enumerate(statements):
+        stated = stated_relations(row.text)
+        if not stated:
+            continue
+        states = {
+            state for name, words in asked for state in _states_of_name(row, stated, name, words)
+        }
+        if states:
+            found[place] = states
+    return found
+
+
+def _states_of_name(
+    row: StoredStatement, stated: Iterable[tuple[str, str]], name: str, words: AbstractSet[str]
+) -> Iterator[tuple[str, str]]:
+    """Of the relations ``stated`` with their subjects, those of the bearer of ``name``, which has
+    the ``words``, and those of the speaker."""
+    subjects = {SPEAKER, SOMEBODY}
+    for mention in row.concepts:
+        if not words.isdisjoint(mention.name.split(" ")):
+            subjects.update(mention.label.lower().split())
+    speaker = row.speaker_concept or ""
+    is_named = not words.isdisjoint(speaker.split(" "))
+    for relation, subject in stated:
+        if subject in subjects:
+            yield relation, name if is_named or subject != SPEAKER else speaker
+
+
+def _are_mostly_alone(rows: Sequence[StoredStatement]) -> bool:
+    """Whether most statements have no other beside them: facts, not turns of a conversation."""
+    alone = sum(row.previous is None and row.next is None for row in rows)
+    return 2 * alone > len(rows)
+
+
+def _previous_places(read: Sequence[StoredStatement]) -> Keys:
+    places = {row.key: place for place, row in enumerate(read)}
+    found = (-1 if row.previous is None else places.get(row.previous, -1) for row in read)
+    return np.fromiter(found, np.int64, len(read))
+
+
+def _likely_speaker_stems(
+    mentions: Mapping[str, Mentions], postings: Mapping[str, Postings]
+) -> set[str]:
+    """The stems of concepts that more statements mention than could spell them: a statement
+    mentions its speaker without a word."""
+    return {
+        word
+        for name, found in mentions.items()
+        if found.statements
+        > sum(postings[word].documents for word in name.split(" ") if word in postings)
+        for word in name.split(" ")
+    }
+
+
+def _named_speakers(names: Collection[str], rows: Sequence[StoredStatement]) -> frozenset[str]:
+    """Of the question's concepts, those that are a speaker's, or a part of a speaker's name."""
+    speakers = {row.speaker_concept for row in rows if row.speaker_concept is not None}
+    parts = {word for name in speakers for word in name.split(" ")}
+    return frozenset(name for name in names if name in speakers or name in parts)
+
+
+def _newest_covered(summary: Summary, found: Mentions | None) -> int:
+    """The key of the newest statement that a summary covers; -1 where none was read."""
+    end = statement_key(summary.t_index, NO_POSITION)
+    return next((key for key in found.keys if key <= end), -1) if found else -1
+
+
+def _summary_id(summary: Summary) -> str:
+    return f"summary:{summary.concept}"
+
+
+def _as_statement(
+    summary: Summary,
+    place: int,
+    newest: StoredStatement | None,
+    essential: Mapping[str, ConceptRow],
+) -> StoredStatement:
+    """A summary as one more statement, said when the newest statement that it covers was said. No
+    statement has its position; ``place`` tells apart the summaries of one t."""
+    row = essential[summary.concept]
+    return StoredStatement(
+        key=statement_key(summary.t_index, NO_POSITION - place),
+        passage_id=_summary_id(summary),
+        text=summary.text,
+        timestamp=newest.timestamp if newest is not None else None,
+        speaker=None,
+        speaker_concept=None,
+        source=None,
+        session=None,
+        session_key=None,
+        metadata=empty_mapping(),
+        terms=summary.terms,
+        concepts=(ConceptMention(name=row.name, label=row.label, kind=row.kind),),
+        traits=summary.traits,
+        previous=None,
+        next=None,
+    )

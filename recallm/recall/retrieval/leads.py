@@ -1,0 +1,246 @@
+"""Reads what a question leads to: totals, and the keys of statements that may answer.
+
+Its stems have postings, its concepts have mentions and bring their neighbours, its dates bring the
+newest passages, and its vector or related words bring statements without its words. None of these
+reads needs another's answer: on a server they share round trips.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
+from functools import partial
+from itertools import chain
+
+from recallm.english.dating import AskedDate
+from recallm.model import (
+    ConceptRow,
+    CorpusSize,
+    Filter,
+    Mentions,
+    Passage,
+    Postings,
+    Question,
+    Relation,
+    Sizes,
+    statement_key,
+)
+from recallm.recall.ranking.candidates import Activation, activate
+from recallm.recall.ranking.concepts import NAME_KINDS
+from recallm.recall.ranking.meaning import related_stems
+from recallm.recall.ranking.stem_counts import rarity_of
+from recallm.recall.request import RecallRequest
+from recallm.recall.retrieval.nearest import EmbeddedQuestion
+from recallm.stores.base import GraphReader
+
+__all__ = ["Leads", "read_leads", "related_stems_of", "statements_of_related_stems"]
+
+_MENTIONS = 2
+"""Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
+mentions each of them, as its speaker or by "you" and "we"."""
+
+_RELATIONS = 32
+"""Newest relations read of each essential concept."""
+
+_NEIGHBOURS = 6
+"""Neighbouring concepts that add statements: those of greatest activation."""
+
+_NEIGHBOUR_STATEMENTS = 8
+"""Newest statements that a neighbouring concept brings."""
+
+_DATED_PASSAGES = 32
+"""Newest passages looked at for a date, in a question that has no concept beside its dates."""
+
+_DATED_POSITIONS = 4
+"""Statements of each that are candidates; further ones may come as the statements beside these."""
+
+_NEAREST = 112
+"""Statements that the question's vector brings."""
+
+_RELATED_STEMS = 12
+"""Related stems looked up for each of the question's."""
+
+_RELATED_NEWEST = 64
+"""Newest statements looked at for a related stem."""
+
+_RELATED_STATEMENTS = 40
+"""Statements that related stems bring."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leads:
+    """What the words, the concepts, the dates and the vector of a question lead to: totals, and the
+    keys of statements."""
+
+    postings: Mapping[str, Postings]
+    mentions: Mapping[str, Mentions]
+    sizes: Sizes
+    essential: Mapping[str, ConceptRow]
+    activation: Mapping[str, Activation]
+    of_neighbours: Sequence[int]
+    similar: Sequence[int]
+    dated: Sequence[int]
+
+
+def read_leads(
+    reader: GraphReader,
+    question: Question,
+    vector: EmbeddedQuestion | None,
+    request: RecallRequest,
+    dates: Sequence[AskedDate],
+) -> Leads:
+    """What ``question`` leads to; ``dates`` are those that its text names."""
+    names = [concept.name for concept in question.concepts]
+    where, limit = request.where, request.config.candidate_limit
+    related = related_stems_of(question) if vector is None else {}
+    dates = () if _names_more_than(dates, question) else dates
+
+    def read_postings(reader: GraphReader) -> tuple[Mapping[str, Postings], Sizes]:
+        stems = (*question.search_terms, *question.tokens)
+        postings = reader.postings(stems, limit=limit, where=where)
+        session_keys = set().union(*(found.sessions for found in postings.values()))
+        return postings, reader.sizes({key for key in session_keys if key is not None})
+
+    postings: Mapping[str, Postings]
+    sizes: Sizes
+    mentions: Mapping[str, Mentions]
+    of_related: Mapping[str, Postings]
+    (postings, sizes), mentions, concepts, of_related, nearest, dated = reader.together(
+        read_postings,
+        lambda reader: reader.mentions(names, limit=_MENTIONS * limit, where=where),
+        lambda reader: _read_concepts(reader, names, where),
+        lambda reader: (
+            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where) if related else {}
+        ),
+        lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
+        lambda reader: _statements_of_dates(reader, dates, request),
+    )
+    essential, activation, of_neighbours = concepts
+    return Leads(
+        postings=postings,
+        mentions=mentions,
+        sizes=sizes,
+        essential=essential,
+        activation=activation,
+        of_neighbours=of_neighbours,
+        similar=statements_of_related_stems(question, related, of_related, mentions, sizes.corpus)
+        if vector is None
+        else [key for key, _ in nearest],
+        dated=dated,
+    )
+
+
+def _read_concepts(
+    reader: GraphReader, names: Sequence[str], where: Filter
+) -> tuple[dict[str, ConceptRow], dict[str, Activation], list[int]]:
+    """The known concepts with these names, those that they activate, and the keys of the newest
+    statements of the concepts that are activated most."""
+    if not names:
+        return {}, {}, []
+    rows: list[ConceptRow]
+    relations: list[Relation]
+    rows, relations = reader.together(
+        lambda reader: reader.concepts(names),
+        lambda reader: reader.relations(names, limit=_RELATIONS),
+    )
+    essential = {row.name: row for row in rows}
+    if not essential:
+        return {}, {}, []
+    ends = {end for relation in relations for end in (relation.a, relation.b)}
+    activation = activate(essential, relations, reader.concepts(ends - essential.keys()))
+    nearest = sorted(
+        activation.values(), key=lambda neighbour: (-neighbour.value, neighbour.concept.name)
+    )
+    most = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
+    found = reader.mentions(most, limit=_NEIGHBOUR_STATEMENTS, where=where)
+    return essential, activation, list(chain.from_iterable(each.keys for each in found.values()))
+
+
+def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
+    """Whether a question has concepts beside ``dates``: "What happened in May?" has none."""
+    of_dates = {word for asked in dates for word in _words(asked.name)}
+    return any(not of_dates.issuperset(_words(concept.label)) for concept in question.concepts)
+
+
+def _words(text: str) -> list[str]:
+    """The words and numbers without punctuation: the dates and the concepts of a question split
+    "New Year's Eve" and "2025-10-03" at other places."""
+    return re.findall(r"\w+", text.casefold())
+
+
+def _statements_of_dates(
+    reader: GraphReader, dates: Sequence[AskedDate], request: RecallRequest
+) -> list[int]:
+    """The keys that the statements of the newest passages may have whose timestamps lie in one of
+    ``dates``. A date without its year ("May") is the latest that has begun."""
+    where = request.where
+    conditions: list[Filter] = []
+    for asked in dates:
+        interval = asked.near(date.max if request.asked_at is None else request.asked_at.date())
+        if interval is None:
+            continue
+        first = datetime.combine(interval.start, time.min, UTC)
+        last = datetime.combine(interval.last, time.max, UTC)
+        since = max(first, where.since) if isinstance(where.since, datetime) else first
+        until = min(last, where.until) if isinstance(where.until, datetime) else last
+        conditions.append(replace(where, since=since, until=until))
+    passages: list[list[Passage]] = reader.together(
+        *(partial(_newest_passages, where=condition) for condition in conditions)
+    )
+    return [
+        statement_key(passage.t_index, position)
+        for passage in chain.from_iterable(passages)
+        for position in range(_DATED_POSITIONS)
+    ]
+
+
+def _newest_passages(reader: GraphReader, where: Filter) -> list[Passage]:
+    return reader.passages(where, limit=_DATED_PASSAGES)
+
+
+def related_stems_of(question: Question) -> dict[str, tuple[str, float]]:
+    """The stems related to the question's, each with that stem and how much of its meaning they
+    share. Names have no related words."""
+    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
+    names = {word for name in named for word in name.split(" ")}
+    related: dict[str, tuple[str, float]] = {}
+    for stem in question.terms:
+        if stem in names:
+            continue
+        for other, share in related_stems(stem, _RELATED_STEMS):
+            if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
+                related[other] = (stem, share)
+    return related
+
+
+def statements_of_related_stems(
+    question: Question,
+    related: Mapping[str, tuple[str, float]],
+    postings: Mapping[str, Postings],
+    mentions: Mapping[str, Mentions],
+    corpus: CorpusSize,
+) -> list[int]:
+    """The keys of statements with words related to the question's: "I reside in Porto" answers
+    "Where does she live?". ``postings`` are those of the ``related`` stems. A statement that
+    mentions the names of the question (``mentions`` holds its concepts) counts up to twice. Rare
+    words come first, then newer statements."""
+    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
+    worth: dict[int, dict[str, float]] = defaultdict(dict)
+    for other, found in postings.items():
+        stem, share = related[other]
+        value = share * rarity_of(found.documents, corpus.statements)
+        for key in found.keys:
+            worth[key][stem] = max(value, worth[key].get(stem, 0.0))
+
+    values = {key: sum(by_stem.values()) for key, by_stem in worth.items()}
+    mentioning = Counter[int]()
+    for name in named:
+        if name in mentions:
+            mentioning.update(worth.keys() & mentions[name].keys)
+    for key, number in mentioning.items():
+        values[key] *= 1.0 + number / len(named)
+    ordered = sorted(values, key=lambda key: (-values[key], -key))
+    return ordered[:_RELATED_STATEMENTS]

@@ -1,0 +1,66 @@
+"""Which statements later ones took the place of, whatever is asked.
+
+Two things say so. Statements whose facts were all replaced or ended are superseded (as in
+``ranking="paper"`` with symbolic revision). So are statements that state a relation of one value
+("lives in"), where a later one states the same relation of the same concept (as in the default
+ranking of questions about the present).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from recallm.model import Filter, StoredStatement
+from recallm.recall.predicates import FactReading, stated_relations
+from recallm.recall.ranking.succession import moments_of
+from recallm.recall.retrieval.candidates import states_of
+from recallm.recall.retrieval.facts import outdated_statements
+from recallm.recall.retrieval.relations import RelationIndex
+from recallm.stores.base import GraphReader
+
+__all__ = ["superseded_statements"]
+
+_NEWEST = 256
+"""The newest statements of a concept, among which later ones are looked for."""
+
+
+def superseded_statements(
+    reader: GraphReader,
+    statements: Sequence[StoredStatement],
+    index: RelationIndex | None,
+    as_of: int | datetime | None,
+) -> frozenset[int]:
+    """The keys of the superseded ones of ``statements``. ``index`` knows the stored relations, None
+    where there are no triplets; ``as_of`` is the horizon of ``reader``."""
+    found = frozenset(_restated(reader, statements))
+    if index is None:
+        return found
+    reading = FactReading(reader, index.relations, index.vocabulary, as_of)
+    return found | outdated_statements(reading, statements)
+
+
+def _restated(reader: GraphReader, statements: Sequence[StoredStatement]) -> Iterator[int]:
+    """The keys of statements behind which another states the same of their first concept. A later
+    statement that mentions all that the earlier one mentions repeats that one."""
+    by_owner: defaultdict[str, dict[int, StoredStatement]] = defaultdict(dict)
+    for row in statements:
+        if row.concepts and stated_relations(row.text):
+            by_owner[row.concepts[0].name][row.key] = row
+    mentions = reader.mentions(by_owner, limit=_NEWEST, where=Filter()) if by_owner else {}
+    for owner, own in by_owner.items():
+        keys = mentions[owner].keys if owner in mentions else ()
+        rows = {row.key: row for row in reader.statements(keys)} | own
+        read = [row for row in rows.values() if row.concepts and row.concepts[0].name == owner]
+        states = states_of(read, [owner])
+        moments = moments_of(read)
+        mentioned = [{mention.name for mention in row.concepts} for row in read]
+        for place, stated in states.items():
+            if read[place].key in own and any(
+                moments[other] > moments[place]
+                and stated & others
+                and not mentioned[place] <= mentioned[other]
+                for other, others in states.items()
+            ):
+                yield read[place].key

@@ -1,4 +1,0 @@
-"""Reads what the rankings order, from a ``GraphReader``, and gives it as values.
-
-``recallm.ranking`` orders these values and never sees a reader.
-"""
