@@ -88,7 +88,7 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
             yield next(iter(dump(self)))  # type: ignore[arg-type]
             raise StoreError("the disk is gone")
 
-        monkeypatch.setattr("recallm.stores.sqlite.reading.SQLiteReader.dump", cut)
+        monkeypatch.setattr("recallm.stores.sqlite.reader.SQLiteReader.dump", cut)
         with pytest.raises(StoreError, match="the disk is gone"):
             memory.copy_to(other)
         assert other.stats().t_index == 0

@@ -195,7 +195,7 @@ def test_a_failed_export_leaves_the_archive_that_was_there(told: Run) -> None:
         raise OSError("the disk is gone")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recallm.stores.sqlite.reading.SQLiteReader.dump", broken)
+        patch.setattr("recallm.stores.sqlite.reader.SQLiteReader.dump", broken)
         done = told("export", "archive.jsonl")
     assert done.exit_code == 1
     assert "the disk is gone" in done.stderr

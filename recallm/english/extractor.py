@@ -11,6 +11,7 @@ from typing import TypeVar
 from recallm.config import RecallConfig
 from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.english.coreference import Resolved, TextRead, has_anaphors, resolve
+from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
 from recallm.english.propositions import listed_propositions, proposition_prompt
 from recallm.english.questions import (
     asked_traits,
@@ -24,7 +25,6 @@ from recallm.english.questions import (
     with_anchor,
     without_names,
 )
-from recallm.english.reading import ReadSentence, ReadText, TextCache, TextReader
 from recallm.english.statements import (
     FoundReference,
     Stated,

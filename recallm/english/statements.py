@@ -20,7 +20,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from recallm.english.concepts import ConceptPlace
-from recallm.english.reading import ReadSentence, ReadText, TextReader
+from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.syntax import triplets_and_facts
 from recallm.english.words import Mark
 from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms

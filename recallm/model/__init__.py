@@ -2,25 +2,25 @@
 
 ``keys``: how a statement is identified. ``language``: what extraction reads out of a text.
 ``discourse``: what stands before a text. ``sessions``: to which session an update belongs.
-``marks``: what a word can be. ``updates``: what a store writes and forgets. ``graph``: what a store
-gives back. Names of concepts are keys (lower-cased Porter stems), labels are how a text spells
+``marks``: what a word can be. ``updates``: what a store writes and forgets. ``stored_values``: what a
+store gives back. Names of concepts are keys (lower-cased Porter stems), labels are how a text spells
 them. Timestamps are aware, or None where nobody knows when something was said.
 """
 
 from __future__ import annotations
 
-from recallm.model import discourse, graph, keys, language, marks, sessions, updates
+from recallm.model import discourse, keys, language, marks, sessions, stored_values, updates
 from recallm.model.discourse import *
-from recallm.model.graph import *
 from recallm.model.keys import *
 from recallm.model.language import *
 from recallm.model.marks import *
 from recallm.model.sessions import *
+from recallm.model.stored_values import *
 from recallm.model.updates import *
 
 __all__: list[str] = []
 __all__ += discourse.__all__
-__all__ += graph.__all__
+__all__ += stored_values.__all__
 __all__ += keys.__all__
 __all__ += language.__all__
 __all__ += marks.__all__

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from recallm.model.graph import ContextVersion, Summary
 from recallm.model.keys import NO_POSITION, empty_mapping
 from recallm.model.language import ConceptMention, ExtractedStatement, Neighbours
+from recallm.model.stored_values import ContextVersion, Summary
 
 __all__ = [
     "AddVectors",

@@ -24,6 +24,7 @@ from recallm.recall.prompts import ement_prompt, question_prompt
 from recallm.recall.ranking.budget import wanted_statements
 from recallm.recall.ranking.candidates import GraphFact
 from recallm.recall.ranking.ement import ement_context, nearest_context
+from recallm.recall.ranking.linear_model import context_of_statements, rank
 from recallm.recall.ranking.paper import (
     PARAGRAPH_SEPARATOR,
     context_of_concepts,
@@ -31,11 +32,10 @@ from recallm.recall.ranking.paper import (
     symbolically_revised,
 )
 from recallm.recall.ranking.passages import passage_scores, possible_exact_passages
-from recallm.recall.ranking.statements import context_of_statements, rank
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RecalledContext
 from recallm.recall.retrieval.candidates import read_candidates
-from recallm.recall.retrieval.facts import FactReader, outdated_statements
+from recallm.recall.retrieval.fact_candidates import FactReader, outdated_statements
 from recallm.recall.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
 from recallm.recall.retrieval.relations import RelationIndex, RelationIndexes
 from recallm.recall.retrieval.subgraph import QuestionWindow, question_window, read_subgraph

@@ -12,7 +12,7 @@ from spacy.language import Language
 from recallm.config import RecallConfig
 from recallm.english import Extractor
 from recallm.english.pipeline import load_pipeline
-from recallm.english.reading import TextCache
+from recallm.english.plain_reading import TextCache
 from recallm.errors import PipelineError
 from tests.tables import each_row
 

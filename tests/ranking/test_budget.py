@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallm.model import StoredStatement, TemporalReading, statement_key
 from recallm.recall.ranking.budget import Budget, context_text, fit_by_worth
-from recallm.recall.ranking.statements import RankedStatements
+from recallm.recall.ranking.linear_model import RankedStatements
 from recallm.recall.results import PREFIX, chronological
 from tests.retrieval.talk import store_of, turn
 

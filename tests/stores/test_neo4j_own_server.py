@@ -20,7 +20,15 @@ from neo4j.exceptions import DriverError
 
 from recallm.errors import ArchiveError, ClosedError, SchemaVersionError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate, Selection, Summary
-from recallm.stores.cypher import changes, facts, graph, lookups, postings, reading, schema
+from recallm.stores.cypher import (
+    changes,
+    fact_queries,
+    graph_queries,
+    lookups,
+    postings,
+    reader_queries,
+    schema,
+)
 from recallm.stores.neo4j import Neo4jStore, generations, stored
 from recallm.stores.neo4j import store as store_module
 from recallm.stores.neo4j.connection import Connection
@@ -218,9 +226,9 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
         for module in (
             lookups,
             changes,
-            reading,
-            graph,
-            facts,
+            reader_queries,
+            graph_queries,
+            fact_queries,
             postings,
             stored,
             generations,
@@ -237,7 +245,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
             if any("Scan" in operator for operator in _operators(plan)):
                 scanning.add(name)
     assert len(queries) > 50
-    assert scanning == {"recallm.stores.cypher.reading.NAMESPACES"}
+    assert scanning == {"recallm.stores.cypher.reader_queries.NAMESPACES"}
 
 
 def _operators(plan: dict[str, Any]) -> Iterator[str]:

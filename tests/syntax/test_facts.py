@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.fact_sentences import read_sentences
 from recallm.english.pipeline import load_pipeline
-from recallm.english.syntax import names, triplets_and_facts
+from recallm.english.syntax import name_phrases, triplets_and_facts
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import OpenTriplet
 from tests.tables import each_row
@@ -106,8 +106,8 @@ def test_the_work_grows_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> 
         asked += 1
         return is_name(tree, i, inside=inside)
 
-    is_name = names._is_name
-    monkeypatch.setattr(names, "_is_name", counted)
+    is_name = name_phrases._is_name
+    monkeypatch.setattr(name_phrases, "_is_name", counted)
     for row in ("row {}: status ok value 3", "Ada Alosa owns lot {},"):
         counts = []
         for number in (30, 120):

@@ -15,7 +15,7 @@ from pathlib import Path
 from recallm.english.concepts import ConceptPlace
 from recallm.english.coreference import Decision, Ranker, TextRead, decisions
 from recallm.english.coreference.discourse import Referent
-from recallm.english.coreference.reading import Name, name_of_span
+from recallm.english.coreference.passage import Name, name_of_span
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 

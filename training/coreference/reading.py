@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recallm.config import RecallConfig
 from recallm.english.coreference import TextRead
-from recallm.english.reading import TextReader
+from recallm.english.plain_reading import TextReader
 
 __all__ = ["read_texts"]
 

@@ -10,7 +10,7 @@ last passages of its session. The parts:
 """
 
 from recallm.english.coreference.anaphors import has_anaphors
-from recallm.english.coreference.reading import TextRead
+from recallm.english.coreference.passage import TextRead
 from recallm.english.coreference.resolving import Decision, Ranker, Resolved, decisions, resolve
 
 __all__ = [

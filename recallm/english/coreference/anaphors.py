@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from spacy.symbols import ADJ, ADV, AUX, DET, NOUN, PRON, PROPN, VERB
 
-from recallm.english.coreference.reading import OBJECT, SUBJECT, TextRead
+from recallm.english.coreference.passage import OBJECT, SUBJECT, TextRead
 from recallm.english.coreference.words import WORDS
 
 __all__ = ["Anaphor", "anaphors", "has_anaphors", "read_anaphor"]

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from recallm.english.coreference.anaphors import Anaphor
-from recallm.english.coreference.reading import VOCATIVE, Name, TextRead
+from recallm.english.coreference.passage import VOCATIVE, Name, TextRead
 from recallm.english.coreference.words import WORDS
 from recallm.model import ConceptMention
 

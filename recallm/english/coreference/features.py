@@ -17,7 +17,7 @@ from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 
 from recallm.english.coreference.anaphors import Anaphor
 from recallm.english.coreference.discourse import ORGANISATIONS, PLACES, Candidate, Referent
-from recallm.english.coreference.reading import OBJECT, SUBJECT, SURROUNDINGS, Name, TextRead
+from recallm.english.coreference.passage import OBJECT, SUBJECT, SURROUNDINGS, Name, TextRead
 from recallm.english.coreference.words import WORDS
 
 __all__ = ["FEATURES", "KINDS", "Features", "fit_of_gender"]

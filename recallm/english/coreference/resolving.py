@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recallm.english.coreference.anaphors import Anaphor, anaphors
 from recallm.english.coreference.discourse import Candidate, Discourse, Referent
 from recallm.english.coreference.features import FEATURES, KINDS, Features, fit_of_gender
-from recallm.english.coreference.reading import TextRead
+from recallm.english.coreference.passage import TextRead
 from recallm.model import ConceptMention
 
 __all__ = [

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
-from recallm.english.syntax.facts import fact_drafts
-from recallm.english.syntax.names import mend_names, name_around
+from recallm.english.syntax.facts_of_triplets import fact_drafts
+from recallm.english.syntax.name_phrases import mend_names, name_around
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import Adjunct, ConceptMention, OpenTriplet
 
@@ -44,7 +44,7 @@ def triplets_and_facts(
     concept_at: ConceptAt | None = None,
 ) -> tuple[list[OpenTriplet], list[OpenTriplet]]:
     """The open triplets of a sentence, in textual order of their clauses, and its facts: triplets
-    as the graph keeps them (``recallm.english.syntax.facts``).
+    as the graph keeps them (``recallm.english.syntax.facts_of_triplets``).
 
     ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
     that of its statement. ``concept_at`` takes a token's place in the text. A verb without an

@@ -4,6 +4,14 @@ Predicates are the texts of triplets' relations as written. Only ``reading`` and
 a ``GraphReader``; the rest knows values alone.
 """
 
+from recallm.recall.predicates.held_facts import (
+    Conditions,
+    FactReading,
+    Found,
+    PerVocabulary,
+    Vocabulary,
+    end_key,
+)
 from recallm.recall.predicates.holding import (
     Claim,
     Ending,
@@ -14,15 +22,7 @@ from recallm.recall.predicates.holding import (
     group_key,
     holding,
 )
-from recallm.recall.predicates.names import PredicateName, PredicateNames
-from recallm.recall.predicates.reading import (
-    Conditions,
-    FactReading,
-    Found,
-    PerVocabulary,
-    Vocabulary,
-    end_key,
-)
+from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
 from recallm.recall.predicates.relations import Relations, shipped_words
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
 from recallm.recall.predicates.states import SOMEBODY, SPEAKER, StatedRelation, stated_relations

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.recall.predicates.holding import Side
-from recallm.recall.predicates.names import PredicateName, PredicateNames
+from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
 
 __all__ = [
     "Relations",

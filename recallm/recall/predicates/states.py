@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from recallm.recall.predicates.names import relation_words
+from recallm.recall.predicates.normal_form import relation_words
 from recallm.recall.predicates.relations import phrasings_in_sentences
 
 __all__ = ["SOMEBODY", "SPEAKER", "StatedRelation", "stated_relations"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from recallm.ground.untrusted_text import one_line
 from recallm.model import Passage, StoredStatement
-from recallm.recall.ranking.statements import RankedStatements
+from recallm.recall.ranking.linear_model import RankedStatements
 
 __all__ = ["passage_scores", "possible_exact_passages"]
 

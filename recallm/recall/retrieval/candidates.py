@@ -4,7 +4,7 @@ The postings of the question's stems and the mentions of its concepts are read u
 scored in arrays. Only the best are fetched as rows, with the statements before and after them.
 Neighbouring concepts and related words add their newest statements, a question of nothing but dates
 the newest of these dates. Each summary in force counts as one more statement, and so does each
-triplet that no statement shows (``recallm.recall.retrieval.facts``).
+triplet that no statement shows (``recallm.recall.retrieval.fact_candidates``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.stem_counts import Keys, PostingCounts, StatementStems
 from recallm.recall.request import RecallRequest
-from recallm.recall.retrieval.facts import NO_FACTS, FactReader, ReadFacts
+from recallm.recall.retrieval.fact_candidates import NO_FACTS, FactReader, ReadFacts
 from recallm.recall.retrieval.leads import Leads, read_leads
 from recallm.recall.retrieval.matches import all_matches
 from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets

@@ -19,7 +19,7 @@ from recallm.recall.ranking.budget import EqualSentences
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.matches import Match, Matches
 from recallm.recall.ranking.meaning import related_stems
-from recallm.recall.retrieval.facts import FactPattern
+from recallm.recall.retrieval.fact_candidates import FactPattern
 from recallm.recall.retrieval.relations import essential_names
 from recallm.stores.base import GraphReader
 

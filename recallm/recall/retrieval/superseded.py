@@ -16,7 +16,7 @@ from recallm.model import Filter, StoredStatement
 from recallm.recall.predicates import FactReading, stated_relations
 from recallm.recall.ranking.succession import moments_of
 from recallm.recall.retrieval.candidates import states_of
-from recallm.recall.retrieval.facts import outdated_statements
+from recallm.recall.retrieval.fact_candidates import outdated_statements
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 

@@ -25,7 +25,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from recallm.errors import InvalidInputError
 from recallm.model import LARGEST_NUMBER
-from recallm.stores.cypher.reading import OPEN
+from recallm.stores.cypher.reader_queries import OPEN
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.failures import ran_out_of_time
 from recallm.stores.neo4j.transaction import Tx

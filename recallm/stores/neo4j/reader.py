@@ -38,8 +38,8 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher import facts, graph, lookups
-from recallm.stores.cypher import reading as cypher
+from recallm.stores.cypher import fact_queries, graph_queries, lookups
+from recallm.stores.cypher import reader_queries as cypher
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, complete_rows, results_of
@@ -226,9 +226,9 @@ class Neo4jReader:
         self, names: Collection[str] | None = None, *, limit: int | None = None
     ) -> list[ConceptRow]:
         found = (
-            self._ask(graph.CONCEPTS_LATEST, limit=_bound(limit))
+            self._ask(graph_queries.CONCEPTS_LATEST, limit=_bound(limit))
             if names is None
-            else self._ask(graph.CONCEPTS_NAMED, names=keys_of(names))
+            else self._ask(graph_queries.CONCEPTS_NAMED, names=keys_of(names))
         )
         return self._concept_rows(found)[:limit]
 
@@ -238,7 +238,7 @@ class Neo4jReader:
         given: dict[str, Any] = {"names": keys_of(names)}
         if not among:
             given["limit"] = _bound(limit)
-        query = graph.RELATIONS_AMONG if among else graph.RELATIONS
+        query = graph_queries.RELATIONS_AMONG if among else graph_queries.RELATIONS
         relations = self._ask_for(lambda row: Relation(**row), query, **given)
         return sorted(relations, key=attrgetter("a", "b"))
 
@@ -251,7 +251,7 @@ class Neo4jReader:
     ) -> list[Entity]:
         entities = self._ask_for(
             entity_in,
-            graph.ENTITIES,
+            graph_queries.ENTITIES,
             ids=keys_of(ids or ()),
             concepts=keys_of(concepts or ()),
             passages=keys_of(passages or ()),
@@ -279,7 +279,9 @@ class Neo4jReader:
         wanted = {f"by_{name}": names is not None for name, names in given.items()}
         # The first condition given is where the search enters the graph.
         entry = next((name for name, names in given.items() if names is not None), "all")
-        triplets = self._ask_for(triplet_in, graph.TRIPLETS, entry=entry, **conditions, **wanted)
+        triplets = self._ask_for(
+            triplet_in, graph_queries.TRIPLETS, entry=entry, **conditions, **wanted
+        )
         return sorted(triplets, key=attrgetter("subject", "predicate", "object"))
 
     def triplet_evidence(
@@ -293,7 +295,7 @@ class Neo4jReader:
         given = subjects is not None, predicates is not None, objects is not None
         evidence = self._ask_for(
             evidence_in,
-            facts.TRIPLET_EVIDENCE[given],
+            fact_queries.TRIPLET_EVIDENCE[given],
             subjects=keys_of(subjects or ()),
             predicates=keys_of(predicates or ()),
             objects=keys_of(objects or ()),
@@ -303,7 +305,7 @@ class Neo4jReader:
         return sorted(evidence, key=lambda row: (-row.t_index, -row.position, *order(row)))
 
     def predicates(self) -> Mapping[str, int]:
-        found = self._ask(facts.PREDICATES, t=self._counter)
+        found = self._ask(fact_queries.PREDICATES, t=self._counter)
         return dict(sorted((row["predicate"], row["triplets"]) for row in found))
 
     def entities_by_words(
@@ -312,7 +314,7 @@ class Neo4jReader:
         by_key = {key_of(word): word for word in words}
         given = {"words": list(by_key), "limit": _bound(limit)}
         bearers: dict[str, list[str]] = {}
-        for row in self._ask(facts.ENTITIES_BY_WORDS, **given) if by_key else ():
+        for row in self._ask(fact_queries.ENTITIES_BY_WORDS, **given) if by_key else ():
             bearers.setdefault(by_key[row["word"]], []).append(row["id"])
         return {word: tuple(sorted(bearers[word])) for word in sorted(bearers)}
 
@@ -363,7 +365,10 @@ class Neo4jReader:
         self, ids: Collection[str] | None = None, *, model: str
     ) -> Mapping[str, bytes]:
         found = self._ask(
-            graph.ENTITY_VECTORS, ids=keys_of(ids or ()), all=ids is None, model=key_of(model)
+            graph_queries.ENTITY_VECTORS,
+            ids=keys_of(ids or ()),
+            all=ids is None,
+            model=key_of(model),
         )
         return {row["id"]: row["blob"] for row in found}
 

@@ -13,7 +13,7 @@ from recallm.errors import SchemaVersionError
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
-from recallm.stores.cypher import reading, schema
+from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import Purger, purge, restore
 from recallm.stores.neo4j.groups import Groups
@@ -210,7 +210,7 @@ class Neo4jStore:
         return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
     def namespaces(self) -> list[str]:
-        found = self._connection.rows(reading.NAMESPACES, {})
+        found = self._connection.rows(reader_queries.NAMESPACES, {})
         return sorted(row["name"] for row in found)
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ from recallm.stores.sqlite.copies import back_up, restore_file
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.memory import MemoryConnections
-from recallm.stores.sqlite.reading import SQLiteReader
+from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows, has_expired
 
 __all__ = ["SQLiteStore", "back_up", "restore_file"]

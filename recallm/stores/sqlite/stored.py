@@ -23,7 +23,7 @@ from recallm.model import (
 from recallm.stores.semantics.archiving import in_dump_order
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.graph import concept_names, elements_of
+from recallm.stores.sqlite.entities import concept_names, elements_of
 from recallm.stores.sqlite.lookup import Queries, columns
 from recallm.stores.sqlite.passages import passage_fields
 from recallm.stores.sqlite.totals import read_summary

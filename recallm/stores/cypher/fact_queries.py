@@ -1,5 +1,5 @@
 """Queries of readers about what facts are read from: evidence of triplets, predicates, words of
-entities; parameters as in ``recallm.stores.cypher.reading``."""
+entities; parameters as in ``recallm.stores.cypher.reader_queries``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Queries of readers about concepts, relations, entities, triplets and summaries; parameters as in
-``recallm.stores.cypher.reading``."""
+``recallm.stores.cypher.reader_queries``."""
 
 from __future__ import annotations
 

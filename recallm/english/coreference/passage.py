@@ -20,7 +20,7 @@ from recallm.english.coreference.words import (
     has_gender,
 )
 from recallm.english.pipeline import TaggedText
-from recallm.english.reading import ReadText
+from recallm.english.plain_reading import ReadText
 from recallm.english.sentences import Span
 from recallm.english.words import Word
 from recallm.model import ConceptMention

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any, LiteralString
 
 from recallm.model import LARGEST_NUMBER, TripletEvidence, empty_mapping, position_of, t_index_of
-from recallm.stores.sqlite.graph import concept_names, elements_of
+from recallm.stores.sqlite.entities import concept_names, elements_of
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp

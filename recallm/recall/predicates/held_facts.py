@@ -16,7 +16,7 @@ from recallm.ground.entity_words import whole_name
 from recallm.ground.forking import new_lock
 from recallm.model import TripletEvidence
 from recallm.recall.predicates.holding import Claim, Holding, Side, Span, group_key, holding
-from recallm.recall.predicates.names import PredicateName
+from recallm.recall.predicates.normal_form import PredicateName
 from recallm.recall.predicates.relations import Relations
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations
 from recallm.recall.results import chronological

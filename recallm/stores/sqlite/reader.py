@@ -25,18 +25,18 @@ from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
-from recallm.stores.sqlite.facts import (
+from recallm.stores.sqlite.entities import (
+    read_entities,
+    read_entity_vectors,
+    read_triplets,
+)
+from recallm.stores.sqlite.fact_evidence import (
     read_entities_by_words,
     read_predicates,
     read_triplet_evidence,
 )
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, NewestRows
-from recallm.stores.sqlite.graph import (
-    read_entities,
-    read_entity_vectors,
-    read_triplets,
-)
 from recallm.stores.sqlite.lookup import columns
 from recallm.stores.sqlite.passages import (
     read_open_session,

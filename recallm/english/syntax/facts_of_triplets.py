@@ -23,7 +23,7 @@ from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 from recallm.english.syntax.clause_parts import coordinated, preposition
 from recallm.english.syntax.drafts import Draft
 from recallm.english.syntax.modality import QUESTION
-from recallm.english.syntax.names import name_around
+from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
