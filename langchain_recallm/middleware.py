@@ -78,7 +78,8 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         limit: the most statements; ``k`` is another name of it.
         max_tokens: the most that is added to the request, by the memory's counter.
         min_score: the least probability that a statement helps.
-        human_prefix, ai_prefix: names of speakers whose message has none.
+        human_prefix: the person's name, where a message has none.
+        ai_prefix: the assistant's name, where a message has none.
         redact: text → text, for all that is written and what recall asks with; the same text must
             always give the same result.
         accept: message → bool, whether to write it (``text`` and ``speaker`` redacted, ``role``,

@@ -2,9 +2,9 @@
 
 ``keys``: how a statement is identified. ``language``: what extraction reads out of a text.
 ``discourse``: what stands before a text. ``sessions``: to which session an update belongs.
-``marks``: what a word can be. ``updates``: what a store writes and forgets. ``stored_values``: what a
-store gives back. Names of concepts are keys (lower-cased Porter stems), labels are how a text spells
-them. Timestamps are aware, or None where nobody knows when something was said.
+``marks``: what a word can be. ``updates``: what a store writes and forgets. ``stored_values``: what
+a store gives back. Names of concepts are keys (lower-cased Porter stems), labels are how a text
+spells them. Timestamps are aware, or None where nobody knows when something was said.
 """
 
 from __future__ import annotations

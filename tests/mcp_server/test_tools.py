@@ -427,7 +427,8 @@ async def test_an_unexpected_failure_tells_the_client_no_detail(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(RecallM, "recall", fail)
+    for method in ("recall", "fetch_thoughts"):
+        monkeypatch.setattr(RecallM, method, fail)
     async with connected(memory) as session:
         result = await session.call_tool("recall", {"query": "Who?"})
         with pytest.raises(McpError) as refused:

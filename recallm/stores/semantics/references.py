@@ -71,12 +71,11 @@ def without_mentions(
         return update
     statements = [changed.get(s.position, s) for s in update.statements if s.position not in gone]
     names = {s.position: {mention.name for mention in s.concepts} for s in statements}
-    lost_entities = [
-        entity
+    ends = {
+        (entity.id, entity.position)
         for entity in update.entities
         if entity.position in gone or entity.concept.name in unnamed.get(entity.position, ())
-    ]
-    ends = {(entity.id, entity.position) for entity in lost_entities}
+    }
     return replace(
         update,
         statements=tuple(statements),
@@ -88,7 +87,7 @@ def without_mentions(
                 for a, b in ((pair.a, pair.b), (pair.b, pair.a))
             )
         ),
-        entities=tuple(e for e in update.entities if e not in lost_entities),
+        entities=tuple(e for e in update.entities if (e.id, e.position) not in ends),
         triplets=tuple(
             x
             for x in update.triplets
