@@ -90,17 +90,19 @@ class Discourses:
 
         return Discourse(_StoredSession(self._reader, key))
 
-    def of_batch(self, updates: Sequence[_NewUpdate]) -> list[Discourse | None]:
-        """The discourses of the next batch of a call; None for an item."""
-        if all(update.key is not None for update in updates):
-            return [None] * len(updates)
-        with self._reader(withdrawn=True) as reader:
-            keys = self._keys(reader, updates)
+    def of_batch(
+        self, updates: Sequence[_NewUpdate], reader: GraphReader
+    ) -> tuple[list[Discourse | None], list[bool]]:
+        """The discourses of the next batch of a call (None for an item), and which updates are
+        new: the others are stored already with the same text. ``reader`` shows what is withdrawn,
+        and hides what has expired."""
+        keys = self._keys(reader, updates)
         most = max(_MOST_SESSIONS, 3 * len(updates))
-        return [
+        discourses = [
             None if update.key is not None else self._discourse(key, most)
             for update, key in zip(updates, keys, strict=True)
         ]
+        return discourses, [key is not None for key in keys]
 
     def _discourse(self, key: str | None, most: int) -> Discourse:
         if key is None:
@@ -120,9 +122,9 @@ class Discourses:
             session_key_of(None, update.source) or "" for update in updates if is_message(update)
         }
         open_session, sizes, stored = reader.together(
-            lambda it: it.open_session(),
-            lambda it: it.sizes(threads),
-            lambda it: it.passages(ids={update.id for update in updates}),
+            lambda view: view.open_session(),
+            lambda view: view.sizes(threads),
+            lambda view: view.passages(ids={update.id for update in updates}),
         )
         if not self._is_begun:
             self._is_begun, self._open_session = True, open_session
@@ -153,9 +155,8 @@ class Discourses:
             self._with_statements.add(decided.key)
         return decided.key or NO_SESSION
 
-    def _reader(self, *, withdrawn: bool = False) -> AbstractContextManager[GraphReader]:
-        horizon = Horizon(now=self._clock(), withdrawn=withdrawn)
-        return self._store.reader(self._namespace, horizon)
+    def _reader(self) -> AbstractContextManager[GraphReader]:
+        return self._store.reader(self._namespace, Horizon(now=self._clock()))
 
 
 class _StoredSession:

@@ -2,9 +2,9 @@
 
 1. ``UpdateRequest``: the arguments of one knowledge update, checked once when it is made.
 2. Extraction turns the text into statements, concepts and neighbours: a ``PreparedUpdate``.
-3. A sweep forgets a bounded number of expired passages.
-4. If the memory has embeddings, each statement gets its vector.
-5. ``store.apply`` writes a batch in one transaction.
+3. If the memory has embeddings, each statement gets its vector.
+4. ``store.apply`` writes a batch in one transaction.
+5. Where a passage has expired, it does so after a sweep that forgets a bounded number of them.
 6. If the memory has a language model, it revises the contexts that are due.
 7. The caller gets a ``KnowledgeUpdate``.
 
@@ -18,8 +18,9 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tqdm import tqdm
 
@@ -39,7 +40,7 @@ from recallm.model import (
     statement_id,
 )
 from recallm.recall.results import KnowledgeUpdate
-from recallm.stores.base import Applied, ExpiredError, GraphReader, GraphStore
+from recallm.stores.base import Applied, ExpiredError, GraphStore
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
@@ -60,6 +61,13 @@ _log = logging.getLogger(__name__)
 Batch: TypeAlias = tuple[Sequence[int] | None, Sequence[UpdateRequest]]
 """Updates for one transaction, behind their places among the caller's items (None where the caller
 has no items)."""
+
+
+class _PreparedBatch(NamedTuple):
+    """The updates of a batch, and which of them are new, as far as is known before the write."""
+
+    updates: list[PreparedUpdate]
+    are_new: list[bool]
 
 
 def batches(requests: Iterable[tuple[int, UpdateRequest]], size: int) -> Iterator[Batch]:
@@ -108,12 +116,8 @@ class Updater:
 
         """
         places, requests = batch
-        discourses = self._discourses(namespace)
-        if len(requests) == 1:
-            prepared = self._prepare(requests, [discourses.of_only(requests[0])])
-        else:
-            prepared = self._prepare_batch(requests, discourses)
-        return self._write(namespace, places, prepared)
+        prepare = self._preparation(namespace)
+        return self._write(namespace, places, prepare(requests, is_only=len(requests) == 1))
 
     def update_many(
         self, namespace: str, batches: Iterable[Batch]
@@ -127,8 +131,8 @@ class Updater:
 
         """
         batches = iter(batches)
-        discourses = self._discourses(namespace)
-        waiting: tuple[Sequence[int] | None, Future[list[PreparedUpdate]]] | None = None
+        prepare = self._preparation(namespace)
+        waiting: tuple[Sequence[int] | None, Future[_PreparedBatch]] | None = None
         with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
             while True:
                 failure: Exception | None = None
@@ -137,14 +141,11 @@ class Updater:
                     if (batch := next(batches, None)) is not None:
                         places, requests = batch
                         if waiting is None:  # here: a program that is ending can start no thread
-                            ready: Future[list[PreparedUpdate]] = Future()
-                            ready.set_result(self._prepare_batch(requests, discourses))
+                            ready: Future[_PreparedBatch] = Future()
+                            ready.set_result(prepare(requests))
                             following = places, ready
                         else:
-                            following = (
-                                places,
-                                thread.submit(self._prepare_batch, requests, discourses),
-                            )
+                            following = places, thread.submit(prepare, requests)
                 except Exception as error:  # noqa: BLE001 - raised below, after the batch before
                     failure = error
                 if waiting is not None:
@@ -155,15 +156,36 @@ class Updater:
                     return
                 waiting = following
 
-    def _discourses(self, namespace: str) -> Discourses:
-        return Discourses(self._store, namespace, self._clock)
-
-    def _prepare_batch(
-        self, requests: Sequence[UpdateRequest], discourses: Discourses
-    ) -> list[PreparedUpdate]:
-        return self._prepare(requests, discourses.of_batch(requests))
+    def _preparation(self, namespace: str) -> Callable[..., _PreparedBatch]:
+        """``_prepare`` for the batches of one call."""
+        return partial(self._prepare, namespace, Discourses(self._store, namespace, self._clock))
 
     def _prepare(
+        self,
+        namespace: str,
+        discourses: Discourses,
+        requests: Sequence[UpdateRequest],
+        *,
+        is_only: bool = False,
+    ) -> _PreparedBatch:
+        """Read what the batch continues, and extract its texts. Without embeddings, nothing is read
+        beforehand for a single update (``is_only``) or for items.
+
+        Raises:
+            EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
+
+        """
+        if self._vectors is None and (is_only or all(each.key is not None for each in requests)):
+            continued = [discourses.of_only(request) for request in requests]
+            return _PreparedBatch(self._extract(requests, continued), [True] * len(requests))
+        horizon = Horizon(now=self._clock(), withdrawn=True)
+        with self._store.reader(namespace, horizon) as reader:
+            if self._vectors is not None:
+                self._vectors.warned_state(namespace, reader)
+            continued, are_new = discourses.of_batch(requests, reader)
+        return _PreparedBatch(self._extract(requests, continued), are_new)
+
+    def _extract(
         self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
     ) -> list[PreparedUpdate]:
         """Extract the texts, several at once. If one states its facts, all are parsed."""
@@ -185,26 +207,24 @@ class Updater:
         ]
 
     def _write(
-        self, namespace: str, places: Sequence[int] | None, updates: list[PreparedUpdate]
+        self, namespace: str, places: Sequence[int] | None, prepared: _PreparedBatch
     ) -> list[KnowledgeUpdate]:
+        updates, are_new = prepared
+        if self._vectors is not None:
+            updates = self._vectors.with_vectors(updates, are_new)
         try:
-            if self._vectors is None:
-                applied = self._apply(namespace, updates)
-            else:
-                duplicates = self._duplicates_after_sweep(namespace, updates, self._vectors)
-                updates = self._vectors.with_vectors(updates, duplicates)
-                applied = self._store.apply(namespace, updates)
+            applied = self._apply(namespace, updates)
         except ConflictError as error:
             index = None if places is None else places[error.index or 0]
             raise ConflictError(error.id, index=index) from None
         if self._vectors is not None:
-            ts = [None if it.duplicate else it.t_index for it in applied]
+            ts = [None if each.duplicate else each.t_index for each in applied]
             self._vectors.embed_skipped(namespace, updates, ts)
         results = [
-            KnowledgeUpdate(id=update.id, t_index=it.t_index, duplicate=True)
-            if it.duplicate
-            else _result(update, it.t_index)
-            for update, it in zip(updates, applied, strict=True)
+            KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
+            if each.duplicate
+            else _result(update, each.t_index)
+            for update, each in zip(updates, applied, strict=True)
         ]
         return results if self._reviser is None else self._reviser.after(namespace, results)
 
@@ -217,24 +237,6 @@ class Updater:
             self._sweep(namespace, updates, now)
         # What the sweep left has other ids.
         return self._store.apply(namespace, updates)
-
-    def _duplicates_after_sweep(
-        self, namespace: str, updates: Sequence[PreparedUpdate], vectors: StatementVectors
-    ) -> set[str]:
-        """``_duplicates``, after a sweep if a passage has expired.
-
-        Raises:
-            EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
-
-        """
-        now = self._clock()
-        with self._store.reader(namespace, Horizon(now=now)) as reader:
-            vectors.warned_state(namespace, reader)
-            if not reader.state.has_expired:
-                return _duplicates(reader, updates)
-        self._sweep(namespace, updates, now)
-        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
-            return _duplicates(reader, updates)
 
     def _sweep(self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime) -> None:
         """Forget some expired passages before a write, so that recall has few to hide. If the
@@ -311,13 +313,6 @@ class Updater:
                 total += embedded
                 latest = keys[-1]
                 bar.update(embedded)
-
-
-def _duplicates(reader: GraphReader, updates: Sequence[PreparedUpdate]) -> set[str]:
-    """The ids that are stored with the same text, so that a repeated call embeds nothing."""
-    passages = reader.passages(ids={update.id for update in updates})
-    texts = {passage.id: passage.text for passage in passages}
-    return {update.id for update in updates if texts.get(update.id) == update.text}
 
 
 def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:

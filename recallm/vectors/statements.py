@@ -4,7 +4,7 @@ index searches them."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -75,29 +75,29 @@ class StatementVectors:
         return self._embedding.name
 
     def with_vectors(
-        self, updates: Sequence[PreparedUpdate], duplicates: Collection[str]
+        self, updates: Sequence[PreparedUpdate], are_new: Sequence[bool]
     ) -> list[PreparedUpdate]:
-        """The updates with the vectors of their statements. Those with the ids ``duplicates`` stay
-        without: the store writes nothing of them."""
-        new = [update for update in updates if update.id not in duplicates]
+        """The updates with the vectors of their statements. Those that are not new stay without:
+        the store writes nothing of them."""
         texts = [
             statement_text(span.text_in(update.text or ""), update.speaker)
-            for update in new
+            for update, is_new in zip(updates, are_new, strict=True)
+            if is_new
             for span in update.statements
         ]
         blobs = iter(_half_precision(self._embedding.texts(texts)))
         model = self._embedding.name
         return [
-            update
-            if update.id in duplicates
-            else replace(
+            replace(
                 update,
                 vectors=tuple(
                     StatementVector(position=span.position, model=model, blob=next(blobs))
                     for span in update.statements
                 ),
             )
-            for update in updates
+            if is_new
+            else update
+            for update, is_new in zip(updates, are_new, strict=True)
         ]
 
     def embed_skipped(

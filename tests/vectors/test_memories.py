@@ -94,9 +94,9 @@ class TestWriting:
         memory.update("Ann sings.", id="a")
         apply = memory._store.apply
 
-        def forgets_first(namespace: str, updates: Any) -> Any:
+        def forgets_first(namespace: str, updates: Any, **given: Any) -> Any:
             memory.forget(id="a")
-            return apply(namespace, updates)
+            return apply(namespace, updates, **given)
 
         monkeypatch.setattr(memory._store, "apply", forgets_first)
         assert not memory.update("Ann sings.", id="a").duplicate
