@@ -47,7 +47,8 @@ pytestmark = pytest.mark.filterwarnings(
 
 _CORE = Path(recallm.__file__).parent
 _BUSY = tuple(
-    str(_CORE / part) for part in ("stores", "extraction", "retrieval", "ranking", "vectors")
+    str(_CORE / part)
+    for part in ("stores", "english", "recall/retrieval", "recall/ranking", "vectors")
 )
 """The parts of the core that read, write and compute."""
 
