@@ -24,9 +24,14 @@ from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
 from langchain_recallm._branches import follow_branch
-from langchain_recallm._conversation import MessageConversation, role_of, texts_of
+from langchain_recallm._conversation import (
+    MessageConversation,
+    latest_question,
+    role_of,
+    texts_of,
+)
 from langchain_recallm._documents import traced
-from langchain_recallm._hearing import Hearing, hearing_of_run
+from langchain_recallm._hearing import run_of_agent
 from langchain_recallm._runs import Namespace, memory_of_run, thread_of_run
 from langchain_recallm._threads import thread_state
 from langchain_recallm._turns import (
@@ -38,9 +43,11 @@ from langchain_recallm._turns import (
     latest_replies,
     with_structured_response,
 )
+from langchain_recallm._whose_words import OutermostRun
 from recallm import RecallM
 from recallm.adapting import (
     BackgroundWriter,
+    Conversation,
     FailureGuard,
     MessageFilter,
     Role,
@@ -76,7 +83,9 @@ class _Hook:
 
     Attributes:
         messages: those of the agent's state.
-        hearing: what the agent hears in the outermost run.
+        run: the outermost run in which the agent runs.
+        is_outermost: the agent is that run itself, not a part of it.
+        to_interrupts: what a person answered to interrupts in it, where that is written.
         conversation: where its messages are remembered.
         asking: the messages that ask.
         was_answered: the model has answered them already.
@@ -85,7 +94,9 @@ class _Hook:
     """
 
     messages: Sequence[BaseMessage]
-    hearing: Hearing
+    run: OutermostRun
+    is_outermost: bool
+    to_interrupts: list[BaseMessage]
     conversation: MessageConversation
     asking: list[BaseMessage]
     was_answered: bool
@@ -128,7 +139,7 @@ class AgentMemory:
             refused |= turn.refused_in_turn_of(asking_ids)
             # A final reply that is not written yet was stopped by another middleware.
             beside_calls = [it for it in turn.unwritten_replies(messages) if calls_tools([it])]
-            if hook.hearing.is_outermost:
+            if hook.is_outermost:
                 self._write(beside_calls, hook.conversation)
         if refused:
             _log.warning(_NOT_REACHED, len(refused))
@@ -152,7 +163,7 @@ class AgentMemory:
         goes_on = turn is None
         if turn is None:
             turn = self._resumed_turn(hook)
-        if goes_on or hook.hearing.answers_to_interrupts:
+        if goes_on or hook.to_interrupts:
             # Where a person refused a tool call, no tool ran that would write the words beside it.
             self._write_replies(turn, hook)
         turn.reached_model = True
@@ -187,7 +198,7 @@ class AgentMemory:
         hook = self._hook(runtime, messages)
         if hook is None:
             return
-        hearing, conversation = hook.hearing, hook.conversation
+        conversation = hook.conversation
         turn = self.turns.get(hook.key)
         if turn is None and hook.asking and not hook.was_answered:  # it ended before ``begin_turn``
             turn = self.turns.get_or_put(hook.key, Turn(asking=ids_of(hook.asking)))
@@ -198,12 +209,13 @@ class AgentMemory:
         if turn is not None:
             self.turns.remove(hook.key)
             self._write_question(turn, hook)
-            replies = hearing.replies(turn.unwritten_replies(messages))
+            replies = turn.unwritten_replies(messages)
         else:  # a resumed run without a call of the model: earlier replies are written already
             replies = latest_replies(messages)
             places = [place for place, it in enumerate(replies) if role_of(it) == "ai"]
-            replies = hearing.replies(replies[places[-1] + 1 :] if places else replies)
-        replies = with_structured_response(replies, state) if hearing.is_outermost else []
+            replies = replies[places[-1] + 1 :] if places else replies
+        replies = hook.run.replies(replies, hook.to_interrupts)
+        replies = with_structured_response(replies, state) if hook.is_outermost else []
         if turn is None or turn.asking_written:
             self._do(
                 lambda _: extract_some_postponed(conversation.memory, conversation.session),
@@ -217,7 +229,7 @@ class AgentMemory:
     ) -> _Hook | None:
         """What a hook needs, of a run whose state holds ``messages``; None where the run's
         namespace is missing, and that is skipped; one hook of a run ``logs`` that."""
-        hearing = hearing_of_run(with_interrupts=self.remember_interrupts)
+        run, is_outermost = run_of_agent()
         try:
             memory = memory_of_run(self.memory, self.namespace, runtime)
         except Exception as error:
@@ -226,7 +238,10 @@ class AgentMemory:
             if logs:
                 _log.warning("nothing is recalled or remembered: %s", error)
             return None
-        session = self.filter.redacted_name(hearing.session or thread_of_run(runtime), "session")
+        session = thread_of_run(runtime)
+        if not is_outermost:
+            session = Conversation.session_name(run.thread) or session
+        session = self.filter.redacted_name(session, "session")
         conversation = MessageConversation(
             memory=memory,
             session=session,
@@ -237,9 +252,17 @@ class AgentMemory:
             filter=self.filter,
             thread=thread_state(runtime, messages),
         )
-        asking, was_answered = hearing.asking(messages)
-        key = TurnKey.of(memory.namespace, session, asking)
-        return _Hook(messages, hearing, conversation, asking, was_answered, key)
+        asking, was_answered = (run.asking_in if is_outermost else latest_question)(messages)
+        return _Hook(
+            messages=messages,
+            run=run,
+            is_outermost=is_outermost,
+            to_interrupts=run.answers_to_interrupts if self.remember_interrupts else [],
+            conversation=conversation,
+            asking=asking,
+            was_answered=was_answered,
+            key=TurnKey.of(memory.namespace, session, asking),
+        )
 
     # -- recalling -----------------------------------------------------------------------------
 
@@ -270,7 +293,7 @@ class AgentMemory:
                 asked,
                 request,
                 recall,
-                asking=[*hook.asking, *hook.hearing.new(request)],
+                asking=[*hook.asking, *hook.run.new(request)],
                 limit=self.limit,
                 max_tokens=max_tokens,
             )
@@ -299,57 +322,49 @@ class AgentMemory:
 
     def _write_question(self, turn: Turn, hook: _Hook) -> None:
         """Write what a person sent, where that is not done."""
-        hearing, conversation = hook.hearing, hook.conversation
-        run = hearing.run
-        if run is None or hearing.is_outermost:
+        run, conversation = hook.run, hook.conversation
+        if hook.is_outermost:
             if not turn.asking_written:
-                if run is not None:
-                    run.is_recorded = True
+                run.is_recorded = True
                 turn.asking_written = self._write(self._new_asking(turn, hook), conversation, turn)
             return
         said, is_heard = run.said_to(hook.messages)
         if is_heard:
             run.is_recorded = True
             owner = (id(self), conversation.memory.namespace)
-            run.recorders[owner] = partial(self._record, conversation, hearing, [])
+            run.recorders[owner] = partial(self._record, hook, [])
             if not turn.asking_written:
                 new = turn.without_refused(said)
                 turn.asking_written = self._write(new, conversation, turn)
         elif run.fallback is None:
             if not said:
                 _log.warning(_NOT_SENT)
-            run.fallback = partial(self._record, conversation, hearing, said)
+            run.fallback = partial(self._record, hook, said)
 
     def _new_asking(self, turn: Turn, hook: _Hook) -> list[BaseMessage]:
         """The messages that ask, without those that an earlier run wrote. The user may have edited
         some since; or they are handed in with a beginning of the answer."""
-        hearing, conversation = hook.hearing, hook.conversation
+        run, conversation = hook.run, hook.conversation
         asking = turn.without_refused(hook.asking)
-        if not turn.was_answered or hearing.is_all_new:
+        if not turn.was_answered or run.is_all_new:
             return asking
         BackgroundWriter.wait_for(conversation.memory)
-        unknown = conversation.edited if hearing.goes_on else conversation.unwritten
+        unknown = conversation.edited if run.goes_on else conversation.unwritten
         return self.guard.run(lambda: unknown(asking), "what is new was not seen") or []
 
-    def _record(
-        self,
-        conversation: MessageConversation,
-        hearing: Hearing,
-        said: Sequence[BaseMessage],
-        result: object,
-    ) -> None:
+    def _record(self, hook: _Hook, said: Sequence[BaseMessage], result: object) -> None:
         """Write what a person ``said`` and what the outermost run answered, now that it has
         ended."""
-        answers = hearing.run.answers_in(result) if hearing.run else []
+        answers = hook.run.answers_in(result)
         state = result if isinstance(result, Mapping) else {}
-        replies = with_structured_response([*hearing.answers_to_interrupts, *answers], state)
-        self._write([*said, *replies], conversation, postpones=False)
+        replies = with_structured_response([*hook.to_interrupts, *answers], state)
+        self._write([*said, *replies], hook.conversation, postpones=False)
 
     def _write_replies(self, turn: Turn, hook: _Hook) -> None:
         """Write the unwritten messages of the model and the tools in this turn."""
-        if not hook.hearing.is_outermost:
+        if not hook.is_outermost:
             return
-        replies = hook.hearing.replies(turn.unwritten_replies(hook.messages))
+        replies = hook.run.replies(turn.unwritten_replies(hook.messages), hook.to_interrupts)
         new = [message for message in replies if message.id not in turn.written]
         if self._write(new, hook.conversation, turn):
             turn.written.update(ids_of(new))

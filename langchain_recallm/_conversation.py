@@ -5,16 +5,18 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
 from langchain_recallm._threads import ThreadState
-from recallm import RecalledContext, adapting
+from recallm import RecalledContext, RecallM, adapting
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
+    BackgroundWriter,
     Conversation,
     Message,
     MessageFilter,
@@ -24,7 +26,15 @@ from recallm.adapting import (
     speaker_name,
 )
 
-__all__ = ["LookedUp", "MessageConversation", "latest_question", "role_of", "text_of", "texts_of"]
+__all__ = [
+    "LookedUp",
+    "MessageConversation",
+    "WritesInBackground",
+    "latest_question",
+    "role_of",
+    "text_of",
+    "texts_of",
+]
 
 _DEFAULT_LIMIT = 10
 """Statements recalled, or passages read, to find messages by their text."""
@@ -75,6 +85,26 @@ def latest_question(messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage],
 def _is_summary(message: BaseMessage) -> bool:
     """Whether LangChain's ``SummarizationMiddleware`` wrote the message in the user's name."""
     return message.additional_kwargs.get("lc_source") == "summarization"
+
+
+class WritesInBackground:
+    """What writes conversations into ``memory``, on request in the background."""
+
+    memory: RecallM
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """With ``write="background"``: wait until all that waits in the memory's store is written;
+        whether it is, within ``timeout`` seconds.
+
+        Raises:
+            Exception: what failed in the background, and was not raised yet.
+
+        """
+        return BackgroundWriter.flush(self.memory, timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """``flush``, off the event loop."""
+        return await asyncio.to_thread(self.flush, timeout)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,11 +39,7 @@ def check_filter(filter: object) -> None:
 def equal_texts(filter: Mapping[str, Any] | None) -> dict[str, str | bool]:
     """The fields that must equal a text or a truth value, which equality of JSON decides too. Of
     numbers it does not: 1 passes as 1.0."""
-    wanted = {
-        name: value.get("$eq") if isinstance(value, Mapping) else value
-        for name, value in (filter or {}).items()
-    }
-    return {name: value for name, value in wanted.items() if isinstance(value, str | bool)}
+    return {it: value for it, value in _demanded(filter).items() if isinstance(value, str | bool)}
 
 
 def likely_values(
@@ -51,14 +47,18 @@ def likely_values(
 ) -> dict[tuple[str, ...], str | int | bool | None]:
     """The values that ``filter`` demands of a value which stands under ``key`` in an item's
     metadata, for ``MemoryItems``."""
-    wanted = {
-        (key, name): value["$eq"] if isinstance(value, Mapping) and "$eq" in value else value
-        for name, value in (filter or {}).items()
-    }
     return {
-        path: value
-        for path, value in wanted.items()
+        (key, name): value
+        for name, value in _demanded(filter).items()
         if value is None or isinstance(value, str | int)
+    }
+
+
+def _demanded(filter: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The values that fields must equal; other operators as they are."""
+    return {
+        name: value["$eq"] if isinstance(value, Mapping) and "$eq" in value else value
+        for name, value in (filter or {}).items()
     }
 
 

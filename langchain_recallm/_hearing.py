@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,16 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.config import get_config
 
-from langchain_recallm._conversation import latest_question, role_of
-from langchain_recallm._whose_words import OutermostRun
-from recallm.adapting import Conversation
+from langchain_recallm._whose_words import OutermostRun, UnknownRun
 
-__all__ = ["Hearing", "hearing_of_run", "listen"]
+__all__ = ["listen", "run_of_agent"]
 
 _NODE_TAG = "graph:step:"
 """LangGraph tags the run of each node with it."""
@@ -153,72 +149,17 @@ def listen() -> None:
     register_configure_hook(_listening, inheritable=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
-    """What an agent hears in the outermost run: its own run (``is_outermost``), or one that it is a
-    part of. ``run`` None: a run that began before there was a middleware; all in it counts.
-    ``with_interrupts``: what a person answers to interrupts is written too."""
-
-    run: OutermostRun | None
-    is_outermost: bool
-    with_interrupts: bool = False
-
-    def asking(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool]:
-        """The messages of the agent's state that ask, and whether they are answered already."""
-        given = self.run.asking_in(messages) if self.run and self.is_outermost else None
-        return latest_question(messages) if given is None else given
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the outermost run goes on with what an earlier one was given."""
-        return self.run is None or self.run.goes_on
-
-    @property
-    def session(self) -> str | None:
-        """The session of the outermost run, where the agent is a part of it."""
-        if self.run is None or self.is_outermost:
-            return None
-        return Conversation.session_name(self.run.thread)
-
-    @property
-    def is_all_new(self) -> bool:
-        """Whether the run's thread holds more than it was given: an app that keeps the history
-        itself hands in all of it."""
-        return self.run is not None and len(self.run.at_start or ()) > len(self.run.sent)
-
-    def new(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-        """The messages that the run has added: no earlier run wrote them into the memory."""
-        run = self.run
-        return [] if run is None else [it for it in messages if not run.stood_at_start(it)]
-
-    @property
-    def answers_to_interrupts(self) -> list[BaseMessage]:
-        """What a person answered to interrupts, where it is written."""
-        return self.run.answers_to_interrupts if self.run and self.with_interrupts else []
-
-    def replies(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-        """What is to be written of the replies in the state of the outermost run's agent: those of
-        models and tools, and what a person answered to them."""
-        run = self.run
-        if run is None:
-            return list(messages)
-        own = [it for it in messages if role_of(it) != "ai" or run.is_a_models(it)]
-        earlier = [it for it in own if run.stood_at_start(it)]
-        return [*earlier, *self.answers_to_interrupts, *own[len(earlier) :]]
-
-
-def hearing_of_run(*, with_interrupts: bool = False) -> Hearing:
-    """What the agent of the calling hook hears."""
+def run_of_agent() -> tuple[OutermostRun, bool]:
+    """The outermost run in which the calling hook's agent runs, and whether the agent is that run
+    itself: otherwise it is a part of it."""
     try:
         callbacks = get_config().get("callbacks")
     except RuntimeError:  # outside of a run
         callbacks = None
     place = _listener.places.get(getattr(callbacks, "parent_run_id", None))  # type: ignore[arg-type]
-    return Hearing(
-        run=place.run if place else None,
-        is_outermost=place is None or place.depth <= 1,
-        with_interrupts=with_interrupts,
-    )
+    if place is None:
+        return UnknownRun(), True
+    return place.run, place.depth <= 1
 
 
 def _is_in_event_loop() -> bool:

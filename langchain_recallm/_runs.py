@@ -12,11 +12,14 @@ from langgraph.runtime import get_runtime
 from langchain_recallm._templates import NamespaceTemplate
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import BackgroundWriter, Conversation, Scope
+from recallm.facts import FactMemory
 
 __all__ = [
+    "ConfigRun",
     "Namespace",
     "checked_namespace",
     "conversation_of_run",
+    "facts_of_run",
     "memory_of_run",
     "thread_of_run",
 ]
@@ -56,7 +59,7 @@ def memory_of_run(
         return memory
     if callable(namespace):
         if run is None and config is not None and isinstance(namespace, NamespaceTemplate):
-            run = _Run(config)
+            run = ConfigRun(config)
         if run is None:
             kind = "template" if isinstance(namespace, NamespaceTemplate) else "callable"
             raise InvalidInputError(
@@ -88,14 +91,23 @@ def conversation_of_run(
 ) -> Conversation:
     """The memory of whoever the run of ``config`` runs for, with the session that recall searches:
     ``session``, or with ``scope="session"`` the run's thread."""
-    owned_memory = memory_of_run(memory, namespace, _Run(config))
+    owned_memory = memory_of_run(memory, namespace, ConfigRun(config))
     BackgroundWriter.wait_for(owned_memory)
     if session is None and scope == "session":
         session = thread_of_run(config)
     return Conversation(memory=owned_memory, session=session, scope=scope)
 
 
-class _Run(dict[str, Any]):
+def facts_of_run(
+    facts: FactMemory, namespace: Namespace, run: Any, config: RunnableConfig | None = None
+) -> FactMemory:
+    """The facts of whoever ``run`` runs for; ``config`` as in ``memory_of_run``."""
+    memory = memory_of_run(facts.memory, namespace, run, config)
+    BackgroundWriter.wait_for(memory)
+    return facts if namespace is None else facts.in_namespace(memory.namespace)
+
+
+class ConfigRun(dict[str, Any]):
     """The config of a run; in a graph also with the attributes of the graph's ``Runtime``, so that
     the same callable gives the namespace to middleware, tools and retrievers."""
 

@@ -71,7 +71,8 @@ class Sweeper:
         """Start the thread, where there is none. Cancelling the result stops it; the result is done
         when the thread has ended."""
         with self._lock:
-            if self._is_running():
+            is_alive = self._thread is not None and self._thread.is_alive()
+            if is_alive and not self._stop.is_set():
                 return self._ended
             self._stop = stop = threading.Event()
             self._ended = Future()
@@ -94,10 +95,6 @@ class Sweeper:
             return True
         thread.join(timeout)
         return not thread.is_alive()
-
-    def _is_running(self) -> bool:
-        is_alive = self._thread is not None and self._thread.is_alive()
-        return is_alive and not self._stop.is_set()
 
     def _end(self) -> None:
         self._stop.set()

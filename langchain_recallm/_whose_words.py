@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cached_property
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langgraph.types import Command
@@ -29,7 +29,7 @@ from pydantic import BaseModel
 from langchain_recallm._conversation import latest_question, role_of, text_of
 from recallm.adapting import digest
 
-__all__ = ["OutermostRun"]
+__all__ = ["OutermostRun", "UnknownRun"]
 
 
 _NO_WORDS = frozenset({"type", "action", "name", "id", "edited_action"})
@@ -101,16 +101,22 @@ class OutermostRun:
                 return other
         return message.model_copy(update={"id": f"{self.id}-{place}"})
 
-    def asking_in(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool] | None:
+    @property
+    def is_all_new(self) -> bool:
+        """Whether the run's thread holds more than it was given: an app that keeps the history
+        itself hands in all of it."""
+        return len(self.at_start or ()) > len(self.sent)
+
+    def asking_in(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool]:
         """The person's messages in the state of the outermost graph, and whether they were given
-        with an answer; None where the run was given none: it goes on."""
+        with an answer. A run that was given none goes on with the state's latest question."""
         asking, answered = self._asked
         if not asking:
-            return None
+            return latest_question(messages)
         found = _with_ids(messages, [it.id for it in asking])
         if not found:  # summarised away, or replaced by messages with other ids
             latest, _ = latest_question(messages)
-            found = [it for it in latest if not self.stood_at_start(it)]
+            found = self.new(latest)
         return found, answered
 
     def said_to(self, messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage], bool]:
@@ -151,6 +157,10 @@ class OutermostRun:
         """Whether the message was in the run's state when it began."""
         return message.id in self._ids_at_start
 
+    def new(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The messages that the run has added: no earlier run wrote them into the memory."""
+        return [message for message in messages if not self.stood_at_start(message)]
+
     @cached_property
     def _ids_at_start(self) -> frozenset[str | None]:
         return frozenset(message.id for message in self.at_start or ())
@@ -164,6 +174,15 @@ class OutermostRun:
             return True
         calls = isinstance(message, AIMessage) and bool(message.tool_calls)
         return calls and self.stood_at_start(message)
+
+    def replies(
+        self, messages: Sequence[BaseMessage], to_interrupts: Sequence[BaseMessage]
+    ) -> list[BaseMessage]:
+        """What is to be written of the replies in the state of the outermost run's agent: those of
+        models and tools, and what a person answered ``to_interrupts``."""
+        own = [it for it in messages if role_of(it) != "ai" or self.is_a_models(it)]
+        earlier = [it for it in own if self.stood_at_start(it)]
+        return [*earlier, *to_interrupts, *own[len(earlier) :]]
 
     def answers_in(self, result: object) -> list[BaseMessage]:
         """The messages of models and tools that the run's ``result`` adds to its state."""
@@ -215,6 +234,21 @@ class OutermostRun:
             recorders = [self.fallback]
         for record in recorders:
             record(result)
+
+
+class UnknownRun(OutermostRun):
+    """A run that began before there was a middleware: everything in its state counts."""
+
+    def __init__(self) -> None:
+        super().__init__(uuid4(), None, None)
+
+    def stood_at_start(self, message: BaseMessage) -> bool:  # noqa: ARG002
+        """It does."""
+        return True
+
+    def is_a_models(self, message: BaseMessage) -> bool:  # noqa: ARG002
+        """It is."""
+        return True
 
 
 # -- messages and texts in what a graph or a chain is given, and in what it gives ---------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, Unpack
@@ -134,9 +133,6 @@ def answer_chain(
         text, context = traced(beside, question, conversation)
         return {**inputs, "context": text, "statements": context.statements}
 
-    async def arecall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return await asyncio.to_thread(recall, given, config)
-
     answer = (
         RunnableLambda(_prompted, name="context_or_none")
         | template
@@ -144,7 +140,7 @@ def answer_chain(
         | RunnableGenerator(_texts, _atexts, name="answer_text")
     )
     steps: Runnable[str | dict[str, Any], dict[str, Any]] = RunnableLambda(
-        recall, arecall, name="recall_memory"
+        recall, name="recall_memory"
     ) | RunnablePassthrough.assign(answer=answer)
     return steps.with_types(input_type=_INPUT).with_config(run_name="answer_from_memory")
 
@@ -237,10 +233,7 @@ def hybrid_chain(
             "statements": chosen.context.statements,
         }
 
-    async def aanswer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
-        return await asyncio.to_thread(answer, given, config)
-
-    return RunnableLambda(answer, aanswer, name="hybrid_answer").with_types(input_type=_INPUT)
+    return RunnableLambda(answer, name="hybrid_answer").with_types(input_type=_INPUT)
 
 
 def _document_text(retriever: Runnable[str, Any]) -> Callable[[str], str]:
@@ -283,12 +276,7 @@ def _history(template: BasePromptTemplate[Any], inputs: dict[str, Any]) -> list[
 
 
 def question_inputs(given: object) -> dict[str, Any]:
-    """The inputs of a chain: a dict with the question, which may be given alone.
-
-    Raises:
-        InvalidInputError: it is neither a question nor a dict with one.
-
-    """
+    """The inputs of a chain: a dict with the question, which may be given alone."""
     inputs = {"question": given} if isinstance(given, str) else given
     if not isinstance(inputs, dict) or not isinstance(inputs.get("question"), str):
         raise InvalidInputError(

@@ -12,13 +12,13 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
 from langchain_recallm._limits import takes_k
-from langchain_recallm._runs import Namespace, checked_namespace, memory_of_run, thread_of_run
+from langchain_recallm._runs import checked_namespace, facts_of_run, thread_of_run
 from langchain_recallm._tool_building import check_prefix, new_tools
 from recallm import RecallM
-from recallm.adapting import BackgroundWriter, FactTools, Redact, checked_facts
+from recallm.adapting import FactTools, Redact, checked_facts
 from recallm.facts import FactMemory
 
-__all__ = ["create_fact_tools", "facts_of_run"]
+__all__ = ["create_fact_tools"]
 
 
 @takes_k
@@ -84,17 +84,3 @@ def create_fact_tools(
         )
 
     return new_tools(FactTools, FactTools.NAMES, prefix, bind)
-
-
-def facts_of_run(
-    facts: FactMemory, namespace: Namespace, run: Any, config: RunnableConfig | None = None
-) -> FactMemory:
-    """The facts in the namespace of whoever ``run`` runs for; ``config`` as in ``memory_of_run``.
-
-    Raises:
-        InvalidInputError: ``namespace`` cannot be used.
-
-    """
-    memory = memory_of_run(facts.memory, namespace, run, config)
-    BackgroundWriter.wait_for(memory)
-    return facts if namespace is None else facts.in_namespace(memory.namespace)

@@ -14,7 +14,7 @@ from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, Runn
 
 from langchain_recallm._conversation import role_of, text_of
 from langchain_recallm._limits import takes_k
-from langchain_recallm._runs import checked_namespace, conversation_of_run, thread_of_run
+from langchain_recallm._runs import ConfigRun, checked_namespace, facts_of_run, thread_of_run
 from langchain_recallm.chain import question_inputs
 from langchain_recallm.llm import checked_model
 from recallm import RecallM
@@ -73,12 +73,7 @@ def fact_chat(
     FactChat(facts, model, **settings)  # checks the arguments
 
     def started(inputs: dict[str, Any], config: RunnableConfig) -> ChatStream:
-        owned = facts
-        if namespace is not None:
-            conversation = conversation_of_run(
-                facts.memory, config, namespace=namespace, scope="namespace"
-            )
-            owned = facts.in_namespace(conversation.memory.namespace)
+        owned = facts_of_run(facts, namespace, ConfigRun(config))
         return FactChat(owned, model, **settings).stream(
             inputs["question"],
             history=_turns(inputs.get("history", ())),

@@ -50,12 +50,7 @@ def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
 
 
 def checked_model(chat_model: object) -> Runnable[Any, Any]:
-    """The model.
-
-    Raises:
-        InvalidInputError: it is no runnable.
-
-    """
+    """``chat_model``; refused where it is no runnable."""
     if isinstance(chat_model, Runnable):
         return chat_model
     expected = "a LangChain chat model, or another Runnable from a prompt to a message or text"
@@ -63,12 +58,7 @@ def checked_model(chat_model: object) -> Runnable[Any, Any]:
 
 
 def text_of_reply(reply: object) -> str:
-    """The text of a model's reply, or of a chunk of it; '' where it holds none.
-
-    Raises:
-        LLMError: it is neither a message nor a text.
-
-    """
+    """The text of a model's reply, or of a chunk of it; '' where it holds none."""
     if isinstance(reply, str):
         return str(reply)
     if isinstance(reply, BaseMessage):

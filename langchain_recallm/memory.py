@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -14,7 +13,13 @@ from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from langchain_recallm._conversation import MessageConversation, latest_question, role_of, texts_of
+from langchain_recallm._conversation import (
+    MessageConversation,
+    WritesInBackground,
+    latest_question,
+    role_of,
+    texts_of,
+)
 from langchain_recallm._limits import check_names, with_one_limit
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -44,7 +49,7 @@ _Count = Annotated[int, Field(ge=1, strict=True)]
 _Name = Annotated[str, Field(min_length=1, strict=True)]
 
 
-class RecallMMemory(BaseMemory):
+class RecallMMemory(WritesInBackground, BaseMemory):
     """The memory of a ``langchain_classic`` chain: it recalls what helps with the chain's input,
     and remembers input and output.
 
@@ -152,10 +157,6 @@ class RecallMMemory(BaseMemory):
             return {self.memory_key: [HumanMessage(content=text)] if text else []}
         return {self.memory_key: text}
 
-    async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """``load_memory_variables``, off the event loop."""
-        return await asyncio.to_thread(self.load_memory_variables, inputs)
-
     def save_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """Remember the input and the output of a chain, in order: both or neither.
 
@@ -182,24 +183,6 @@ class RecallMMemory(BaseMemory):
             _log,
         )
 
-    def flush(self, timeout: float | None = None) -> bool:
-        """With ``write="background"``: wait until all that waits in the memory's store is written;
-        whether it is, within ``timeout`` seconds.
-
-        Raises:
-            Exception: what failed in the background, and was not raised yet.
-
-        """
-        return BackgroundWriter.flush(self.memory, timeout)
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """``flush``, off the event loop."""
-        return await asyncio.to_thread(self.flush, timeout)
-
-    async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
-        """``save_context``, off the event loop."""
-        await asyncio.to_thread(self.save_context, inputs, outputs)
-
     def clear(self) -> None:
         """Forget, for good, everything in the namespace, whoever wrote it; with
         ``scope="session"`` only the session.
@@ -215,10 +198,6 @@ class RecallMMemory(BaseMemory):
             conversation.memory.forget(session=conversation.session)
         else:
             conversation.memory.forget(everything=True)
-
-    async def aclear(self) -> None:
-        """``clear``, off the event loop."""
-        await asyncio.to_thread(self.clear)
 
     def _conversation(self) -> MessageConversation:
         memory = self.memory

@@ -25,14 +25,13 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langchain_recallm._agent_memory import SEPARATOR, AgentMemory
-from langchain_recallm._conversation import role_of
+from langchain_recallm._conversation import WritesInBackground, role_of
 from langchain_recallm._hearing import listen
 from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     Accept,
-    BackgroundWriter,
     FailureGuard,
     MessageFilter,
     RecallOptions,
@@ -62,7 +61,7 @@ _M = TypeVar("_M", bound=BaseMessage)
 _ToolResult = ToolMessage | Command[Any]
 
 
-class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
+class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any, Any]):
     """The memory of an agent: it recalls what helps with the user's question, and remembers the
     conversation. What it writes of other runs, beside other middleware and after a failure:
     docs/langchain.md.
@@ -168,32 +167,13 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         )
         listen()
 
-    def flush(self, timeout: float | None = None) -> bool:
-        """With ``write="background"``: wait until all that waits in the memory's store is written;
-        whether it is, within ``timeout`` seconds.
-
-        Raises:
-            Exception: what failed in the background, and was not raised yet.
-
-        """
-        return BackgroundWriter.flush(self.memory, timeout)
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """``flush``, off the event loop."""
-        return await asyncio.to_thread(self.flush, timeout)
-
     @property
     def name(self) -> str:
         """Its name in the agent: no two middleware objects may have the same."""
         return self._name or super().name
 
     def before_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """Begin a turn; write what the model said in one that was left waiting for its tools.
-
-        Raises:
-            Exception: what failed in the memory, with ``raise_errors``.
-
-        """
+        """Begin a turn; write what the model said in one that was left waiting for its tools."""
         self._agent_memory.begin_turn(state["messages"], runtime)
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
@@ -203,12 +183,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """Recall for the user's question, write it, and call the model with the recalled text.
-
-        Raises:
-            Exception: what failed in the memory, with ``raise_errors``.
-
-        """
+        """Recall for the user's question, write it, and call the model with the recalled text."""
         recalled_text = self._agent_memory.before_model(request)
         return handler(with_recalled_text(request, recalled_text, self._position))
 
@@ -225,12 +200,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], _ToolResult]
     ) -> _ToolResult:
         """Before the tool runs, write what the model said beside the tool call, and the results of
-        earlier tools. By now the ``after_model`` hooks of all other middleware have seen them.
-
-        Raises:
-            Exception: what failed in the memory, with ``raise_errors``.
-
-        """
+        earlier tools. By now the ``after_model`` hooks of all other middleware have seen them."""
         self._agent_memory.before_tool(request.state["messages"], request.runtime)
         return handler(request)
 
@@ -246,12 +216,7 @@ class RecallMMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Write the rest of the turn: the final reply, the last tool results, and what could not be
         written before. Extract postponed messages. Where another middleware ended the run before
-        the model was reached, write nothing.
-
-        Raises:
-            Exception: what failed in the memory, with ``raise_errors``.
-
-        """
+        the model was reached, write nothing."""
         self._agent_memory.end_turn(state, runtime)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from langchain_core.callbacks import (
@@ -156,28 +157,13 @@ class RecallMRetriever(BaseRetriever):
         runtime: RunnableConfig | None = None,
         **changes: Any,
     ) -> list[Document]:
-        return self._documents(query, runtime, changes)
-
-    async def _aget_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002
-        runtime: RunnableConfig | None = None,
-        **changes: Any,
-    ) -> list[Document]:
-        return await asyncio.to_thread(self._documents, query, runtime, changes)
-
-    def _documents(
-        self, query: str, config: RunnableConfig | None, changes: Mapping[str, Any]
-    ) -> list[Document]:
         retriever = self._with(changes)
         options = retriever._options()
         arguments = options.arguments()
 
         conversation = conversation_of_run(
             retriever.memory,
-            ensure_config(config),
+            ensure_config(runtime),
             namespace=retriever.namespace,
             scope=retriever.scope,
             session=retriever.session,
@@ -195,6 +181,16 @@ class RecallMRetriever(BaseRetriever):
             return [context_document(context)] if context else []
         found = filter(retriever._passes, options.ordered(context))
         return [statement_document(statement) for statement in found]
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        **changes: Any,
+    ) -> list[Document]:
+        recall = partial(self._get_relevant_documents, run_manager=run_manager.get_sync())
+        return await asyncio.to_thread(recall, query, **changes)
 
     def _passes(self, statement: RecalledStatement) -> bool:
         return not self.filter or passes_filter(statement_metadata(statement), self.filter)
