@@ -27,7 +27,6 @@ __all__ = [
     "entities_meant_by",
     "has_properties",
     "ids_allowed_by",
-    "ids_of_sources",
     "llama_graph",
     "llama_id",
     "nodes_of",
@@ -101,7 +100,31 @@ class SourceNames:
         self._memory = memory
         self._seen: tuple[int, frozenset[str]] | None = None
 
-    def ids(self) -> frozenset[str]:
+    def ids_of(self, chunks: Iterable[str], documents: Collection[str]) -> list[str]:
+        """The ids of these chunks, of the chunks of these documents (a document that was not split
+        is a chunk with the document's own id), and of the entities that were written without a
+        chunk and name such a chunk or document."""
+        memory = self._memory
+        chunk_ids = {*chunks, *documents}
+        for document in documents:
+            chunk_ids.update(passage.id for passage in memory.passages(session=document))
+        if not chunk_ids:
+            return []
+        chunk_key, document_key = _SOURCE_KEYS
+        sources: dict[str, set[str]] = {chunk_key: chunk_ids, document_key: {*documents}}
+
+        def names_a_source(entity: Entity) -> bool:
+            named = {key: entity.properties.get(key) for key in sources}
+            return any(isinstance(id, str) and id in sources[key] for key, id in named.items())
+
+        return [
+            entity.id
+            for entity in memory.graph.entities(chunk_ids | self._ids())
+            if (entity.id in chunk_ids and is_chunk(entity))
+            or (entity.source is None and names_a_source(entity))
+        ]
+
+    def _ids(self) -> frozenset[str]:
         """The ids of these entities, and perhaps of some that exist no more."""
         with self._memory.graph.reader() as reader:
             now = reader.state.t_index
@@ -121,32 +144,6 @@ class SourceNames:
         return before == now or now - before == len(
             self._memory.passages(since=before + 1, until=now)
         )
-
-
-def ids_of_sources(
-    memory: RecallM, names: SourceNames, chunks: Iterable[str], documents: Collection[str]
-) -> list[str]:
-    """The ids of these chunks, of the chunks of these documents (a document that was not split is a
-    chunk with the document's own id), and of the entities that were written without a chunk and
-    name such a chunk or document."""
-    chunk_ids = {*chunks, *documents}
-    for document in documents:
-        chunk_ids.update(passage.id for passage in memory.passages(session=document))
-    if not chunk_ids:
-        return []
-    chunk_key, document_key = _SOURCE_KEYS
-    sources: dict[str, set[str]] = {chunk_key: chunk_ids, document_key: {*documents}}
-
-    def names_a_source(entity: Entity) -> bool:
-        named = {key: entity.properties.get(key) for key in sources}
-        return any(isinstance(id, str) and id in sources[key] for key, id in named.items())
-
-    return [
-        entity.id
-        for entity in memory.graph.entities(chunk_ids | names.ids())
-        if (entity.id in chunk_ids and is_chunk(entity))
-        or (entity.source is None and names_a_source(entity))
-    ]
 
 
 def has_properties(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:

@@ -123,13 +123,7 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
 def checked_nodes(
     memory: RecallM, nodes: Iterable[LabelledNode], model: str
 ) -> tuple[list[ChunkNode], list[SourcedEntity]]:
-    """The chunk nodes among ``nodes``, and the entities that the entity nodes among them become.
-
-    Raises:
-        InvalidInputError: one cannot be written.
-        DimensionError: the dimensions of two embeddings differ.
-
-    """
+    """The chunk nodes among ``nodes``, and the entities that the entity nodes among them become."""
     chunks, entities = _split(nodes)
     of_chunks = [chunk_entity(node, model) for node in chunks]
     chunk_ids = {it.id for it in chunks}

@@ -25,13 +25,7 @@ _DOCUMENT_KEYS = ("ref_doc_id", "doc_id", "document_id")
 
 
 def checked_filters(filters: object) -> MetadataFilters | None:
-    """``filters``; None where there are none.
-
-    Raises:
-        InvalidInputError: they are no ``MetadataFilters``, or have an operator, a condition or a
-            key that cannot be used.
-
-    """
+    """``filters``; None where there are none."""
     if filters is None:
         return None
     if not isinstance(filters, MetadataFilters):
@@ -48,12 +42,7 @@ def checked_filters(filters: object) -> MetadataFilters | None:
 
 def passes(filters: MetadataFilters, metadata: Mapping[str, Any]) -> bool:
     """Whether ``metadata`` passes. Values are compared as LlamaIndex's stores hold them, as JSON:
-    times are ISO 8601 text, tuples and sets are lists, paths, UUIDs and Decimals are text.
-
-    Raises:
-        InvalidInputError: a value cannot be compared so.
-
-    """
+    times are ISO 8601 text, tuples and sets are lists, paths, UUIDs and Decimals are text."""
     return _passes(filters, to_jsonable_python(dict(metadata), bytes_mode="base64"))
 
 

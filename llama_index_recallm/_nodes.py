@@ -44,11 +44,13 @@ from recallm.adapting import as_content, shown_name, statement_metadata
 __all__ = [
     "MENTIONS",
     "TemporalRelation",
+    "TripletKey",
     "chunk_entity",
     "entities_named_like",
     "entity_of",
     "is_bare",
     "is_chunk",
+    "key_of",
     "llama_node_of",
     "mention_of",
     "node_of",
@@ -61,6 +63,9 @@ __all__ = [
 
 MENTIONS = "MENTIONS"
 """The label of LlamaIndex's relations from a chunk to the entities that it mentions."""
+
+TripletKey = tuple[str, str, str]
+"""The ids of the ends of a triplet, with its predicate between them."""
 
 _NODE_KEYS = ("_node_content", "_node_type", "document_id", "doc_id", "ref_doc_id")
 """The keys under which LlamaIndex keeps a whole node in its metadata."""
@@ -202,6 +207,11 @@ def relation_of(triplet: Triplet) -> TemporalRelation:
     )
 
 
+def key_of(triplet: Triplet) -> TripletKey:
+    """What no other triplet of a memory has."""
+    return triplet.subject, triplet.predicate, triplet.object
+
+
 def without_source(properties: Mapping[str, Any]) -> dict[str, Any]:
     """``properties`` without the id of the chunk that they come from."""
     return {key: value for key, value in properties.items() if key != TRIPLET_SOURCE_KEY}
@@ -223,12 +233,7 @@ def llama_node_of(chunk: ChunkNode) -> BaseNode:
 
 def with_plain_metadata(node: BaseNode) -> BaseNode:
     """``node`` with its metadata, and that of the nodes that it names, as the store gives them
-    back: LlamaIndex's own JSON knows no NumPy.
-
-    Raises:
-        InvalidInputError: a value cannot be stored.
-
-    """
+    back: LlamaIndex's own JSON knows no NumPy."""
 
     def plain(info: RelatedNodeInfo) -> RelatedNodeInfo:
         metadata = decoded(encoded(info.metadata, of=info.node_id))

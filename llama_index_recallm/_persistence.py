@@ -37,13 +37,7 @@ def persist_memory(
 ) -> None:
     """Write the memory's namespace to a file, beside ``graph``, the graph in the form of
     LlamaIndex's own store. Missing folders are created. A local file is replaced once the new one
-    is complete.
-
-    Raises:
-        ArchiveError: the file cannot be written; or there is a file already, and neither this
-            function nor one of LlamaIndex's own stores wrote it.
-
-    """
+    is complete."""
     text = _json_text(memory, graph)
     try:
         with _replacement(path) if fs is None else _overwritten(path, fs) as stream:
@@ -59,13 +53,7 @@ def memory_as_dict(memory: RecallM, graph: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_from_dict(memory: RecallM | None, content: object) -> RecallM:
-    """Read what ``memory_as_dict`` returned into ``memory``, as ``load_memory`` does.
-
-    Raises:
-        InvalidInputError: ``content`` is something else, or the namespace is not empty.
-        ArchiveError: the records cannot be read.
-
-    """
+    """Read what ``memory_as_dict`` returned into ``memory``, as ``load_memory`` does."""
     records = checks.mapping(content, "data").get(_RECORDS)
     if not isinstance(records, list):
         raise InvalidInputError(
@@ -80,13 +68,7 @@ def memory_from_dict(memory: RecallM | None, content: object) -> RecallM:
 
 def load_memory(memory: RecallM | None, path: str, fs: fsspec.AbstractFileSystem | None) -> RecallM:
     """Read what ``persist_memory`` wrote, or an archive, into ``memory``, whose namespace must be
-    empty (None: into a new memory, embedded and without a file).
-
-    Raises:
-        ArchiveError: the file cannot be read.
-        InvalidInputError: the namespace is not empty.
-
-    """
+    empty (None: into a new memory, embedded and without a file)."""
     memory = RecallM() if memory is None else checked_memory(memory)
     try:
         with (fs or fsspec.filesystem("file")).open(path, "r", encoding="utf-8") as stream:

@@ -52,12 +52,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def encoded(properties: Mapping[str, Any], *, of: str) -> dict[str, Any]:
-    """``properties`` as JSON values; ``of`` names their owner in an error.
-
-    Raises:
-        InvalidInputError: a value cannot come back as it is.
-
-    """
+    """``properties`` as JSON values; ``of`` names their owner in an error."""
     try:
         values = {
             _key(key): _encoded(value, f"{key!r} of {of!r}") for key, value in properties.items()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from llama_index_recallm._nodes import MENTIONS
+from llama_index_recallm._nodes import MENTIONS, TripletKey, key_of
 from recallm import MemoryGraph, Triplet
 
 __all__ = ["rel_map"]
-
-_Key = tuple[str, str, str]
 
 
 def rel_map(
@@ -30,7 +28,7 @@ def rel_map(
     next one of every node.
     """
     not_returned = {*ignored}
-    chosen: dict[_Key, Triplet] = {}
+    chosen: dict[TripletKey, Triplet] = {}
     origins = {id: id for id in entities}  # entity → the given node that it was reached from
     frontier = list(origins)
     for distance in range(depth):
@@ -48,17 +46,17 @@ def rel_map(
         new = [
             (origin, it)
             for origin, it in found
-            if it.predicate not in not_returned and _key(it) not in chosen
+            if it.predicate not in not_returned and key_of(it) not in chosen
         ]
         for it in _round_robin(new)[: limit - len(chosen)]:
-            chosen[_key(it)] = it
+            chosen[key_of(it)] = it
         frontier = []
         for origin, it in found:
             for end in (it.subject, it.object):
                 if end not in origins:
                     origins[end] = origin
                     frontier.append(end)
-    return sorted(chosen.values(), key=lambda it: (it.t_index, *_key(it)))
+    return sorted(chosen.values(), key=lambda it: (it.t_index, *key_of(it)))
 
 
 def _triplets_of_chunks(graph: MemoryGraph, chunks: Collection[str]) -> list[tuple[str, Triplet]]:
@@ -77,8 +75,8 @@ def _without_mentions(
     if not mentions:
         return found
     entities = _entity_ends(graph, mentions)
-    own = {_key(it) for it in mentions if it.subject not in entities and it.object in entities}
-    return [(origin, it) for origin, it in found if _key(it) not in own]
+    own = {key_of(it) for it in mentions if it.subject not in entities and it.object in entities}
+    return [(origin, it) for origin, it in found if key_of(it) not in own]
 
 
 def _entity_ends(graph: MemoryGraph, triplets: Iterable[Triplet]) -> set[str]:
@@ -89,15 +87,11 @@ def _entity_ends(graph: MemoryGraph, triplets: Iterable[Triplet]) -> set[str]:
 
 def _round_robin(found: list[tuple[str, Triplet]]) -> list[Triplet]:
     """The latest triplet of each origin, then the next of each, and so on; each triplet once."""
-    latest_first = sorted(found, key=lambda pair: (-pair[1].t_index, _key(pair[1])))
+    latest_first = sorted(found, key=lambda pair: (-pair[1].t_index, key_of(pair[1])))
     counts: dict[str, int] = {}
-    rounds: dict[_Key, tuple[int, Triplet]] = {}
+    rounds: dict[TripletKey, tuple[int, Triplet]] = {}
     for origin, it in latest_first:
-        if _key(it) not in rounds:
-            rounds[_key(it)] = (counts.get(origin, 0), it)
+        if key_of(it) not in rounds:
+            rounds[key_of(it)] = (counts.get(origin, 0), it)
             counts[origin] = counts.get(origin, 0) + 1
     return [it for _, it in sorted(rounds.values(), key=lambda numbered: numbered[0])]
-
-
-def _key(triplet: Triplet) -> _Key:
-    return triplet.subject, triplet.predicate, triplet.object

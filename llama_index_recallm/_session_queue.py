@@ -62,12 +62,7 @@ class SessionQueue:
         self._next_place = 0
 
     def with_ids(self, conversation: Conversation, messages: Sequence[Message]) -> list[Message]:
-        """``messages`` with the ids of those that are written.
-
-        Raises:
-            StoreError: the store failed.
-
-        """
+        """``messages`` with the ids of those that are written."""
         with self._lock:
             entries, places = self._align(conversation, messages, leaving=False)
             return [
@@ -87,13 +82,7 @@ class SessionQueue:
         with ``leaving`` its oldest messages, which leave it. With ``before_answer`` the model is
         called next: long messages, and those after them, are postponed.
 
-        Returns ``messages`` with their ids, and how many were new.
-
-        Raises:
-            InvalidInputError: a message cannot be stored.
-            StoreError: the store failed; nothing was written.
-
-        """
+        Returns ``messages`` with their ids, and how many were new."""
         if not messages:
             return [], 0
         with self._lock:

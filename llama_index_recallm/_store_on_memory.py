@@ -36,10 +36,7 @@ class StoreOnMemory:
         """The memory whose graph this is."""
         return self._memory
 
-    @property
-    def client(self) -> RecallM:
-        """The memory."""
-        return self._memory
+    client = memory
 
     def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
         """The rows of a Cypher query, in a session that can only read.

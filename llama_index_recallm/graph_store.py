@@ -10,6 +10,7 @@ from llama_index.core.graph_stores.types import (
     GraphStore,
 )
 
+from llama_index_recallm._nodes import TripletKey, key_of
 from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import NewEntity, NewTriplet, RecallM, Triplet
 from recallm.adapting import new_lock
@@ -67,7 +68,7 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         nearest of any subject are taken. A subject without triplets is left out."""
         if subjs is None:
             subjs = list(dict.fromkeys(it.subject for it in self._triplets(None)))
-        found: dict[str, dict[tuple[str, str, str], None]] = {subj: {} for subj in subjs}
+        found: dict[str, dict[TripletKey, None]] = {subj: {} for subj in subjs}
         ends = {subj: [subj] for subj in found}
         room = limit
         for _ in range(depth):
@@ -98,7 +99,7 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         deleted with it."""
         graph = self._memory.graph
         with _WRITE_LOCK:
-            around = {_key(it) for it in graph.triplets(ends=[subj, obj])}
+            around = {key_of(it) for it in graph.triplets(ends=[subj, obj])}
             if (subj, rel, obj) not in around:
                 return
             around.remove((subj, rel, obj))
@@ -134,14 +135,10 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
     def _triplets(self, subjects: Iterable[str] | None) -> list[Triplet]:
         """The triplets of these subjects (None: all) in the order of their t_index."""
         found = self._memory.graph.triplets(subjects=None if subjects is None else list(subjects))
-        return sorted(found, key=lambda it: (it.t_index, *_key(it)))
+        return sorted(found, key=lambda it: (it.t_index, *key_of(it)))
 
-    def _by_subject(self, subjects: Iterable[str] | None) -> dict[str, list[tuple[str, str, str]]]:
-        keys: dict[str, list[tuple[str, str, str]]] = {}
+    def _by_subject(self, subjects: Iterable[str] | None) -> dict[str, list[TripletKey]]:
+        keys: dict[str, list[TripletKey]] = {}
         for it in self._triplets(subjects):
-            keys.setdefault(it.subject, []).append(_key(it))
+            keys.setdefault(it.subject, []).append(key_of(it))
         return keys
-
-
-def _key(triplet: Triplet) -> tuple[str, str, str]:
-    return triplet.subject, triplet.predicate, triplet.object

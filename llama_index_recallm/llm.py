@@ -7,8 +7,6 @@ from collections.abc import Callable
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import (
     ChatMessage,
-    ChatResponse,
-    CompletionResponse,
     MessageRole,
     TextBlock,
 )
@@ -45,33 +43,18 @@ def as_llm(llm: BaseLLM) -> Callable[[str], str]:
     def call(prompt: str) -> str:
         system = getattr(model, "system_prompt", None)
         if model.metadata.is_chat_model:
-            text = _text_of_chat(model.chat(_chat_messages(system, prompt)))
+            messages = [ChatMessage(role=MessageRole.SYSTEM, content=system)] if system else []
+            messages.append(ChatMessage(role=MessageRole.USER, content=prompt))
+            message = model.chat(messages).message
+            text, details = message.content or "", message.additional_kwargs
+            has_other_blocks = any(not isinstance(block, TextBlock) for block in message.blocks)
         else:
-            full_prompt = f"{system}\n\n{prompt}" if system else prompt
-            text = _text_of_completion(model.complete(full_prompt))
+            completion = model.complete(f"{system}\n\n{prompt}" if system else prompt)
+            text, details = completion.text, completion.additional_kwargs
+            has_other_blocks = False
+        if not text and (has_other_blocks or details.get("tool_calls")):
+            raise answer_without_text()
         # A model's text can end inside a character; no store holds half of one.
         return storable(text)
 
     return call
-
-
-def _chat_messages(system: str | None, prompt: str) -> list[ChatMessage]:
-    user_message = ChatMessage(role=MessageRole.USER, content=prompt)
-    if not system:
-        return [user_message]
-    return [ChatMessage(role=MessageRole.SYSTEM, content=system), user_message]
-
-
-def _text_of_chat(response: ChatResponse) -> str:
-    message = response.message
-    text = message.content or ""
-    other_blocks = [block for block in message.blocks if not isinstance(block, TextBlock)]
-    if not text and (other_blocks or message.additional_kwargs.get("tool_calls")):
-        raise answer_without_text()
-    return text
-
-
-def _text_of_completion(response: CompletionResponse) -> str:
-    if not response.text and response.additional_kwargs.get("tool_calls"):
-        raise answer_without_text()
-    return response.text

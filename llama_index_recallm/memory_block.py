@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Annotated, Any, Self
 
@@ -216,7 +217,11 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         sessions = [(_session_of(message), message) for message in messages]
         for session, group in groupby(sessions, key=lambda pair: pair[0]):
             leaving = messages_of((message for _, message in group), self._names())
-            await asyncio.to_thread(self._remember_leaving, leaving, session)
+            await asyncio.to_thread(
+                self._guard().run,
+                partial(self._remember, leaving, session, leaving=True),
+                f"{len(leaving)} message(s) were not remembered",
+            )
 
     async def atruncate(self, content: str | list[Any], tokens_to_truncate: int) -> str | None:
         """``content`` with its delimiters, without its least relevant statements (the first ones,
@@ -369,12 +374,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             with_ids = session_queue.with_ids(conversation, messages)
         return dict(zip(accepted, with_ids, strict=True))
 
-    def _remember_leaving(self, leaving: Sequence[Message], session: str | None) -> None:
-        self._guard().run(
-            lambda: self._remember(leaving, session, leaving=True),
-            f"{len(leaving)} message(s) were not remembered",
-        )
-
     def _remember(
         self, shown: Sequence[Message], session: str | None, *, leaving: bool = False
     ) -> int:
@@ -399,12 +398,7 @@ def _repeats_question(shown: Sequence[Message]) -> bool:
 
 
 def _around_text(template: BasePromptTemplate) -> tuple[str, str]:
-    """What a template puts before and after ``text``.
-
-    Raises:
-        InvalidInputError: it has another variable, or does not show the text once, as it is.
-
-    """
+    """What a template puts before and after ``text``."""
     filled = {"text", *template.kwargs, *(template.function_mappings or ())}
     if others := sorted(set(template.template_vars) - filled):
         raise InvalidInputError(

@@ -25,7 +25,6 @@ from llama_index_recallm._graph_reading import (
     entities_meant_by,
     has_properties,
     ids_allowed_by,
-    ids_of_sources,
     llama_graph,
     llama_id,
     nodes_of,
@@ -306,7 +305,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         too."""
         chunks = checks.strings(node_ids or (), "node_ids")
         documents = checks.strings(ref_doc_ids or (), "ref_doc_ids")
-        self.delete(ids=ids_of_sources(self._memory, self._source_names, chunks, documents))
+        self.delete(ids=self._source_names.ids_of(chunks, documents))
 
     # -- async -----------------------------------------------------------------------------
 
@@ -332,7 +331,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     def to_dict(self) -> dict[str, Any]:
         """The memory's namespace as JSON values, as ``persist`` writes them and ``from_dict`` reads
         them; LlamaIndex's ``SimplePropertyGraphStore.from_dict`` reads the nodes and relations."""
-        return memory_as_dict(self._memory, llama_graph(self._memory))
+        return memory_as_dict(self._memory, self._llama_graph())
 
     @classmethod
     def from_dict(
