@@ -667,21 +667,6 @@ def test_doctor_says_what_gives_vectors_to_a_memory_without(
     assert "4 statements without a vector of words; run memory.embed()" in done.stdout
 
 
-def test_doctor_names_packages_that_do_not_fit(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = metadata.version
-
-    def version(package: str) -> str:
-        if package == "networkx":
-            raise metadata.PackageNotFoundError
-        return "0.1" if package == "langgraph" else real(package)
-
-    monkeypatch.setattr(metadata, "version", version)
-    done = told("doctor")
-    assert done.exit_code == 1
-    assert "note   extra networkx: not installed; pip install 'recallm[networkx]'" in done.stdout
-    assert "langgraph 0.1 is installed, recallm needs" in done.stdout
-
-
 # ---- whole documents --------------------------------------------------------------------------
 
 

@@ -11,17 +11,7 @@ import io
 import logging
 import sys
 
-from recallm.cli import (
-    asking,
-    chat,
-    copying,
-    doctor,
-    fact_commands,
-    mcp_command,
-    overview,
-    view_command,
-    writing,
-)
+from recallm.cli import asking, chat, doctor, fact_commands, overview, serving, writing
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
@@ -29,13 +19,11 @@ __all__ = [
     "app",
     "asking",
     "chat",
-    "copying",
     "doctor",
     "fact_commands",
     "main",
-    "mcp_command",
     "overview",
-    "view_command",
+    "serving",
     "writing",
 ]
 

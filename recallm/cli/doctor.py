@@ -6,11 +6,9 @@ import dataclasses
 import platform
 import sys
 from collections.abc import Iterator
-from importlib import metadata
 from typing import Literal
 
 import typer
-from packaging.requirements import Requirement
 from rich.text import Text
 
 from recallm import RecallM, RecallMError, Stats, __version__
@@ -62,7 +60,6 @@ def _installation() -> Iterator[Finding]:
         subject="recallm",
         detail=f"{__version__}, Python {platform.python_version()}",
     )
-    yield from _packages()
     try:
         known = RecallM().extract(["Brandon loves coffee."])[0].statements[0].concepts
         is_right = [mention.name for mention in known] == ["brandon", "coffe"]
@@ -154,47 +151,3 @@ def _vectors(memory: RecallM, held: Stats, subject: str) -> Iterator[Finding]:
             detail=f"no entity has a vector of {given}: similar names of facts are found by their "
             "words alone; FactMemory writes vectors with the facts that it writes with embeddings",
         )
-
-
-def _packages() -> Iterator[Finding]:
-    """The packages that recallm needs, and those of each extra."""
-    requirements = [Requirement(text) for text in metadata.requires("recallm") or ()]
-    extras = metadata.metadata("recallm").get_all("Provides-Extra") or []
-    for extra in ("", *sorted(set(extras) - {"all", "dev", "testing"})):
-        wanted = [it for it in requirements if it.name != "recallm" and _belongs(it, extra)]
-        if not wanted:  # an extra that consists of others
-            continue
-        subject = f"extra {extra}" if extra else "packages"
-        missing = [it.name for it in wanted if _version(it.name) is None]
-        unfit = [
-            f"{it.name} {version} is installed, recallm needs {it.specifier}"
-            for it in wanted
-            if (version := _version(it.name)) and not it.specifier.contains(version, True)
-        ]
-        if extra and missing:
-            # Other packages may have brought some of the extra's.
-            yield Finding(
-                state="note",
-                subject=subject,
-                detail=f"not installed; pip install 'recallm[{extra}]'",
-            )
-        elif missing or unfit:
-            problems = [*(f"{name} is missing" for name in missing), *unfit]
-            yield Finding(state="error", subject=subject, detail="; ".join(problems))
-        else:
-            versions = ", ".join(f"{it.name} {_version(it.name)}" for it in wanted)
-            yield Finding(state="ok", subject=subject, detail=versions)
-
-
-def _belongs(requirement: Requirement, extra: str) -> bool:
-    marker = requirement.marker
-    if marker is None:
-        return not extra
-    return marker.evaluate({"extra": extra}) and not (extra and marker.evaluate({"extra": ""}))
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

@@ -1,4 +1,5 @@
-"""The commands that write, move and forget: update, load, export, embed, forget."""
+"""The commands that write, move, copy and forget: update, load, export, embed, forget, backup,
+restore."""
 
 from __future__ import annotations
 
@@ -7,20 +8,24 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.text import Text
 
 from recallm import InvalidInputError, KnowledgeUpdate, RecallM
-from recallm.cli.app import Opener, command
+from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
 from recallm.cli.output import console, counted, printable, working
 from recallm.ground.checks import shown
 from recallm.ground.documents import check_no_table, url_text
 from recallm.memory.spoken import is_message
+from recallm.stores.addresses import is_server
+from recallm.stores.sqlite import back_up, restore_file
 
-__all__ = ["embed", "export", "forget", "load", "update"]
+__all__ = ["backup", "embed", "export", "forget", "load", "restore", "update"]
+
+_Db: TypeAlias = Annotated[str, DB]
 
 
 @command(creates=True)
@@ -244,6 +249,32 @@ def forget(
         )
 
 
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(help="The back-up, a new file.")],
+    *,
+    db: _Db = "recallm.db",
+) -> None:
+    """Copy the whole file of the memory, with all its namespaces; others may write meanwhile."""
+    with errors_in_one_line():
+        back_up(_file_of(db), target)
+        console().print(printable(f"{db} is copied to {target}"), soft_wrap=True)
+
+
+@app.command()
+def restore(
+    backup: Annotated[Path, typer.Argument(help="A back-up that 'recallm backup' made.")],
+    *,
+    db: _Db = "recallm.db",
+) -> None:
+    """Put a back-up in the place of the memory, which no program may have open. What was there is
+    kept with the ending .old."""
+    with errors_in_one_line():
+        old = restore_file(backup, _file_of(db))
+        kept = "" if old is None else f"; what was there is kept as {old}"
+        console().print(printable(f"{db} is restored from {backup}{kept}"), soft_wrap=True)
+
+
 def _check_prose(path: Path) -> None:
     """Refuse a table before the memory is opened."""
     try:
@@ -319,3 +350,12 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
     for has_text, paragraph in groupby(lines, key=lambda line: bool(line.strip())):
         if has_text:
             yield "".join(paragraph).rstrip("\r\n")
+
+
+def _file_of(db: str) -> Path:
+    if is_server(db):
+        raise InvalidInputError(
+            "a server has its own back-ups; 'recallm export' writes an archive of a namespace",
+            argument="db",
+        )
+    return Path(db)

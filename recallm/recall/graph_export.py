@@ -25,9 +25,8 @@ def networkx_graph(reader: GraphReader) -> MultiDiGraph:
     except ImportError:
         raise MissingDependencyError("networkx", extra="networkx") from None
     graph = MultiDiGraph()
-    names: list[str] = []
-    for concept in reader.concepts():
-        names.append(concept.name)
+    concepts = reader.concepts()
+    for concept in concepts:
         graph.add_node(
             _concept_node(concept.name),
             element="concept",
@@ -38,7 +37,7 @@ def networkx_graph(reader: GraphReader) -> MultiDiGraph:
             updates=concept.updates,
             statements=concept.statements,
         )
-    for relation in reader.relations(names, among=True):
+    for relation in reader.relations([concept.name for concept in concepts], among=True):
         graph.add_edge(
             _concept_node(relation.a),
             _concept_node(relation.b),

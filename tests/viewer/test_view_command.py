@@ -142,7 +142,7 @@ def test_no_command_line_shows_the_token(tmp_path: Path, monkeypatch: pytest.Mon
 
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("recallm.cli.view_command.viewer_class", lambda: Viewer)
+    monkeypatch.setattr("recallm.cli.serving.viewer_class", lambda: Viewer)
     RecallM(tmp_path / "m.db").close()
     done = CliRunner().invoke(app, ["view", str(tmp_path / "m.db")])
     assert done.exit_code == 0, done.output

@@ -30,7 +30,7 @@ from training.coreference.sessions import filled_templates, read_sessions
 
 __all__ = ["main"]
 
-_OUTPUT = Path(__file__).parents[2] / "recallm" / "extraction" / "data" / "coreference"
+_OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "data" / "coreference"
 _CARD = "MODEL_CARD.md"
 _TRAINING_FILE = "gap-development.tsv"
 _CHOICE_FILE = "gap-validation.tsv"

@@ -31,7 +31,7 @@ from training.pipeline.treebank import Sentence
 
 __all__ = ["main", "train_part"]
 
-_OUTPUT = Path(__file__).parents[2] / "recallm" / "extraction" / "data" / "en_recallm"
+_OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "data" / "en_recallm"
 _TEACHER_STEPS = 600
 _KNOWLEDGE_STEPS = 3_600
 _SYNTAX_STEPS = 2_400

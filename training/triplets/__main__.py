@@ -16,7 +16,7 @@ from training.triplets.fitting import fit, measured
 
 __all__ = ["main"]
 
-_OUTPUT = Path(__file__).parents[2] / "recallm" / "syntax" / "data" / "confidence.json"
+_OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "syntax" / "data" / "confidence.json"
 _CARD = "MODEL_CARD.md"
 
 
