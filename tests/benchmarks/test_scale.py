@@ -50,6 +50,7 @@ def test_a_run_on_sqlite_adds_up_and_gives_bytes(tmp_path: Path) -> None:
         measure(Target(name="SQLite", place=str(tmp_path / "a.db")), _LOAD)
 
 
+@pytest.mark.nightly  # the run on SQLite goes through the same phases, without the proxy
 def test_a_run_on_a_server_counts_round_trips_with_their_delay(neo4j_server: RunningServer) -> None:
     target = Target(name="Neo4j", place=neo4j_server.uri, auth=neo4j_server.auth)
     try:
