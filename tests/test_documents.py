@@ -236,6 +236,10 @@ def test_no_page_leads_into_a_private_network(monkeypatch: pytest.MonkeyPatch) -
         assert connected == ["93.184.215.14"] * 2
         assert not url_text(inside, is_typed=True).startswith("<")
         assert url_text(inside.replace("page", "moved"), is_typed=True)
+        other = inside.replace("127.0.0.1", "127.0.0.2")
+        with _server(page, location=other) as typed_by_the_user:
+            with pytest.raises(DocumentError, match="private network"):
+                url_text(typed_by_the_user.replace("page", "moved"), is_typed=True)
         with _server(page, location=inside) as outside:
             moved = outside.replace("127.0.0.1", "outside.example").replace("page", "moved")
             for typed in (False, True):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm.model import StoredStatement, TemporalReading, statement_key
-from recallm.recall.ranking.budget import Budget, context_text, fit_by_worth
+from recallm.recall.ranking.budget import Budget, context_text, fit_by_worth, fit_in_order
 from recallm.recall.ranking.linear_model import RankedStatements
 from recallm.recall.results import PREFIX, chronological
 from tests.retrieval.talk import store_of, turn
@@ -104,6 +104,13 @@ def test_an_equal_sentence_that_would_not_be_chosen_changes_nothing() -> None:
     count = COUNTERS["characters / 4"]
     enough = count(text_of(ranked, [0, 1]))
     assert fit(ranked, limit=None, max_tokens=enough, count_tokens=count) == [0, 1]
+
+
+def test_the_first_that_fit_are_taken_to_the_last_token() -> None:
+    words = list("abcdefghi")
+    for most in range(10):
+        budget = Budget(limit=None, max_tokens=most, count_tokens=lambda text: len(text.split()))
+        assert fit_in_order(words, " ".join, budget) == words[:most]
 
 
 def test_nothing_fits() -> None:
