@@ -34,8 +34,8 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)
 	@$(BIN)/python examples/demo.py
 
-# A file of tests stays on one of the two workers.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+# A file of tests stays on one of the two workers; the slowest files do not come last.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev ## about a minute: ruff, imports, mypy, and the fast tests (no Neo4j, no browser)
 	$(BIN)/ruff check
