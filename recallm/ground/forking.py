@@ -8,14 +8,18 @@ processes.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import threading
 import time
 import weakref
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["ForkAware", "keep_for_good", "new_loading_lock", "new_lock", "watch"]
+__all__ = ["ForkAware", "cached_property", "keep_for_good", "new_loading_lock", "new_lock", "watch"]
+
+_T = TypeVar("_T")
 
 _WAIT = 10.0
 """Seconds that a fork waits for other threads to release the locks."""
@@ -124,3 +128,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
     )
+
+
+class cached_property(functools.cached_property[_T]):  # noqa: N801 - the name that it stands for
+    """``functools.cached_property`` without the lock of Python 3.11: a fork while another
+    thread computes the value would leave that lock taken in the child for ever."""
+
+    def __init__(self, compute: Callable[[Any], _T]) -> None:
+        super().__init__(compute)
+        self.lock = nullcontext()

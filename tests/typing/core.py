@@ -130,7 +130,6 @@ async def in_an_event_loop() -> None:
 
 def refuse(memory: RecallM) -> None:
     memory.update(7)  # type: ignore[arg-type]
-    memory.update("Ann sails.", "Ann")  # type: ignore[call-arg]
 
 
 def recall(memory: RecallM) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -23,6 +22,7 @@ from recallm.english.pipeline import TaggedText
 from recallm.english.plain_reading import ReadText
 from recallm.english.sentences import Span
 from recallm.english.words import Word
+from recallm.ground.forking import cached_property
 from recallm.model import ConceptMention
 
 __all__ = ["SURROUNDINGS", "Name", "TextRead", "name_of_span"]

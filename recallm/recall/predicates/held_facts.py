@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cached_property
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
 from recallm.ground.entity_words import whole_name
-from recallm.ground.forking import new_lock
+from recallm.ground.forking import cached_property, new_lock
 from recallm.model import TripletEvidence
 from recallm.recall.predicates.holding import Claim, Holding, Side, Span, group_key, holding
 from recallm.recall.predicates.normal_form import PredicateName

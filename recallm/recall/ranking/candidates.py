@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from recallm.english.dating import AskedDate
+from recallm.ground.forking import cached_property
 from recallm.model import (
     ConceptRow,
     CorpusSize,

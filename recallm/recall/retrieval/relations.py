@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from recallm.ground.forking import cached_property
 from recallm.model import Question
 from recallm.recall.predicates import (
     PerVocabulary,

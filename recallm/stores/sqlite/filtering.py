@@ -11,10 +11,10 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from itertools import islice
 from typing import Any, LiteralString
 
+from recallm.ground.forking import cached_property
 from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
 from recallm.stores.sqlite.codec import below, hash_of, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
