@@ -82,7 +82,7 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
         closed.close()
         with pytest.raises(ClosedError):
             memory.copy_to(closed)
-        dump = type(memory._store.reader("default").__enter__()).dump
+        dump = type(memory._opened.store.reader("default").__enter__()).dump
 
         def cut(self: object) -> object:
             yield next(iter(dump(self)))  # type: ignore[arg-type]

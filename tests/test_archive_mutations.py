@@ -122,7 +122,7 @@ def check(text: str) -> bool:
             memory.load(io.StringIO(text))
         except ArchiveError:
             assert memory.stats().t_index == 0
-            assert memory._store.namespaces() == []
+            assert memory._opened.store.namespaces() == []
             return False
         stream = io.StringIO()
         memory.export(stream)

@@ -403,7 +403,7 @@ def test_a_long_timeout_is_a_long_wait_and_no_overflow(tmp_path: Path) -> None:
     for timeout in (2_147_484, 1e300):
         with RecallM(tmp_path / "e.db", timeout=timeout) as memory:
             memory.update("Ann met Bo.")
-            held = memory._store._connections._timeout  # type: ignore[attr-defined]
+            held = memory._opened.store._connections._timeout  # type: ignore[attr-defined]
             assert 1_000_000 < held * 1000 < 2**31
 
 

@@ -430,7 +430,7 @@ class TestSweeping:
             raise StoreError("no")
 
         with monkeypatch.context() as patched:
-            patched.setattr(memory._store, "forget", fails)
+            patched.setattr(memory._opened.store, "forget", fails)
             memory.update("Bo loves snow.")
         assert memory.stats().passages == 2
         assert memory.recall("What does Bo love?").statements

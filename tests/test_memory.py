@@ -539,7 +539,9 @@ class TestWithRanking:
     ) -> None:
         other = embedded.with_ranking(ranking)
         assert other.config == replace(embedded.config, ranking=ranking)
-        opened = RecallM(embedded._store, embeddings=words, namespace="mine", config=other.config)
+        opened = RecallM(
+            embedded._opened.store, embeddings=words, namespace="mine", config=other.config
+        )
         question = "Who loves coffee?"
         assert other.recall(question) == opened.recall(question)
         assert embedded.config.ranking == "statements"

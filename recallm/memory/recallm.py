@@ -202,7 +202,6 @@ class RecallM:
         """Give this memory its parts. ``root`` is the memory with which it is closed."""
         self._parts = parts
         self._opened = parts.opened
-        self._store = parts.opened.store
         self._vectors = parts.vectors
         self._root = root
         self._lookups = Lookups(parts.opened)
@@ -388,7 +387,7 @@ class RecallM:
     def __repr__(self) -> str:
         state = " closed" if self._opened.life.is_closed else ""
         kind = type(self).__name__
-        return f"<{kind}{state} namespace={self.namespace!r} store={self._store!r}>"
+        return f"<{kind}{state} namespace={self.namespace!r} store={self._opened.store!r}>"
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

@@ -275,18 +275,16 @@ class VectorState:
 class NamespaceState:
     """What a reader knows of its namespace from the moment it is opened.
 
-    ``t_index`` is that of the view. ``has_expired``: some passage expired by the horizon's present.
-    The rest describes the whole namespace, whatever the horizon hides: ``vectors`` the statement
-    vectors (None before the first), ``vector_bytes`` how many bytes a vector under each embedding
-    model has, the vectors of entities included. ``vocabulary`` rises whenever the set of predicates
-    changes; it never falls.
+    ``t_index`` is that of the view. The rest describes the whole namespace, whatever the horizon
+    hides: ``vectors`` the statement vectors (None before the first), ``vector_bytes`` how many
+    bytes a vector under each embedding model has, the vectors of entities included. ``vocabulary``
+    rises whenever the set of predicates changes; it never falls.
     """
 
     t_index: int
     vectors: VectorState | None
     vector_bytes: Mapping[str, int]
     vocabulary: int
-    has_expired: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,17 +80,27 @@ class ChromaIndex:
 
     def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
         """The namespace's vectors in Chroma; in memory while Chroma lacks some, or fails."""
+        view = self._followed(namespace, state, reader)
+        if view is None:
+            return self._exact.catch_up(namespace, state, reader)
+        self._exact.drop(namespace, state)
+        return view
+
+    def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
+        """Delete forgotten vectors from the namespace's collection."""
+        self._followed(namespace, state, reader)
+
+    def _followed(
+        self, namespace: str, state: VectorState, reader: GraphReader
+    ) -> _ChromaView | None:
+        """The view of the collection that follows the store; None while it lacks some vectors, and
+        where Chroma is off."""
         while not self._is_off:
             try:
-                view = call_chroma(lambda: self._caught_up(namespace, state, reader))
+                return call_chroma(lambda: self._caught_up(namespace, state, reader))
             except ChromaError as error:
                 self._note_failure(namespace, error)
-            else:
-                if view is None:
-                    break
-                self._exact.drop(namespace, state)
-                return view
-        return self._exact.catch_up(namespace, state, reader)
+        return None
 
     def view_of(self, namespace: str, state: NamespaceState) -> None:
         """Not known: other processes write into the collection."""

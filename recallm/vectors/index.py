@@ -65,6 +65,10 @@ class VectorIndex(Protocol):
         not be asked; None if that is not known. ``state`` is the present one."""
         ...
 
+    def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
+        """Of a durable index: delete at once what the store has no more; see ``catch_up``."""
+        ...
+
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,
         if it is known."""
@@ -149,6 +153,9 @@ class ExactIndex:
             if (cache.revision, cache.t_index) != (state.vectors.revision, state.t_index):
                 return None
             return cache.matrix.snapshot
+
+    def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
+        """Nothing is on disk: the next ``catch_up`` removes them."""
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Drop the matrix of the namespace."""

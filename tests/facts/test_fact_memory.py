@@ -124,7 +124,7 @@ def test_facts_of_other_writers(facts: FactMemory) -> None:
 
 
 def test_facts_that_texts_state(memory: RecallM) -> None:
-    stating = RecallM(memory._store, namespace=memory.namespace, triplets=True)
+    stating = RecallM(memory._opened.store, namespace=memory.namespace, triplets=True)
     update = stating.update("Maria works for Siemens.")
     facts = FactMemory(stating)
     [fact] = facts.read("Maria", "employed by")

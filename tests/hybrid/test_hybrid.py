@@ -139,7 +139,7 @@ def test_recall_needs_no_model(memory: RecallM) -> None:
     assert contexts.contexts["vectors"].tokens == memory.count_tokens("Bo likes tea.")
     assert contexts.errors == {}
     assert hybrid.ask(QUESTION, llm=lambda _: "In York.") == "In York."
-    with RecallM(memory._store, llm=model) as own:
+    with RecallM(memory._opened.store, llm=model) as own:
         assert HybridRecallM(own, vectors=nearest).ask(QUESTION) == "Bo lives in York."
 
 

@@ -77,15 +77,21 @@ def test_whose_memory(memory: RecallM) -> None:
 
 async def test_tools_leave_the_event_loop(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[threading.Thread] = []
-    recall = RecallM.recall
 
-    def watched(self: RecallM, *given: Any, **how: Any) -> Any:
-        threads.append(threading.current_thread())
-        return recall(self, *given, **how)
+    def watch(of: type, method: str) -> None:
+        called = getattr(of, method)
 
-    monkeypatch.setattr(RecallM, "recall", watched)
+        def watched(*given: Any, **how: Any) -> Any:
+            threads.append(threading.current_thread())
+            return called(*given, **how)
+
+        monkeypatch.setattr(of, method, watched)
+
+    watch(RecallM, "recall")
+    watch(FactMemory, "read")
     await tools_of(memory)["recall"].acall(query="Ada?")
-    assert threads
+    await fact_tools_of(memory)["read_facts"].acall(subject="Ada")
+    assert len(threads) == 2
     assert threading.current_thread() not in threads
 
 
@@ -173,22 +179,6 @@ async def test_facts_are_written_and_read(memory: RecallM) -> None:
     assert {row["source"] for row in output.raw_output.rows} == {"chat-1"}
     assert (await tools["top_facts"].acall(relation="salary")).raw_output.rows[0]["value"] == 52_000
     assert tools["count_facts"].call(relation="salary").content == "The exact number is 2."
-
-
-async def test_fact_tools_leave_the_event_loop(
-    memory: RecallM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads: list[threading.Thread] = []
-    read = FactMemory.read
-
-    def watched(self: FactMemory, *given: Any, **how: Any) -> Any:
-        threads.append(threading.current_thread())
-        return read(self, *given, **how)
-
-    monkeypatch.setattr(FactMemory, "read", watched)
-    await fact_tools_of(memory)["read_facts"].acall(subject="Ada")
-    assert threads
-    assert threading.current_thread() not in threads
 
 
 # LlamaIndex's workflows use what pydantic and they themselves have deprecated.

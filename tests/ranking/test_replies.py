@@ -159,7 +159,7 @@ def test_which_statements_are_small_talk() -> None:
         ("Thanks!", True, True),
     )
     for text, answers, expected in cases:
-        with talk(("Ann", text)) as memory, memory._store.reader(memory.namespace) as reader:
+        with talk(("Ann", text)) as memory, memory._opened.store.reader(memory.namespace) as reader:
             (statement,) = reader.statements([statement_key(1, 0)])
         assert is_small_talk(statement, names=(), answers=answers) is expected, text
 

@@ -89,6 +89,6 @@ def test_no_language_model_is_asked_and_earlier_summaries_are_not_shown() -> Non
     with RecallM(llm=lambda prompt: "Ada is fine.", config=RecallConfig(ranking="paper")) as memory:
         memory.update_many(texts)
         assert "Ada is fine." in recalled(memory)
-        with RecallM(memory._store, llm=refuse, config=SYMBOLIC) as other:
+        with RecallM(memory._opened.store, llm=refuse, config=SYMBOLIC) as other:
             other.update_many(texts[:2] * 3)
             assert "Ada is fine." not in recalled(other)

@@ -86,11 +86,6 @@ class DictReader(DictFacts):
             vectors=vectors,
             vector_bytes=dict(everything.vector_sizes),
             vocabulary=everything.vocabulary,
-            has_expired=any(
-                it.expires_at <= self._horizon.now
-                for it in everything.updates
-                if it.text is not None and it.expires_at and self._horizon.now
-            ),
         )
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:

@@ -77,9 +77,9 @@ class DictStore:
         *,
         now: datetime | None = None,
     ) -> list[Applied]:
-        with self.reader(namespace, Horizon(now=now)) as reader:
-            if reader.state.has_expired and updates:
-                raise ExpiredError
+        stored = self._namespaces.get(namespace, Namespace()).updates
+        if updates and now is not None and any(_is_expired(it, now) for it in stored):
+            raise ExpiredError
         with self._write(namespace) as draft:
             return [_apply(draft, update, index) for index, update in enumerate(updates)]
 
@@ -152,6 +152,11 @@ class DictStore:
             yield draft
             draft.vocabulary += draft.predicates().keys() != before.predicates().keys()
             self._namespaces[namespace] = draft
+
+
+def _is_expired(update: PreparedUpdate, now: datetime) -> bool:
+    """Whether an update's passage has expired."""
+    return update.text is not None and update.expires_at is not None and update.expires_at <= now
 
 
 def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:

@@ -44,13 +44,13 @@ def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
 
 
 def vectors(memory: RecallM) -> dict[int, bytes]:
-    with memory._store.reader(memory.namespace, Horizon()) as reader:
+    with memory._opened.store.reader(memory.namespace, Horizon()) as reader:
         state = reader.state.vectors
         return {} if state is None else dict(reader.vectors(model=state.model))
 
 
 def state(memory: RecallM) -> VectorState | None:
-    with memory._store.reader(memory.namespace, Horizon()) as reader:
+    with memory._opened.store.reader(memory.namespace, Horizon()) as reader:
         return reader.state.vectors
 
 
@@ -92,13 +92,13 @@ class TestWriting:
     ) -> None:
         """It is written again, with its vector."""
         memory.update("Ann sings.", id="a")
-        apply = memory._store.apply
+        apply = memory._opened.store.apply
 
         def forgets_first(namespace: str, updates: Any, **given: Any) -> Any:
             memory.forget(id="a")
             return apply(namespace, updates, **given)
 
-        monkeypatch.setattr(memory._store, "apply", forgets_first)
+        monkeypatch.setattr(memory._opened.store, "apply", forgets_first)
         assert not memory.update("Ann sings.", id="a").duplicate
         assert list(vectors(memory)) == [2 << 20]
 
@@ -343,7 +343,7 @@ class TestConcurrency:
         with RecallM(tmp_path / "memory.db", embeddings=words, config=NEAREST) as memory:
             memory.update("Ann sings songs.")
             assert memory._vectors is not None
-            with memory._store.reader("default", Horizon()) as reader:
+            with memory._opened.store.reader("default", Horizon()) as reader:
                 asked = memory._vectors.embed_question("default", "Ann sings", reader)
                 assert asked is not None
                 assert reader.state.vectors is not None
@@ -360,7 +360,7 @@ def test_neo4j(neo4j_server: RunningServer, request: pytest.FixtureRequest) -> N
         neo4j_server.uri, auth=neo4j_server.auth, namespace=name, embeddings=words, config=NEAREST
     ) as memory:
         memory.update_many(["Ann sings songs.", "Bo reads books."], batch_size=1)
-        plain = RecallM(memory._store, namespace=name)
+        plain = RecallM(memory._opened.store, namespace=name)
         plain.update("Cy cooks rice.", id="c")
         assert texts(memory, "Cy rice", limit=9) == ["Ann sings songs.", "Bo reads books."]
         assert memory.embed() == 1
@@ -369,6 +369,6 @@ def test_neo4j(neo4j_server: RunningServer, request: pytest.FixtureRequest) -> N
         assert texts(memory, "Cy rice", limit=9) == ["Ann sings songs.", "Bo reads books."]
         other = Embedding(name="other", embed=bag_of_words)
         with pytest.raises(EmbeddingModelError):
-            RecallM(memory._store, namespace=name, embeddings=other).update("No.")
+            RecallM(memory._opened.store, namespace=name, embeddings=other).update("No.")
         memory.forget(everything=True)
         assert texts(memory, "Cy rice") == []

@@ -64,7 +64,7 @@ class TestRecalling:
         with RecallM(embeddings=Embedding(name="meanings", embed=embed)) as memory:
             memory.update_many(["A dog barked loudly.", "It rained all day."])
             assert "A dog barked loudly." in texts(memory, "Was there any quarrel?")
-            assert texts(RecallM(memory._store), "Was there any quarrel?") == []
+            assert texts(RecallM(memory._opened.store), "Was there any quarrel?") == []
 
     def test_a_filter_finds_enough_statements(self, memory: RecallM) -> None:
         """However many hidden statements are nearer."""
@@ -172,9 +172,9 @@ class TestPinning:
 
     def test_without_embeddings_nothing_is_refused(self, memory: RecallM) -> None:
         memory.update("Ann sings songs.")
-        plain = RecallM(memory._store)
+        plain = RecallM(memory._opened.store)
         plain.update("Bo reads books.")
         assert texts(plain, "Who sings songs?") == ["Ann sings songs."]
         assert memory.stats().vectors == 1
-        mixed = RecallM(memory._store, embeddings=words)
+        mixed = RecallM(memory._opened.store, embeddings=words)
         assert "Bo reads books." in texts(mixed, "Who reads books?")

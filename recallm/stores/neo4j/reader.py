@@ -139,7 +139,6 @@ class Neo4jReader:
             vectors=vectors,
             vector_bytes=vector_bytes,
             vocabulary=state["vocabulary"],
-            has_expired=bool(expired),
         )
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:

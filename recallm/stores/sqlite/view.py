@@ -86,7 +86,6 @@ class View(Queries):
             vectors=vectors,
             vector_bytes=vector_bytes,
             vocabulary=vocabulary,
-            has_expired=bool(has_expired),
         )
         self.is_present = t_index >= counter
         self.is_dated = said is not None
