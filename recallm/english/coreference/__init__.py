@@ -3,7 +3,7 @@
 ``resolve`` compares each anaphor of a passage with the names before it, in the passage and in the
 last passages of its session. The parts:
 
-* ``reading``: a passage's tokens and names; ``anaphors``: its pronouns and noun phrases.
+* ``passage``: a passage's tokens and names; ``anaphors``: its pronouns and noun phrases.
 * ``discourse``: what the names refer to, and which referents are candidates.
 * ``features``: what speaks for a candidate; ``resolving``: how probable it is the antecedent.
 * ``words``: word lists, and the gender of first names.

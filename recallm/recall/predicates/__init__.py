@@ -1,7 +1,7 @@
 """What a predicate means: its name, the relation that it phrases, and what holds by its evidence.
 
-Predicates are the texts of triplets' relations as written. Only ``reading`` and ``vocabulary`` ask
-a ``GraphReader``; the rest knows values alone.
+Predicates are the texts of triplets' relations as written. Only ``held_facts`` asks a
+``GraphReader``; the rest knows values alone.
 """
 
 from recallm.recall.predicates.held_facts import (
