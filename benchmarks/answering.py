@@ -22,16 +22,6 @@ from recallm import LLMError
 from recallm.ground.language_models import command_model, server_model
 from recallm.ground.untrusted_text import delimited
 
-__all__ = [
-    "NO_ANSWERER",
-    "Answerer",
-    "Cached",
-    "add_model_options",
-    "answerer_and_grader",
-    "filled_prompt",
-    "resumable",
-]
-
 Answerer: TypeAlias = Callable[[str], str]
 """A prompt → the model's text."""
 

@@ -15,18 +15,6 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = [
-    "Curve",
-    "Extraction",
-    "agreement",
-    "plain",
-    "read_gold",
-    "read_tabbed",
-    "score",
-    "sentence_key",
-    "tabbed",
-]
-
 _BE = frozenset(("be", "is", "am", "are", "was", "were", "been", "being"))
 _SAID = ("said", "told", "added", "adds", "says")
 _NO_POINT = (0.0, 0.0)

@@ -26,8 +26,6 @@ from faker import Faker
 from benchmarks.report import report
 from recallm import RecallM
 
-__all__ = ["ChangedFact", "last_words", "told"]
-
 _LIMITS = (1, 5)
 _RELATIONS_EACH = 3
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -20,8 +20,6 @@ from benchmarks.report import report
 from recallm import RecallConfig
 from recallm.english import Extractor
 
-__all__ = ["SHORT_SENTENCES", "ConceptScores", "scored"]
-
 SHORT_SENTENCES = Path(__file__).with_name("short_sentences.txt")
 _BRACKETED = re.compile(r"\[([^\]]+)\]")
 

@@ -38,8 +38,6 @@ from training.coreference.gap import (
 )
 from training.coreference.sessions import is_meant, read_sessions
 
-__all__ = ["DialogueScore", "main", "score_dialogues"]
-
 _DIALOGUES = Path(__file__).with_name("coreference_dialogues.toml")
 _EARLIER = 6
 

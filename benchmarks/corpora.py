@@ -16,8 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Asked", "Conversation", "Film", "Turn", "conversations", "films", "title_of"]
-
 _CATEGORIES = {
     1: "multi-hop",
     2: "temporal",

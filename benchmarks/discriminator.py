@@ -23,8 +23,6 @@ from training.discriminator.fitting import Examples, choose, out_of_fold
 from training.discriminator.pairs import GradedPair, differences, grades, read_pairs, retold
 from training.discriminator.styles import HELD_OUT
 
-__all__ = ["discriminator_rows", "main"]
-
 _RECALLM = "RecallM branch"
 _VECTORS = "vector branch"
 _COLUMN = "accuracy"

@@ -49,8 +49,6 @@ from benchmarks.report import machine, save, show
 from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
-__all__ = ["main", "measure", "score"]
-
 _TOKENS = (100, 200, 400)
 _WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)

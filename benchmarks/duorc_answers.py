@@ -51,8 +51,6 @@ from benchmarks.report import machine, save, show
 from benchmarks.systems import HYBRID, PAPER, VECTORS, Systems
 from recallm.vectors import Embedding
 
-__all__ = ["answered_by_authors", "answered_by_systems", "film_questions", "main"]
-
 _TABLE_1 = {PAPER: 0.4813, VECTORS: 0.5571, HYBRID: 0.5268, PERFECT: 0.6826}
 """The accuracy that the paper prints, over 6,725 questions."""
 

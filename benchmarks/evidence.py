@@ -17,8 +17,6 @@ from recallm.english import Extractor, stem
 from recallm.english.dating import named_dates
 from recallm.model import content_terms
 
-__all__ = ["Stems", "answer_stems", "whole_evidence"]
-
 _WORD = re.compile(r"\w+")
 
 _SOME_DAY = date(2023, 6, 15)

@@ -18,8 +18,6 @@ from typing import Any
 from benchmarks.report import report
 from recallm import RecallM
 
-__all__ = ["main", "read_sentences", "stated_facts"]
-
 _SENTENCES = Path(__file__).with_suffix(".toml")
 _HALVES = ("develop", "unseen")
 

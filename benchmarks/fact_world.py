@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 from faker import Faker
 
-__all__ = ["FactWorld", "Question", "Triplet"]
-
 _CHANGED = 1 / 3
 """This share of the facts with one object at a time gets another object later."""
 

@@ -22,18 +22,6 @@ from benchmarks.intervals import Scores
 from benchmarks.systems import PAPER, VECTORS
 from recallm import LLMError
 
-__all__ = [
-    "ACCURACY",
-    "FULL",
-    "PERFECT",
-    "AnsweredQuestion",
-    "Points",
-    "agreements",
-    "model_points",
-    "points_of",
-    "scores_of",
-]
-
 FULL = 2
 """Points of an answer that is right and succinct."""
 

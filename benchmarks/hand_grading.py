@@ -16,8 +16,6 @@ from random import Random
 from benchmarks.grades import AnsweredQuestion
 from recallm.cli.output import printable
 
-__all__ = ["HandGrades", "grade_by_hand"]
-
 _SCALE = """\
 0: wrong
 1: partly right, or right but with unrelated information

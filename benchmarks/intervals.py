@@ -19,8 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Difference", "Scores", "resamples"]
-
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 

@@ -55,8 +55,6 @@ from benchmarks.report import machine, save, show
 from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
-__all__ = ["main", "measure", "score"]
-
 _TURNS = (5, 10, 25, 50)
 _WHOLE = (10, 25)
 _TOKENS = (500, 1_000)

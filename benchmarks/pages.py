@@ -24,8 +24,6 @@ from tqdm import tqdm
 from benchmarks.report import report, show
 from recallm import DocumentError, InvalidInputError, RecallM
 
-__all__ = ["ingest", "main"]
-
 _PAPER = {"run": "the paper (10 % of TruthfulQA's pages)", "concepts": 10_970, "relations": 40_649}
 
 

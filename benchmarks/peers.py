@@ -11,8 +11,6 @@ import numpy as np
 from recallm.model import Extraction, Question
 from recallm.vectors import Embedding
 
-__all__ = ["BM25", "Index", "Newest", "Vectors"]
-
 _SATURATION = 1.2
 _LENGTH_NORMALISATION = 0.75
 

@@ -10,8 +10,6 @@ import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-__all__ = ["draw_over_repetitions"]
-
 _SETTINGS: dict[Any, Any] = {"svg.hashsalt": "recallm", "svg.fonttype": "path", "font.size": 9}
 _MARKERS = "osD^vPX*"
 

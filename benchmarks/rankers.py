@@ -17,8 +17,6 @@ from benchmarks.peers import Index
 from recallm import RecalledContext, RecalledStatement, RecallM
 from recallm.recall.results import PREFIX
 
-__all__ = ["DEEP", "Ement", "Found", "HandedOver", "Memory", "Paper", "Peer", "Ranker", "Turns"]
-
 DEEP = 400
 """Statements recalled to find the first 50 distinct turns."""
 

@@ -30,27 +30,6 @@ from recallm.stores.opening import open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding
 
-__all__ = [
-    "BEST_BM25_ROW",
-    "BM25_ROW",
-    "CHROMA_ROW",
-    "EMENT_ROW",
-    "NEWEST_ROW",
-    "PAPER_ROW",
-    "SIMILARITY_ROW",
-    "STATEMENTS_ROW",
-    "TIME_ROW",
-    "TURNS_ROW",
-    "VECTORS_ROW",
-    "Item",
-    "Rows",
-    "WeightsFor",
-    "default_embedding",
-    "items_of",
-    "opened_rows",
-    "weights_in",
-]
-
 PAPER_ROW = "recallm, as in the paper"
 STATEMENTS_ROW = "recallm, statements"
 VECTORS_ROW = "recallm, statements + vectors"

@@ -77,8 +77,6 @@ from benchmarks.rankings import (
 from benchmarks.report import machine, save, show
 from recallm.vectors import Embedding
 
-__all__ = ["Contexts", "Read", "contexts_of", "figures", "grade_of", "graded", "main"]
-
 _ROWS = (
     STATEMENTS_ROW,
     VECTORS_ROW,

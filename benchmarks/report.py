@@ -14,8 +14,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["machine", "percentile", "report", "save", "show"]
-
 _WIDTH = 150
 """Of a line; a table takes what it needs."""
 

@@ -44,8 +44,6 @@ from recallm import RecallM
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import Neo4jServer
 
-__all__ = ["Target", "check", "measure"]
-
 _LONGEST = 1800.0
 """Seconds for which a phase waits for its processes."""
 

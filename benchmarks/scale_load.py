@@ -9,8 +9,6 @@ from itertools import chain, islice
 
 from benchmarks.statements import Talk
 
-__all__ = ["Load", "Operation", "Work", "quick", "shares"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:

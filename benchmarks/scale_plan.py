@@ -12,8 +12,6 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Self
 
-__all__ = ["Costs", "Habits", "plan"]
-
 _DAY = 86_400
 
 

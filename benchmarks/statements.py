@@ -12,8 +12,6 @@ from itertools import accumulate
 
 from faker import Faker
 
-__all__ = ["Talk"]
-
 _PEOPLE, _CITIES, _COMPANIES = 40_000, 8_000, 8_000
 
 _THINGS = """

@@ -19,8 +19,6 @@ from recallm import HybridRecallM, RecallM
 from recallm.recall.prompts import CHRONOLOGICAL_PREFIX, question_prompt
 from recallm.vectors import Embedding
 
-__all__ = ["BARE", "DEFAULT", "HYBRID", "PAPER", "VECTORS", "Systems"]
-
 PAPER = "RecallM"
 DEFAULT = "recallm"
 HYBRID = "Hybrid-RecallM"

@@ -70,8 +70,6 @@ from benchmarks.temporal_world import (
 from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
-__all__ = ["judge", "main", "measure"]
-
 _LIMITS = (5, 10)
 _TOKENS = (250, 1_000)
 _NAMED_VALUE = (BEFORE, AFTER, AT)

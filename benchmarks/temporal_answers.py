@@ -48,8 +48,6 @@ from benchmarks.report import machine, save, show
 from benchmarks.systems import BARE, VECTORS, Systems
 from benchmarks.temporal_world import LONG_RANGE, Question, Statement, World, tell
 
-__all__ = ["STANDARD", "answered", "figure_7", "main"]
-
 STANDARD = "standard"
 _COLUMNS = (STANDARD, LONG_RANGE)
 _UNRELATED = 20

@@ -24,20 +24,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = [
-    "AFTER",
-    "AT",
-    "BEFORE",
-    "CURRENT",
-    "FIRST",
-    "LONG_RANGE",
-    "PREVIOUS",
-    "Question",
-    "Statement",
-    "World",
-    "tell",
-]
-
 CURRENT = "current"
 PREVIOUS = "previous"
 FIRST = "first"

@@ -23,8 +23,6 @@ from recallm.english.pipeline import TaggedText, load_pipeline
 from recallm.english.syntax import triplets_and_facts
 from recallm.model import OpenTriplet
 
-__all__ = ["arguments", "main", "triplet_lines"]
-
 _NOMINAL = (NOUN, PROPN, PRON)
 
 

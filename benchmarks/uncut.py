@@ -15,8 +15,6 @@ from benchmarks.rankers import Found, Memory, Ranker
 from benchmarks.report import show
 from recallm.recall.request import quarter_of_characters
 
-__all__ = ["add_uncut", "show_uncut"]
-
 _ANSWERS = "uncut"
 _TOKENS = "tokens uncut"
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import griffe
 
-__all__ = ["Doctests"]
-
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 

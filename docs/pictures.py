@@ -7,8 +7,6 @@ from pathlib import Path
 
 from recallm import RecallM
 
-__all__ = ["PICTURE", "UPDATES", "memory_svg"]
-
 PICTURE = Path(__file__).with_name("memory.svg")
 
 UPDATES = (

@@ -60,8 +60,6 @@ from recallm.adapting import (
     shortened_question,
 )
 
-__all__ = ["SEPARATOR", "AgentMemory"]
-
 _log = logging.getLogger("langchain_recallm")
 
 SEPARATOR = "\n\n"

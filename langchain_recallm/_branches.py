@@ -18,8 +18,6 @@ from langchain_recallm._conversation import MessageConversation, latest_question
 from langchain_recallm._threads import ThreadState
 from recallm import Passage
 
-__all__ = ["follow_branch"]
-
 _CHUNK = 8
 _MOST_UNKNOWN = 64
 """Messages of the state that are looked for in the memory from the latest back, till it has one."""

@@ -26,16 +26,6 @@ from recallm.adapting import (
     speaker_name,
 )
 
-__all__ = [
-    "LookedUp",
-    "MessageConversation",
-    "WritesInBackground",
-    "latest_question",
-    "role_of",
-    "text_of",
-    "texts_of",
-]
-
 _DEFAULT_LIMIT = 10
 """Statements recalled, or passages read, to find messages by their text."""
 

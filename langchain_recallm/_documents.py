@@ -12,8 +12,6 @@ from langchain_core.retrievers import BaseRetriever
 from recallm import RecalledContext, RecalledStatement
 from recallm.adapting import Conversation, statement_metadata
 
-__all__ = ["context_document", "statement_document", "traced"]
-
 
 def statement_document(statement: RecalledStatement) -> Document:
     """One statement."""

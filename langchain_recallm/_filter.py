@@ -11,8 +11,6 @@ from langchain_recallm._item_text import is_number
 from recallm import InvalidInputError
 from recallm.adapting import checks
 
-__all__ = ["check_filter", "equal_texts", "likely_values", "passes_filter"]
-
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
     "$gte": operator.ge,

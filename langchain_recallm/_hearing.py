@@ -16,8 +16,6 @@ from langgraph.config import get_config
 
 from langchain_recallm._whose_words import OutermostRun, UnknownRun
 
-__all__ = ["listen", "run_of_agent"]
-
 _NODE_TAG = "graph:step:"
 """LangGraph tags the run of each node with it."""
 _MOST_PLACES = 100_000

@@ -13,8 +13,6 @@ from typing import Any
 
 from langgraph.store.base import get_text_at_path
 
-__all__ = ["is_number", "recalled_text"]
-
 _MIN_WORDS_OF_TEXT = 3
 """A string of so many words is understood by itself; a shorter one, or a number, needs its field's
 name ("age: 33")."""

@@ -14,8 +14,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from recallm import InvalidInputError
 
-__all__ = ["check_names", "takes_k", "with_one_limit"]
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

@@ -32,8 +32,6 @@ from recallm.adapting import (
     statements_within,
 )
 
-__all__ = ["MemoryTools", "ToolName"]
-
 ToolName = Literal[
     "recall_memory", "save_memory", "forget_memory", "list_memories", "update_memory", "forget_me"
 ]

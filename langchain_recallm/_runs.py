@@ -14,16 +14,6 @@ from recallm import InvalidInputError, RecallM
 from recallm.adapting import BackgroundWriter, Conversation, Scope
 from recallm.facts import FactMemory
 
-__all__ = [
-    "ConfigRun",
-    "Namespace",
-    "checked_namespace",
-    "conversation_of_run",
-    "facts_of_run",
-    "memory_of_run",
-    "thread_of_run",
-]
-
 Namespace = str | Callable[[Any], str] | None
 """Whose memory: a name, a template that the run fills, a callable from the run (its ``Runtime``, or
 its config) to a name, or None, the memory's own."""

@@ -15,20 +15,6 @@ from langchain_recallm._item_text import is_number
 from recallm import InvalidInputError, NewItem, Passage
 from recallm.adapting import Message, MessageFilter, digest
 
-__all__ = [
-    "BLOCK",
-    "NO_TEXT",
-    "accepted_items",
-    "expiry",
-    "is_unread",
-    "item_arguments",
-    "redacted_names",
-    "redacted_value",
-    "source_of",
-    "unread_last",
-    "value_of",
-]
-
 NO_TEXT = "(nothing to recall)"
 """The text of an item of whose value recall reads nothing."""
 BLOCK = 500

@@ -15,8 +15,6 @@ from typing import Protocol, TypeVar
 from recallm import ClosedError
 from recallm.adapting import new_lock
 
-__all__ = ["Opening", "Sweeper"]
-
 _log = logging.getLogger("langchain_recallm")
 
 

@@ -17,8 +17,6 @@ from langgraph.config import get_config
 
 from recallm import InvalidInputError
 
-__all__ = ["NamespaceTemplate"]
-
 
 @dataclass(frozen=True, slots=True)
 class NamespaceTemplate:

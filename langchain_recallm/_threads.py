@@ -14,8 +14,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_config
 
-__all__ = ["ThreadState", "thread_state"]
-
 _SAVER = "__pregel_checkpointer"
 """Where LangGraph's config has the checkpointer of a run."""
 

@@ -18,8 +18,6 @@ from langgraph.prebuilt import ToolRuntime
 from recallm import InvalidInputError
 from recallm.adapting import FactReply
 
-__all__ = ["check_prefix", "new_tools"]
-
 _log = logging.getLogger("langchain_recallm")
 
 _PREFIX = re.compile("[A-Za-z0-9_-]{0,40}")

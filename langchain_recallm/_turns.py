@@ -19,16 +19,6 @@ from pydantic_core import to_json
 from langchain_recallm._conversation import LookedUp, role_of, text_of
 from recallm.adapting import digest, new_lock
 
-__all__ = [
-    "Turn",
-    "TurnKey",
-    "Turns",
-    "calls_tools",
-    "ids_of",
-    "latest_replies",
-    "with_structured_response",
-]
-
 _MAX_TURNS = 1024
 
 

@@ -29,9 +29,6 @@ from pydantic import BaseModel
 from langchain_recallm._conversation import latest_question, role_of, text_of
 from recallm.adapting import digest
 
-__all__ = ["OutermostRun", "UnknownRun"]
-
-
 _NO_WORDS = frozenset({"type", "action", "name", "id", "edited_action"})
 """Keys of an answer to an interrupt that hold a choice or a tool call, and no text of a person."""
 

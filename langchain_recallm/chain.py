@@ -34,8 +34,6 @@ from recallm.adapting import (
 )
 from recallm.hybrid import Discriminator
 
-__all__ = ["answer_chain", "hybrid_chain", "question_inputs"]
-
 # The second sentence is the paper's (Questioning the System).
 _TASK = (
     "Using the following statements when necessary, answer the question that follows. Each "

@@ -25,8 +25,6 @@ from recallm.adapting import (
     checks,
 )
 
-__all__ = ["RecallMChatMessageHistory", "exchange_messages"]
-
 
 class RecallMChatMessageHistory(BaseChatMessageHistory):
     """The messages of one session, the oldest first: the latest ``limit`` (or ``k``) of them, or

@@ -18,8 +18,6 @@ from recallm import RecallM
 from recallm.adapting import FactTools, Redact, checked_facts
 from recallm.facts import FactMemory
 
-__all__ = ["create_fact_tools"]
-
 
 @takes_k
 def create_fact_tools(

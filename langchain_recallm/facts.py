@@ -21,8 +21,6 @@ from recallm import RecallM
 from recallm.adapting import checked_facts
 from recallm.facts import ChatStream, FactChat, FactMemory
 
-__all__ = ["fact_chat"]
-
 
 @takes_k
 def fact_chat(

@@ -12,8 +12,6 @@ from langchain_core.runnables import Runnable
 from recallm import LLMError
 from recallm.adapting import answer_without_text, not_a_model, storable
 
-__all__ = ["as_llm"]
-
 
 def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
     """``chat_model`` as a callable prompt → text, for ``RecallM(llm=…)`` and ``ask(llm=…)``.

@@ -41,8 +41,6 @@ from recallm.adapting import (
     speaker_names,
 )
 
-__all__ = ["RecallMMemory"]
-
 _log = logging.getLogger("langchain_recallm")
 
 _Count = Annotated[int, Field(ge=1, strict=True)]

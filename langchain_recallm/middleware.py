@@ -47,8 +47,6 @@ from recallm.adapting import (
     speaker_names,
 )
 
-__all__ = ["Position", "RecallMMiddleware"]
-
 _log = logging.getLogger("langchain_recallm")
 
 Position = Literal["system", "user"]

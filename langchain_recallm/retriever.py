@@ -33,8 +33,6 @@ from recallm.adapting import (
     statement_metadata,
 )
 
-__all__ = ["RecallMRetriever"]
-
 _Count = Annotated[int, Field(ge=1, strict=True)]
 _Name = Annotated[str, Field(min_length=1, strict=True)]
 _Moment = (

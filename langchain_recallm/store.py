@@ -46,8 +46,6 @@ from langchain_recallm._store_lifetime import Opening, Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import POSTPONED_PATH, Accept, MessageFilter, Redact, checked_memory, checks
 
-__all__ = ["RecallMStore"]
-
 _SWEEP_MINUTES = 60.0
 _log = logging.getLogger("langchain_recallm")
 

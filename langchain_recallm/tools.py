@@ -31,8 +31,6 @@ from recallm.adapting import (
     checks,
 )
 
-__all__ = ["create_recallm_tools"]
-
 
 @takes_k
 def create_recallm_tools(

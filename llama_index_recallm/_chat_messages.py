@@ -8,8 +8,6 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from recallm.adapting import CLOSING, Message, Role, as_data, joined_text, speaker_name
 
-__all__ = ["messages_of", "text_of"]
-
 _ROLES: Mapping[MessageRole, Role] = {
     MessageRole.USER: "human",
     MessageRole.ASSISTANT: "ai",

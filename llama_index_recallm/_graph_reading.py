@@ -22,20 +22,6 @@ from llama_index_recallm._property_values import decoded
 from recallm import Entity, Passage, RecallM, Triplet
 from recallm.adapting import checks
 
-__all__ = [
-    "SourceNames",
-    "entities_meant_by",
-    "has_properties",
-    "ids_allowed_by",
-    "llama_graph",
-    "llama_id",
-    "nodes_of",
-    "paths_of",
-    "schema_of",
-    "schema_text",
-]
-
-
 _SOURCE_KEYS = (TRIPLET_SOURCE_KEY, "ref_doc_id")
 """The properties by which an entity names its chunk and its document."""
 

@@ -39,8 +39,6 @@ from recallm import (
     RecallM,
 )
 
-__all__ = ["SourcedEntity", "checked_nodes", "write_chunks", "write_entities", "write_relations"]
-
 SourcedEntity = tuple[str | None, NewEntity]
 """An entity with the chunk whose update it joins."""
 

@@ -18,8 +18,6 @@ from pydantic_core import to_jsonable_python
 from llama_index_recallm._property_values import decoded
 from recallm import InvalidInputError, Passage, RecallM
 
-__all__ = ["checked_filters", "passages_meeting", "passes"]
-
 _DOCUMENT_KEYS = ("ref_doc_id", "doc_id", "document_id")
 """The keys under which LlamaIndex's stores keep the id of a node's document."""
 

@@ -41,26 +41,6 @@ from recallm import (
 )
 from recallm.adapting import as_content, shown_name, statement_metadata
 
-__all__ = [
-    "MENTIONS",
-    "TemporalRelation",
-    "TripletKey",
-    "chunk_entity",
-    "entities_named_like",
-    "entity_of",
-    "is_bare",
-    "is_chunk",
-    "key_of",
-    "llama_node_of",
-    "mention_of",
-    "node_of",
-    "passage_item",
-    "relation_of",
-    "statement_node",
-    "with_plain_metadata",
-    "without_source",
-]
-
 MENTIONS = "MENTIONS"
 """The label of LlamaIndex's relations from a chunk to the entities that it mentions."""
 

@@ -23,8 +23,6 @@ from pydantic_core import to_jsonable_python
 from recallm import ArchiveError, InvalidInputError, RecallM
 from recallm.adapting import checked_memory, checks
 
-__all__ = ["load_memory", "memory_as_dict", "memory_from_dict", "persist_memory"]
-
 _RECORDS = "recallm"
 """The member that holds the records of the archive."""
 

@@ -30,8 +30,6 @@ import numpy as np
 
 from recallm import InvalidInputError
 
-__all__ = ["decoded", "encoded"]
-
 _TYPE = "$type"
 _MAX_DEPTH = 100
 

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable
 from llama_index_recallm._nodes import MENTIONS, TripletKey, key_of
 from recallm import MemoryGraph, Triplet
 
-__all__ = ["rel_map"]
-
 
 def rel_map(
     graph: MemoryGraph,

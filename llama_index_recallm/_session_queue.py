@@ -30,8 +30,6 @@ from recallm.adapting import (
     postpone,
 )
 
-__all__ = ["SessionQueue", "SessionQueues", "aligned"]
-
 _MAX_SESSIONS = 1024
 _ID = re.compile(r"([0-9a-f]{16})-(\d+)-([0-9a-f]{32})")
 """Digest of the session, place, digest of the text."""

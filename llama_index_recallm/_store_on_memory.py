@@ -13,8 +13,6 @@ from llama_index_recallm._persistence import load_memory, persist_memory
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import checked_memory
 
-__all__ = ["StoreOnMemory"]
-
 
 class StoreOnMemory:
     """A graph store whose constructor takes ``memory`` and further settings."""

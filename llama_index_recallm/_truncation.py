@@ -9,8 +9,6 @@ from typing import Any
 from recallm import RecalledContext, RecalledStatement
 from recallm.adapting import CLOSING, PREFIXES, as_data, new_lock, statements_text
 
-__all__ = ["RecalledTexts"]
-
 _MAX_TEXTS = 256
 _HEAD, _, _TAIL = as_data("\0").partition("\0")
 """What stands before and after the recalled statements."""

@@ -21,8 +21,6 @@ from llama_index_recallm._nodes import entities_named_like
 from recallm import ConceptMention, Extraction, InvalidInputError, MemoryGraph, RecallM
 from recallm.adapting import checked_memory, digest
 
-__all__ = ["RecallMExtractor"]
-
 _RELATED = "RELATED"
 _BATCH = 200
 

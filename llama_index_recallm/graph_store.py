@@ -15,8 +15,6 @@ from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import NewEntity, NewTriplet, RecallM, Triplet
 from recallm.adapting import new_lock
 
-__all__ = ["RecallMGraphStore"]
-
 _WRITE_LOCK = new_lock()
 """Among all stores of this process, the graph does not change between a read and the write that
 depends on it."""

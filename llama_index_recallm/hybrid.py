@@ -23,8 +23,6 @@ from recallm import HybridRecallM, RecallM
 from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory, checked_namespace
 from recallm.hybrid import Discriminator
 
-__all__ = ["RecallMHybridQueryEngine"]
-
 
 class RecallMHybridQueryEngine(BaseQueryEngine):
     """Hybrid-RecallM as a query engine: ``memory`` and a vector retriever answer in parallel with

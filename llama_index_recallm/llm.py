@@ -13,8 +13,6 @@ from llama_index.core.base.llms.types import (
 
 from recallm.adapting import answer_without_text, not_a_model, storable
 
-__all__ = ["as_llm"]
-
 
 def as_llm(llm: BaseLLM) -> Callable[[str], str]:
     """``llm`` as a callable prompt → text, for ``RecallM(llm=…)`` and ``ask(llm=…)``.

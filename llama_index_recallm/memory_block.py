@@ -69,8 +69,6 @@ from recallm.adapting import (
     text_separator,
 )
 
-__all__ = ["RecallMMemoryBlock"]
-
 _dispatcher = get_dispatcher(__name__)
 _log = logging.getLogger("llama_index_recallm")
 

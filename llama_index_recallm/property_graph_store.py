@@ -48,9 +48,6 @@ from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import checks
 
-__all__ = ["RecallMPropertyGraphStore"]
-
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -31,8 +31,6 @@ from recallm.adapting import (
     checks,
 )
 
-__all__ = ["RecallMRetriever", "RecallMSubRetriever"]
-
 
 class RecallMRetriever(BaseRetriever):
     """Recalls statements of a memory, the oldest first, one node each.

@@ -19,8 +19,6 @@ from recallm.adapting import (
 )
 from recallm.facts import FactMemory
 
-__all__ = ["RecallMFactToolSpec", "RecallMToolSpec"]
-
 
 class _DescribedToolSpec(BaseToolSpec):
     """A tool spec whose tools are described by their docstrings alone."""

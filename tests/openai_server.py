@@ -16,8 +16,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, cast
 
-__all__ = ["MODEL", "OpenAIServer", "Reply", "Request"]
-
 MODEL = "gpt-4o-mini"
 
 Script = Callable[[dict[str, Any]], "Reply | str"]

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["each_row"]
-
 
 def each_row(rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call a test with each row (a tuple: with its values), and fail with all rows that are wrong.

@@ -7,8 +7,6 @@ from typing import NoReturn
 
 import pytest
 
-__all__ = ["skip_for_want_of_a_tool"]
-
 
 def skip_for_want_of_a_tool(reason: str) -> NoReturn:
     """Skip a test, or fail it where all tools are required (RECALLM_REQUIRE_ALL=1, as in CI)."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from recallm import RecallM
 
-__all__ = ["archived_passages", "speakers_and_texts"]
-
 
 def archived_passages(memory: RecallM) -> list[dict[str, Any]]:
     """Every passage as its archive line has it, in the order of writing."""

@@ -19,21 +19,6 @@ from recallm.model import Moment
 from recallm.recall.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.recall.results import RecalledContext, RecalledStatement
 
-__all__ = [
-    "Order",
-    "RecallOptions",
-    "RetrieverArguments",
-    "check_budget",
-    "checked_memory",
-    "checked_namespace",
-    "checked_roles",
-    "checked_scope",
-    "checked_session",
-    "gives_probabilities",
-    "named_moment",
-    "time_of_writing",
-]
-
 Order = Literal["time", "score"]
 """Of recalled statements: as things became true, or the most helpful first."""
 

@@ -26,8 +26,6 @@ from typing import Literal
 from recallm.ground.forking import new_lock
 from recallm.memory import RecallM
 
-__all__ = ["MOST_WAITING", "BackgroundWriter", "Writing"]
-
 Writing = Literal["durable", "background"]
 """When messages are written: before the call that hands them in returns, or behind it."""
 

@@ -25,8 +25,6 @@ from recallm.memory import RecallM
 from recallm.model import Passage
 from recallm.recall.results import KnowledgeUpdate, RecalledContext
 
-__all__ = ["Conversation", "Scope"]
-
 Scope = Literal["namespace", "session"]
 """What recall searches: all of the owner's memory, or this conversation alone."""
 

@@ -16,8 +16,6 @@ from recallm.facts import Change, Fact, FactMemory
 from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, fact_line, quoted, storable
 
-__all__ = ["FactReply", "FactTools", "checked_facts"]
-
 Value: TypeAlias = str | int | float | bool
 
 _NOT_GIVEN = frozenset(("", "?", "*", "_"))

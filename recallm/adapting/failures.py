@@ -10,8 +10,6 @@ from typing import TypeVar
 
 from recallm.errors import InvalidInputError, LLMError
 
-__all__ = ["FailureGuard", "answer_without_text", "not_a_model"]
-
 _T = TypeVar("_T")
 
 

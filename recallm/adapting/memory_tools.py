@@ -25,19 +25,6 @@ from recallm.memory import RecallM
 from recallm.model import Passage
 from recallm.recall.results import RecalledStatement
 
-__all__ = [
-    "MemoryTools",
-    "checked_text",
-    "forget_everything",
-    "forgotten_by_model",
-    "line_with_id",
-    "passage_named",
-    "plain_id",
-    "shown_with_ids",
-    "statement_row",
-    "statements_within",
-]
-
 
 def checked_text(text: str, argument: str) -> str:
     """A model's text as it can be stored: lone surrogates become question marks."""

@@ -16,16 +16,6 @@ from recallm.memory import RecallM
 from recallm.memory.items import NewItem
 from recallm.model import Passage
 
-__all__ = [
-    "POSTPONED_PATH",
-    "extract_postponed",
-    "extract_some_postponed",
-    "has_postponed",
-    "is_long",
-    "is_postponed",
-    "postpone",
-]
-
 POSTPONED_PATH = ("recallm", "postponed")
 """The path of the items that hold postponed messages."""
 

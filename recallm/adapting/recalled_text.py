@@ -12,17 +12,6 @@ from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
 from recallm.recall.recalling import RANKINGS
 from recallm.recall.results import PREFIX, RecalledContext, RecalledStatement, lined_text
 
-__all__ = [
-    "PREFIXES",
-    "data_within",
-    "delimiter_tokens",
-    "shortened_question",
-    "statement_fields",
-    "statement_metadata",
-    "statements_text",
-    "text_separator",
-]
-
 PREFIXES = (PREFIX, CHRONOLOGICAL_PREFIX)
 """What stands above the statements in the texts of the rankings, where anything does."""
 

@@ -20,8 +20,6 @@ from recallm.cli.output import printable
 from recallm.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
-__all__ = ["DB", "Opener", "app", "command", "errors_in_one_line", "facts"]
-
 Opener: TypeAlias = Callable[..., RecallM]
 
 

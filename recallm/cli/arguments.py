@@ -14,19 +14,6 @@ from recallm import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.language_models import LanguageModel, command_model, server_model
 
-__all__ = [
-    "STANDARD_STREAM",
-    "Json",
-    "ModelCommand",
-    "ModelName",
-    "ModelServer",
-    "check_readable",
-    "date_of",
-    "language_model",
-    "moment_of",
-    "read_secret",
-]
-
 STANDARD_STREAM = Path("-")
 
 _log = logging.getLogger(__name__)

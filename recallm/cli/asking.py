@@ -19,8 +19,6 @@ from recallm.cli.arguments import (
 from recallm.cli.output import console, printable, working, write_json, write_statements, write_text
 from recallm.config import RankingName
 
-__all__ = ["ask", "history", "recall"]
-
 _Limit: TypeAlias = Annotated[int | None, typer.Option(help="Recall at most this many statements.")]
 _MaxTokens: TypeAlias = Annotated[
     int | None, typer.Option(help="Recall at most this many tokens of text.")

@@ -17,8 +17,6 @@ from recallm.cli.output import printable, working, write_text
 from recallm.ground.language_models import LanguageModel, answer_of
 from recallm.recall.prompts import chat_messages
 
-__all__ = ["Chat", "chat"]
-
 _TURNS = 10
 """Exchanges of this conversation that the model sees verbatim."""
 

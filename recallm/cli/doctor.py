@@ -17,8 +17,6 @@ from recallm.cli.arguments import Json
 from recallm.cli.output import console, counted, printable, write_json
 from recallm.vectors.minilm import model_folder
 
-__all__ = ["Finding", "doctor"]
-
 _STYLES = {"ok": "green", "note": "cyan", "error": "bold red"}
 
 

@@ -13,8 +13,6 @@ from recallm.cli.arguments import STANDARD_STREAM, Json, check_readable, date_of
 from recallm.cli.output import console, counted, write_changes, write_facts, write_json
 from recallm.facts import FactMemory
 
-__all__ = ["changes", "load", "read"]
-
 _AsOf: TypeAlias = Annotated[str | None, typer.Option(help="What held as of this t_index or date.")]
 
 

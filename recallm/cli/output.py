@@ -25,20 +25,6 @@ from recallm import RecalledStatement
 from recallm.facts import Change, Fact
 from recallm.memory.archive.strict_json import escaped_for_terminals
 
-__all__ = [
-    "PrintableFormatter",
-    "console",
-    "counted",
-    "moment_text",
-    "printable",
-    "working",
-    "write_changes",
-    "write_facts",
-    "write_json",
-    "write_statements",
-    "write_text",
-]
-
 _CONTROLS = dict.fromkeys(
     [*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
      *range(0xD800, 0xE000)],

@@ -13,8 +13,6 @@ from recallm.cli.app import Opener, command
 from recallm.cli.arguments import Json
 from recallm.cli.output import console, counted, moment_text, printable, write_json
 
-__all__ = ["namespaces", "sessions", "stats"]
-
 
 @command()
 def stats(open_memory: Opener, *, as_json: Json = False) -> None:

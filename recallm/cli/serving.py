@@ -16,8 +16,6 @@ from recallm.cli.app import Opener, command
 from recallm.cli.arguments import read_secret
 from recallm.viewer import viewer_class
 
-__all__ = ["mcp", "view"]
-
 _TOKEN = "RECALLM_MCP_TOKEN"  # noqa: S105 (the name of a variable)
 
 

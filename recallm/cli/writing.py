@@ -23,8 +23,6 @@ from recallm.memory.spoken import is_message
 from recallm.stores.addresses import is_server
 from recallm.stores.sqlite import back_up, restore_file
 
-__all__ = ["backup", "embed", "export", "forget", "load", "restore", "update"]
-
 _Db: TypeAlias = Annotated[str, DB]
 
 

@@ -24,15 +24,6 @@ from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import Mark, Word
 from recallm.model import ConceptKind, ConceptMention, Neighbours
 
-__all__ = [
-    "ConceptPlace",
-    "concept_places",
-    "label_words",
-    "name_of_word",
-    "neighbour_pairs",
-    "trimmed",
-]
-
 _KINDS: dict[int, ConceptKind] = {NOUN: "noun", PROPN: "name", NUM: "number"}
 _CODE = re.compile(r"([a-z]{1,8})[-_]?(\d+)")
 _QUANTITIES = word_set(ENGLISH["quantities"]["nouns"])

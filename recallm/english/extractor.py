@@ -53,8 +53,6 @@ from recallm.model import (
     exact_token,
 )
 
-__all__ = ["Extractor"]
-
 _BATCH_CHARACTERS = 200_000
 """Passages are read together up to this length."""
 

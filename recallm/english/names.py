@@ -19,8 +19,6 @@ from recallm.english.word_lists import ENGLISH, tag_set, word_set
 from recallm.english.words import Mark
 from recallm.model import Trait
 
-__all__ = ["ENTITY_TRAITS", "Entity", "entities", "entities_within", "with_missed_names"]
-
 Entity = tuple[int, int, str]
 """Its first token, the one behind its last, and the recogniser's type ("" for a run of names)."""
 

@@ -24,8 +24,6 @@ from recallm.english.words import Lexicon, Word
 from recallm.errors import PipelineError
 from recallm.ground.forking import new_loading_lock, new_lock
 
-__all__ = ["Pipeline", "TaggedText", "Tree", "load_pipeline", "read_doc"]
-
 _ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE, TAG]
 _DELIMITER: Final = (
     r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""

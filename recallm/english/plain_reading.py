@@ -20,8 +20,6 @@ from recallm.english.words import Word
 from recallm.ground.forking import new_lock
 from recallm.model import Trait
 
-__all__ = ["ReadBlock", "ReadSentence", "ReadText", "TextCache", "TextReader"]
-
 _OVERHEAD = 200
 """Characters: the size of an entry beside its text."""
 

@@ -8,8 +8,6 @@ import re
 from recallm.errors import LLMError
 from recallm.ground.untrusted_text import delimited
 
-__all__ = ["listed_propositions", "proposition_prompt"]
-
 
 def proposition_prompt(passage: str) -> str:
     """A one-shot prompt that asks for a passage's propositions, as the walk-through of RecallM

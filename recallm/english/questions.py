@@ -23,19 +23,6 @@ from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import Mark, Word
 from recallm.model import AnchorRelation, TemporalAnchor, TemporalReading, Trait
 
-__all__ = [
-    "asked_traits",
-    "asks_for_number",
-    "date_terms",
-    "listing_terms",
-    "request_terms",
-    "temporal_anchor",
-    "temporal_reading",
-    "time_terms",
-    "with_anchor",
-    "without_names",
-]
-
 
 def _traits_by_word(lists: Mapping[str, str]) -> dict[str, Trait]:
     """The traits of each word of the lists. A person, a place or an organisation has a name too."""

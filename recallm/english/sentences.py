@@ -31,8 +31,6 @@ from itertools import pairwise
 
 from recallm.english.pipeline import TaggedText
 
-__all__ = ["Span", "blocks", "cleaned", "sentences"]
-
 Span = tuple[int, int]
 """A range: its first place and the one behind its last."""
 

@@ -22,17 +22,6 @@ from spacy.vocab import Vocab
 
 from recallm.errors import PipelineError
 
-__all__ = [
-    "FORMAT",
-    "KNOWLEDGE",
-    "NAME",
-    "ROLES",
-    "SYNTAX",
-    "load_shipped",
-    "unpack",
-    "with_weights",
-]
-
 NAME: Final = "en_recallm"
 """The name of the shipped pipeline."""
 

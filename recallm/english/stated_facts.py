@@ -20,8 +20,6 @@ from recallm.model import (
     TripletUpsert,
 )
 
-__all__ = ["stated_elements"]
-
 _LONGEST_PHRASE = 80
 """Characters; a longer phrase is a clause, not a quality."""
 

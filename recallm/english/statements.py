@@ -25,15 +25,6 @@ from recallm.english.syntax import triplets_and_facts
 from recallm.english.words import Mark
 from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
 
-__all__ = [
-    "FoundReference",
-    "Stated",
-    "addressed",
-    "propositions",
-    "sentences_of",
-    "stated_triplets",
-]
-
 _ADDRESSEE = Mark.SECOND_PERSON | Mark.FIRST_PLURAL
 
 

@@ -18,8 +18,6 @@ import Stemmer
 from recallm.english.word_lists import ENGLISH, word_set
 from recallm.ground.forking import new_lock
 
-__all__ = ["is_all_capitals", "is_like_acronym", "name_in_capitals", "plain", "stem"]
-
 _LONGEST_ACRONYM = 6
 _VOWELS = frozenset("aeiouy")
 _ACRONYMS = word_set(ENGLISH["acronyms"]["like_words"])

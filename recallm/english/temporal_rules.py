@@ -13,8 +13,6 @@ from typing import TypedDict
 from recallm.english.word_lists import ENGLISH
 from recallm.model import TemporalIntent, TemporalOrder, TemporalWindow, Trait
 
-__all__ = ["RULES", "Effect", "Rule"]
-
 _TAKEN = "|"
 _TENSES = Trait.PAST | Trait.PRESENT | Trait.FUTURE
 _DID = re.compile(r"\bdid\b")

@@ -30,8 +30,6 @@ from recallm.english.word_lists import tag_set
 from recallm.english.words import LONGEST_WORD, Mark, Word
 from recallm.model import exact_token
 
-__all__ = ["spaced_code", "terms"]
-
 # A tagger takes some ids for punctuation ("KB5034441"). What has letters or digits is none.
 _CONTENT = tag_set("NOUN PROPN VERB ADJ ADV NUM X PUNCT SYM")
 _LIKE_NAMES = tag_set("NOUN PROPN NUM X")

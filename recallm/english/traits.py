@@ -19,8 +19,6 @@ from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import Mark, Word
 from recallm.model import Trait
 
-__all__ = ["is_question", "mentions_time", "tenses", "traits"]
-
 _MAY_BE_TIME = Mark.TIME | Mark.MAYBE_TIME | Mark.UNIT | Mark.CLOCK
 _HOW = word_set(ENGLISH["traits"]["behind_how"])
 _WITH_NOUN = word_set(ENGLISH["traits"]["asks_with_noun"])

@@ -11,19 +11,6 @@ from importlib.resources import files
 
 from spacy.symbols import IDS
 
-__all__ = [
-    "BARE_PARTICIPLES",
-    "BARE_PASTS",
-    "ENGLISH",
-    "PASTS",
-    "SINGULARS",
-    "VERBS",
-    "tag_set",
-    "verb_base",
-    "without_prefix",
-    "word_set",
-]
-
 ENGLISH = tomllib.loads(
     files("recallm.english").joinpath("data", "english.toml").read_text(encoding="utf-8")
 )

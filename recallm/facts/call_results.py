@@ -13,8 +13,6 @@ from recallm.facts.memory import FactMemory
 from recallm.facts.queries import Counted
 from recallm.ground.untrusted_text import quoted, without_delimiters
 
-__all__ = ["AnsweredCall", "answered"]
-
 _LONGEST_VALUE = 500
 """Characters of a value in a prompt."""
 

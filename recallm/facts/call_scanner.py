@@ -8,8 +8,6 @@ from typing import TypeAlias, get_args
 
 from recallm.facts.calls import Call, CallName, call_of, with_results
 
-__all__ = ["BrokenCall", "CallScanner", "parse_calls"]
-
 _LONGEST_HEAD = 41
 _LONGEST_PART = 10_000
 """Characters of arguments or results; longer ones make no call, so that a stream goes on."""

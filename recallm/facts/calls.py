@@ -32,18 +32,6 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Literal, TypeAlias, cast
 
-__all__ = [
-    "Call",
-    "CallName",
-    "Pattern",
-    "Variable",
-    "call_of",
-    "read_call",
-    "results_text",
-    "with_results",
-    "write_call",
-]
-
 CallName: TypeAlias = Literal[
     "MEM_WRITE", "MEM_READ", "MEM_COUNT", "MEM_GROUP", "MEM_TOP", "MEM_FIND"
 ]

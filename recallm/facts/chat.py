@@ -17,8 +17,6 @@ from recallm.facts.language_model import text_pieces
 from recallm.facts.memory import FactMemory
 from recallm.ground import checks
 
-__all__ = ["ChatAnswer", "ChatStream", "FactChat"]
-
 
 class ChatAnswer(str):
     """The reply that a user sees: a ``str`` without calls.

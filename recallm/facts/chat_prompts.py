@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["ChatPrompt", "PromptName", "chat_prompt"]
-
 PromptName: TypeAlias = Literal["few-shot", "fine-tuned"]
 
 

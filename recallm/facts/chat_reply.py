@@ -13,8 +13,6 @@ from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
 from recallm.ground.untrusted_text import letters_and_digits
 
-__all__ = ["ChatLimits", "Reply"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLimits:

@@ -16,22 +16,6 @@ from recallm.ground.untrusted_text import fact_line
 from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement_id
 from recallm.recall.predicates import Ending, Span
 
-__all__ = [
-    "PARTS",
-    "Change",
-    "Fact",
-    "Match",
-    "NewFact",
-    "Part",
-    "Term",
-    "Terms",
-    "checked_facts",
-    "checked_term",
-    "checked_terms",
-    "denied",
-    "update_arguments",
-]
-
 Term: TypeAlias = str | Value
 """A subject, a relation or an object as callers give it."""
 

@@ -11,8 +11,6 @@ from recallm.errors import InvalidInputError, LLMError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import storable
 
-__all__ = ["TextPieces", "text_pieces"]
-
 TextPieces: TypeAlias = Callable[[str], "Generator[str, None, None]"]
 """From a prompt to the pieces of the text that a model writes behind it."""
 

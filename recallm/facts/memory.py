@@ -42,8 +42,6 @@ from recallm.recall.predicates import (
     Vocabulary,
 )
 
-__all__ = ["FactMemory"]
-
 
 @knows_its_arguments
 class FactMemory:

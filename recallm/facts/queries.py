@@ -18,8 +18,6 @@ from recallm.errors import InvalidInputError
 from recallm.facts.fact import PARTS, Fact, Match, Part, Term, checked_term
 from recallm.ground import checks
 
-__all__ = ["Counted", "FactQueries", "Group", "Pattern", "Solution"]
-
 Counted: TypeAlias = Literal["facts", "subjects", "relations", "objects"]
 
 Pattern: TypeAlias = tuple[Term | None, Term | None, Term | None]

@@ -29,8 +29,6 @@ from recallm.recall.predicates import (
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import RememberedVectors
 
-__all__ = ["Search", "declared_relations"]
-
 
 def declared_relations(
     concept_name: Callable[[str], str],

@@ -17,8 +17,6 @@ from recallm.recall.predicates import (
 )
 from recallm.vectors import encode, nearest
 
-__all__ = ["SimilarEntities", "similar_entities", "similar_relations"]
-
 # Chosen on tests/facts/similar.toml.
 _LEAST_OF_ENTITY = 0.45
 """Cosine from which on a relation of a given entity is the one that is asked for."""

@@ -25,8 +25,6 @@ from recallm.ground import checks
 from recallm.memory.archive import open_for_reading
 from recallm.memory.archive.strict_json import read_json
 
-__all__ = ["Source", "TableRow", "checked_rows", "source_of"]
-
 Record: TypeAlias = Mapping[str, object]
 """The cells of a row as they were given, by column."""
 

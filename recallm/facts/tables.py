@@ -28,8 +28,6 @@ from recallm.memory import RecallM
 from recallm.model import Filter, TripletEvidence
 from recallm.recall.predicates import Relations, end_key
 
-__all__ = ["FACTS_AT_ONCE", "TableReport", "load_table"]
-
 FACTS_AT_ONCE = 5_000
 """Facts that one transaction begins or ends, beyond those of its last row."""
 _COMPARED_ROWS = 500

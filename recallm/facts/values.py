@@ -18,8 +18,6 @@ from recallm.errors import InvalidInputError
 from recallm.ground.checks import MAX_NAME
 from recallm.recall.predicates import end_key
 
-__all__ = ["Value", "text_key", "text_of", "value_of"]
-
 Value: TypeAlias = bool | int | float | date | datetime
 """What ``value_of`` finds in a text."""
 

@@ -17,40 +17,6 @@ from typing import Any, TypeVar
 from recallm.errors import InvalidInputError, RecallMError
 from recallm.model import LARGEST_NUMBER, Filter, t_index_of
 
-__all__ = [
-    "MAX_NAME",
-    "amount",
-    "check_fields",
-    "choice",
-    "clock",
-    "count",
-    "file_path",
-    "flag",
-    "instances",
-    "iso_moment",
-    "item_path",
-    "listed",
-    "mapping",
-    "moment",
-    "name",
-    "optional",
-    "optional_callable",
-    "optional_name",
-    "passage_text",
-    "positive",
-    "probability",
-    "properties",
-    "result_of",
-    "seconds",
-    "shown",
-    "statement_filter",
-    "string",
-    "strings",
-    "timestamp",
-    "token_counter",
-    "whole",
-]
-
 _LARGEST_T = t_index_of(LARGEST_NUMBER)
 """Beyond every t_index of a store: a greater one has the same meaning."""
 

@@ -16,8 +16,6 @@ from pathlib import Path
 from recallm.errors import DocumentError, InvalidInputError, MissingDependencyError
 from recallm.ground.fetching import address_parts, fetch
 
-__all__ = ["check_no_table", "file_text", "url_text"]
-
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
 """Endings of the names of files that hold web pages."""
 

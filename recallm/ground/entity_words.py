@@ -29,8 +29,6 @@ Heights: TypeAlias = npt.NDArray[np.float64]
 
 Codes: TypeAlias = npt.NDArray[np.int64]
 
-__all__ = ["BANDS", "BITS", "codes_of", "entity_words", "name_words", "probes", "whole_name"]
-
 BANDS = 16
 """Codes of a vector."""
 

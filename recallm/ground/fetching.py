@@ -22,8 +22,6 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from recallm.errors import DocumentError
 
-__all__ = ["Answer", "address_parts", "fetch"]
-
 _MOST_HOPS = 10
 """Addresses that lead to one page."""
 _UNICAST = IPv6Network("2000::/3")

@@ -17,8 +17,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["ForkAware", "cached_property", "keep_for_good", "new_loading_lock", "new_lock", "watch"]
-
 _T = TypeVar("_T")
 
 _WAIT = 10.0

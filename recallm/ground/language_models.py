@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from openai import Omit
     from openai.types.chat import ChatCompletion
 
-__all__ = ["LanguageModel", "answer_of", "command_model", "server_model"]
-
 LanguageModel: TypeAlias = Callable[[str | Sequence[Mapping[str, str]]], str]
 
 P = TypeVar("P")

@@ -16,8 +16,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hint
 
 from recallm.errors import UnknownArgumentError
 
-__all__ = ["in_thread", "knows_its_arguments", "of_part", "unknown_argument"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type[Any])

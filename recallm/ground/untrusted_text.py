@@ -30,29 +30,6 @@ from functools import lru_cache
 from html import unescape
 from urllib.parse import unquote
 
-__all__ = [
-    "CLOSING",
-    "NOTICE",
-    "OMISSION",
-    "OPENING",
-    "as_content",
-    "as_data",
-    "claimed_roles",
-    "delimited",
-    "fact_line",
-    "folded",
-    "folded_character",
-    "letters_and_digits",
-    "listed_name",
-    "name_words",
-    "one_line",
-    "quoted",
-    "shown_name",
-    "statement_line",
-    "storable",
-    "without_delimiters",
-]
-
 # Folding.
 
 _LOOK_ALIKES = {

@@ -19,8 +19,6 @@ from recallm.model import empty_mapping
 from recallm.recall.prompts import question_prompt
 from recallm.recall.results import Answer, RecalledContext
 
-__all__ = ["HybridAnswer", "HybridContexts", "HybridError", "HybridRecallM"]
-
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)

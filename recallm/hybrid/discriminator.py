@@ -14,15 +14,6 @@ from recallm.ground import checks
 from recallm.ground.language_models import answer_of
 from recallm.recall.prompts import discriminator_prompt
 
-__all__ = [
-    "Choice",
-    "Discriminator",
-    "LLMDiscriminator",
-    "WeightsError",
-    "checked_answers",
-    "obvious_choice",
-]
-
 
 class WeightsError(RecallMError):
     """The weights of a discriminator cannot be read, are damaged, or are of another version."""

@@ -19,17 +19,6 @@ from numpy.typing import NDArray
 from recallm.english import Lexicon, Mark, Word, asked_traits, stem, word_set
 from recallm.model import Trait
 
-__all__ = [
-    "FEATURES",
-    "MAX_LENGTH",
-    "AnswerFeatures",
-    "Floats",
-    "Question",
-    "difference",
-    "plain_answer",
-    "refusal_starts",
-]
-
 Floats = NDArray[np.float64]
 
 _EARLY = 60

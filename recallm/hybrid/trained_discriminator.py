@@ -23,8 +23,6 @@ from recallm.hybrid.discriminator import Choice, WeightsError, checked_answers, 
 if TYPE_CHECKING:
     from recallm.hybrid.features import AnswerFeatures, Floats
 
-__all__ = ["TrainedDiscriminator", "dump_weights", "load_weights"]
-
 _FORMAT = 1
 
 _MAX_REASONS = 3

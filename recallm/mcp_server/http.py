@@ -32,8 +32,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recallm.errors import InvalidInputError
 from recallm.mcp_server.process import bounded_ending
 
-__all__ = ["check_exposure", "serve_http"]
-
 PATH = "/mcp"
 
 _LEAST_TOKEN = 16

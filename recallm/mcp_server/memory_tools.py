@@ -23,8 +23,6 @@ from recallm.adapting import (
 )
 from recallm.mcp_server.results import Remembered, Reply, Statements
 
-__all__ = ["MemoryTools"]
-
 _NOTHING = "Nothing is remembered about that."
 _TOO_LONG = "What is remembered about that is too long to be shown."
 _HUMAN = SPEAKER_NAMES["human"]

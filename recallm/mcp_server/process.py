@@ -13,8 +13,6 @@ from pathlib import Path
 import mcp
 from pydantic import ValidationError
 
-__all__ = ["bounded_ending", "hide_contents"]
-
 _log = logging.getLogger("recallm.mcp_server")
 _GRACE = 5
 """Seconds from an interruption until the process ends, whatever a tool still does."""

@@ -15,8 +15,6 @@ from pydantic import BaseModel, Field
 from recallm import KnowledgeUpdate, RecalledStatement
 from recallm.adapting import NOTICE, FactReply, statement_row, without_delimiters
 
-__all__ = ["FactRows", "Remembered", "Reply", "Statements"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:

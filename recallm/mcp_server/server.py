@@ -30,8 +30,6 @@ from recallm.adapting import (
 from recallm.mcp_server.memory_tools import MemoryTools
 from recallm.mcp_server.tools import error_message, tools_of
 
-__all__ = ["create_server"]
-
 _T = TypeVar("_T")
 
 _INSTRUCTIONS = (

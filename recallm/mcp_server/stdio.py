@@ -23,8 +23,6 @@ from mcp.server.stdio import stdio_server
 
 from recallm.mcp_server.process import bounded_ending
 
-__all__ = ["serve_stdio"]
-
 _log = logging.getLogger("recallm.mcp_server")
 
 

@@ -19,8 +19,6 @@ from recallm.facts import FactMemory
 from recallm.mcp_server.memory_tools import MemoryTools
 from recallm.mcp_server.results import FactRows, Remembered, Reply, Statements
 
-__all__ = ["Tool", "error_message", "tools_of"]
-
 _log = logging.getLogger("recallm.mcp_server")
 
 _WRITES = types.ToolAnnotations(

@@ -13,8 +13,6 @@ from recallm.model import PreparedUpdate, Summary
 from recallm.recall.results import Receipt
 from recallm.stores.base import CheckedStore, GraphReader, shard_of
 
-__all__ = ["Administration"]
-
 
 class Administration:
     """Looks after one namespace. ``RecallM`` has these methods."""

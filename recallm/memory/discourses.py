@@ -34,8 +34,6 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphReader, GraphStore
 
-__all__ = ["Discourses"]
-
 _MOST_SESSIONS = 4_000
 """Sessions that one call of ``update_many`` remembers, or as many as three of its batches can have;
 older ones are read again."""

@@ -16,8 +16,6 @@ from recallm.model import Filter, Horizon, Passage, Scalar, Selection, empty_map
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader, GraphStore
 
-__all__ = ["MemoryItems", "NewItem"]
-
 _READ_AT_ONCE = 64
 """Ranked items that a search reads at a time."""
 

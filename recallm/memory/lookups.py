@@ -19,8 +19,6 @@ from recallm.model import (
 from recallm.recall.neighbourhood import known_name
 from recallm.recall.results import RecalledStatement, RelatedConcept, Shown, chronological
 
-__all__ = ["Lookups"]
-
 
 class Lookups:
     """Reads one namespace. ``RecallM`` has these methods."""

@@ -15,8 +15,6 @@ from recallm.ground import checks
 from recallm.model import Horizon, Moment
 from recallm.stores.base import GraphReader, GraphStore
 
-__all__ = ["Life", "OpenNamespace", "shown_progress"]
-
 T = TypeVar("T")
 
 

@@ -23,8 +23,6 @@ from recallm.vectors.statements import StatementVectors
 if TYPE_CHECKING:
     from recallm.english import Extractor
 
-__all__ = ["Questions"]
-
 
 @knows_its_arguments
 class Questions:

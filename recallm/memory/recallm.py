@@ -40,8 +40,6 @@ from recallm.vectors.statements import StatementVectors
 if TYPE_CHECKING:
     from recallm.english import Extractor
 
-__all__ = ["RecallM"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:

@@ -18,8 +18,6 @@ from recallm.recall.prompts import revision_prompt
 from recallm.recall.results import KnowledgeUpdate, Revision
 from recallm.stores.base import GraphReader, GraphStore
 
-__all__ = ["Describe", "Reviser"]
-
 
 class Describe(Protocol):
     """Extraction's description of a text."""

@@ -15,15 +15,6 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import claimed_roles, folded, name_words, storable
 
-__all__ = [
-    "SPEAKER_NAMES",
-    "Role",
-    "is_message",
-    "joined_text",
-    "message_update",
-    "speaker_name",
-]
-
 Role = Literal["human", "ai", "tool"]
 """Whose words can be remembered. System messages are the developer's own and never are."""
 

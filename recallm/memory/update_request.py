@@ -17,8 +17,6 @@ from recallm.ground.methods import unknown_argument
 from recallm.memory.spoken import is_message, message_update
 from recallm.model import Discourse, Extraction, PreparedUpdate, Turn, empty_mapping
 
-__all__ = ["UpdateArguments", "UpdateRequest", "checked_requests", "passage_id"]
-
 
 def passage_id(given: str | None) -> str:
     """The id of a new passage: the given one, else a random one."""

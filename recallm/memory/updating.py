@@ -46,12 +46,6 @@ from recallm.vectors.statements import StatementVectors
 if TYPE_CHECKING:
     from recallm.english import Extractor
 
-__all__ = [
-    "Batch",
-    "Updater",
-    "batches",
-]
-
 _SWEPT_PASSAGES = 256
 """Expired passages that one write forgets at most: a sweep of them takes tens of milliseconds."""
 

@@ -29,8 +29,6 @@ from recallm.model import (
 from recallm.recall.neighbourhood import known_name
 from recallm.recall.results import KnowledgeUpdate, Receipt
 
-__all__ = ["Writing"]
-
 
 class Writing:
     """Writes to one namespace through ``updater``. ``RecallM`` has these methods."""

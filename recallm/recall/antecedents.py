@@ -14,8 +14,6 @@ from typing import NamedTuple
 from recallm.ground.untrusted_text import one_line
 from recallm.model import ConceptMention, StoredStatement
 
-__all__ = ["RecalledReference", "named_references", "recalled_references", "with_names"]
-
 
 class RecalledReference(NamedTuple):
     """A pronoun, or a noun phrase such as "the company", in a recalled statement.

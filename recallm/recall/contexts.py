@@ -12,8 +12,6 @@ from recallm.model import ConceptRow, Filter, StoredStatement, Summary, t_index_
 if TYPE_CHECKING:
     from recallm.stores.base import GraphReader
 
-__all__ = ["ConceptContext", "concept_contexts", "sentence"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConceptContext:

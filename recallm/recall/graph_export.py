@@ -10,8 +10,6 @@ from recallm.stores.base import GraphReader
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
 
-__all__ = ["networkx_graph"]
-
 
 def networkx_graph(reader: GraphReader) -> MultiDiGraph:
     """See ``MemoryGraph.to_networkx``.

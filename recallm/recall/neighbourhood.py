@@ -9,8 +9,6 @@ from recallm.model import ConceptRow, Relation
 from recallm.recall.notebook import listed_html
 from recallm.stores.base import GraphReader
 
-__all__ = ["Neighbourhood", "known_name", "read_neighbourhood"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:

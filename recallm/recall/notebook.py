@@ -11,8 +11,6 @@ from html import escape
 
 from recallm.ground.untrusted_text import one_line
 
-__all__ = ["listed_html"]
-
 _QUIET = "opacity:.65;font-size:.85em"
 _DIRECTIONS = dict.fromkeys(
     (*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}"

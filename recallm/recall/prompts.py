@@ -18,15 +18,6 @@ from recallm.ground.untrusted_text import (
 )
 from recallm.recall.results import PREFIX
 
-__all__ = [
-    "CHRONOLOGICAL_PREFIX",
-    "chat_messages",
-    "discriminator_prompt",
-    "ement_prompt",
-    "question_prompt",
-    "revision_prompt",
-]
-
 CHRONOLOGICAL_PREFIX = (
     "Each sentence in the following statements is true when read in chronological order:"
 )

@@ -45,16 +45,6 @@ from recallm.vectors.statements import QuestionVector, StatementVectors
 if TYPE_CHECKING:
     from recallm.english import Extractor
 
-__all__ = [
-    "RANKINGS",
-    "OpenQuestion",
-    "Ranking",
-    "Recaller",
-    "check_probabilities",
-    "check_ranking",
-    "checked_request",
-]
-
 
 class OpenQuestion(NamedTuple):
     """A question as extraction reads it, the reader that it is answered from, its vector under the

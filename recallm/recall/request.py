@@ -9,8 +9,6 @@ from datetime import datetime
 from recallm.config import RecallConfig
 from recallm.model import Filter, Horizon
 
-__all__ = ["RecallRequest", "quarter_of_characters"]
-
 
 def quarter_of_characters(text: str) -> int:
     """Tokens of ``text`` at four characters each, rounded up."""

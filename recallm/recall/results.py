@@ -23,24 +23,6 @@ from recallm.model import (
 from recallm.recall.antecedents import RecalledReference, recalled_references, with_names
 from recallm.recall.notebook import listed_html
 
-__all__ = [
-    "PREFIX",
-    "Answer",
-    "KnowledgeUpdate",
-    "RankedConcept",
-    "RecalledContext",
-    "RecalledStatement",
-    "Receipt",
-    "RelatedConcept",
-    "Revision",
-    "Shown",
-    "chronological",
-    "context_lines",
-    "have_timestamps",
-    "lined_text",
-    "makes_lines",
-]
-
 PREFIX = "Oldest first; on conflict, the later holds:"
 """What the prompt of the RecallM paper says of its statements, in few tokens."""
 

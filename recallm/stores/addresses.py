@@ -11,8 +11,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from recallm.errors import InvalidInputError
 
-__all__ = ["TARGETS", "checked_uri", "is_server"]
-
 TARGETS: Final = (
     "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, a function from "
     "namespaces to these, or None"

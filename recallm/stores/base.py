@@ -33,18 +33,6 @@ from recallm.model import (
     TripletEvidence,
 )
 
-__all__ = [
-    "Applied",
-    "CheckedStore",
-    "ClusterStore",
-    "CypherStore",
-    "ExpiredError",
-    "GraphReader",
-    "GraphStore",
-    "SpreadStore",
-    "shard_of",
-]
-
 SCHEMA_VERSION = 4
 """Of SQLite files: a store opens no other version. Neo4j databases have a version of their own."""
 

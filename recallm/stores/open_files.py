@@ -18,8 +18,6 @@ from recallm.ground.forking import keep_for_good, new_lock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["BESIDE_A_DATABASE", "OpenFile", "is_open_database", "node_of", "private"]
-
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """The endings of the files that SQLite writes beside a database."""
 

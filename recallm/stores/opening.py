@@ -21,8 +21,6 @@ from recallm.stores.sharded import ShardedStore
 if TYPE_CHECKING:
     from neo4j import Driver
 
-__all__ = ["StoreTarget", "open_store"]
-
 StoreTarget: TypeAlias = "str | os.PathLike[str] | Driver | GraphStore | None"
 """What names one store."""
 

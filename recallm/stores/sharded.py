@@ -20,8 +20,6 @@ from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selecti
 from recallm.stores.addresses import is_server
 from recallm.stores.base import Applied, GraphReader, GraphStore
 
-__all__ = ["ShardedStore"]
-
 _ALL = Horizon()
 
 

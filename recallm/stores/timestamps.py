@@ -9,8 +9,6 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import overload
 
-__all__ = ["from_microseconds", "microseconds", "timestamp_text", "unpack_timestamp"]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 

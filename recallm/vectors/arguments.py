@@ -19,8 +19,6 @@ from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.embedding import Embedding, model_name
 from recallm.vectors.index import ExactIndex, VectorIndex
 
-__all__ = ["checked_embedding", "checked_index", "open_index"]
-
 _FRAMEWORK_METHODS = (
     ("embed_documents", "embed_query"),  # LangChain
     ("get_text_embedding_batch", "get_query_embedding"),  # LlamaIndex

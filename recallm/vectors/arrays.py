@@ -18,21 +18,6 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.model import POSITION_BITS
 
-__all__ = [
-    "GrowingMatrix",
-    "Keys",
-    "Matches",
-    "Matrix",
-    "Rows",
-    "Vector",
-    "best_matches",
-    "decode",
-    "encode",
-    "from_updates",
-    "nearest",
-    "unit_rows",
-]
-
 Vector: TypeAlias = npt.NDArray[np.float32]
 """A unit vector, of shape (dimension,)."""
 

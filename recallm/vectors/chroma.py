@@ -33,8 +33,6 @@ from recallm.vectors.chroma_collection import (
 )
 from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorView
 
-__all__ = ["ChromaIndex"]
-
 _MAX_OPEN_COLLECTIONS = 64
 """Beyond it the collection that was not used for longest is closed."""
 

@@ -29,16 +29,6 @@ from recallm.model import VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import Keys, Vector, decode
 
-__all__ = [
-    "ChromaCollection",
-    "ChromaError",
-    "FolderInUseError",
-    "call_chroma",
-    "collection_name",
-    "open_collection",
-    "open_folder",
-]
-
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 200}}
 
 _MOVED_AT_ONCE = 1_000

@@ -16,8 +16,6 @@ import numpy as np
 from recallm.errors import EmbeddingError, InvalidInputError
 from recallm.vectors.arrays import Rows, unit_rows
 
-__all__ = ["Embedding", "RememberedVectors", "model_name", "statement_text"]
-
 _MODEL_ATTRIBUTES = (
     "model_name",
     "model",

@@ -22,8 +22,6 @@ from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import GrowingMatrix, Matches, Matrix, Vector
 
-__all__ = ["OVER_FETCH_FACTOR", "PAGE", "CachedVectors", "ExactIndex", "VectorIndex", "VectorView"]
-
 PAGE = 4_096
 """Vectors that are read from the store at once."""
 

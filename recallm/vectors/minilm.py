@@ -30,8 +30,6 @@ from recallm.ground.forking import keep_for_good, new_loading_lock
 from recallm.vectors.arrays import Rows
 from recallm.vectors.embedding import Embedding
 
-__all__ = ["DIMENSION", "NAME", "load_session", "load_tokenizer", "mini_lm", "model_folder"]
-
 NAME = "all-MiniLM-L6-v2"
 
 DIMENSION = 384

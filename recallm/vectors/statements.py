@@ -23,8 +23,6 @@ from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
 from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
 
-__all__ = ["QuestionVector", "StatementVectors"]
-
 _EVERYTHING = Horizon(withdrawn=True)
 
 _log = logging.getLogger("recallm")

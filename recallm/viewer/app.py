@@ -25,8 +25,6 @@ from recallm.memory import RecallM
 from recallm.model import Moment
 from recallm.viewer.views import MemoryViews
 
-__all__ = ["HEADERS", "application"]
-
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

@@ -11,8 +11,6 @@ from recallm.errors import InvalidInputError
 from recallm.memory import RecallM
 from recallm.viewer.app import application
 
-__all__ = ["Viewer"]
-
 _HOST = "127.0.0.1"
 _SECONDS_TO_END = 3
 """How long answers that are under way may take when the server ends."""

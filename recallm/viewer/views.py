@@ -15,8 +15,6 @@ from recallm.recall.neighbourhood import Neighbourhood
 from recallm.recall.ranking.signals import SIGNALS
 from recallm.recall.results import RecalledContext, RecalledStatement
 
-__all__ = ["MemoryViews"]
-
 _PAGE = 30
 """Concepts or statements on one page."""
 _SEARCHED = 2_000

@@ -7,8 +7,6 @@ from recallm.english.coreference import Resolved, TextRead, resolve
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 
-__all__ = ["Turn", "antecedents", "read_turns"]
-
 Turn = str | tuple[str, str]
 """A passage, or a speaker with what is said."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from recallm.config import RecallConfig
 from recallm.english import Extractor
 
-__all__ = ["CONCEPTS", "QUESTIONS", "sentences_to_concepts", "to_questions"]
-
 _FOLDER = Path(__file__).parents[1] / "golden"
 CONCEPTS = _FOLDER / "concepts.txt"
 QUESTIONS = _FOLDER / "questions.txt"

@@ -11,8 +11,6 @@ from spacy.vocab import Vocab
 from recallm.english.pipeline import TaggedText, read_doc
 from recallm.english.words import Lexicon
 
-__all__ = ["given", "tag_numbers"]
-
 
 def given(
     tagged: str,

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from recallm.facts import Fact, FactMemory, NewFact
 
-__all__ = ["HOSTILE", "ScriptedModel", "all_facts", "triplets"]
-
 PARTS_OF_CALLS = ("[MEM_WRITE{", "[MEM_READ{", "[MEM_FIND{", "[mem\\_read {", "[MEM", "}]", "}:")
 OTHER_PARTS = (">>", "\\n", "\\u0041", "12 more", "least", "Ada Lovelace")
 CHARACTERS = ">»{}[]:;\\\n\"”' ?_*ar\x00\u2028\u3000\ud800"

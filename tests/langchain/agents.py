@@ -15,8 +15,6 @@ from langchain_core.tools import tool
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
 
-__all__ = ["human", "remembering", "system", "thread", "weather"]
-
 
 @tool
 def weather(city: str) -> str:

@@ -13,8 +13,6 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable
 from pydantic import Field, PrivateAttr
 
-__all__ = ["RecordingModel", "ScriptedModel", "call"]
-
 Line = str | AIMessage | Exception
 """An answer: a text, a message (with tool calls), or a failure."""
 

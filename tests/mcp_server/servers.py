@@ -20,19 +20,6 @@ from mcp.types import CallToolResult, TextContent
 from recallm import RecallM
 from recallm.mcp_server import create_server
 
-__all__ = [
-    "COMMAND",
-    "Transport",
-    "connected",
-    "environment",
-    "http_server",
-    "http_session",
-    "process",
-    "session_over",
-    "stdio_session",
-    "text_of",
-]
-
 Transport = Literal["stdio", "http"]
 
 COMMAND = [sys.executable, "-c", "from recallm.cli import main; main()", "mcp"]

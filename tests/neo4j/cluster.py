@@ -16,8 +16,6 @@ from typing import Any, Self
 
 from recallm.stores.cypher.changes import GUARDED
 
-__all__ = ["Cluster", "Member"]
-
 _HANDSHAKE = b"\x60\x60\xb0\x17\x00\x04\x04\x05" + bytes(12)
 """Bolt 5.0 to 5.4: the routing table and the failures of later versions look otherwise."""
 _RUN, _BEGIN, _COMMIT, _ROLLBACK, _RESET = 0x10, 0x11, 0x12, 0x13, 0x0F

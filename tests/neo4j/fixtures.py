@@ -17,8 +17,6 @@ from tests.tools import skip_for_want_of_a_tool
 
 from .server import Neo4jServer, ServerToolMissing
 
-__all__ = ["RunningServer", "neo4j_server"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningServer:

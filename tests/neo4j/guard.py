@@ -16,8 +16,6 @@ import threading
 from pathlib import Path
 from typing import IO
 
-__all__: list[str] = []
-
 
 def guard(home: Path, command: list[str], orders: IO[str]) -> None:
     """Run `command` until an order comes or the pipe of orders closes."""

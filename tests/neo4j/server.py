@@ -25,8 +25,6 @@ from typing import Self
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-__all__ = ["Neo4jServer", "ServerToolMissing", "classpath"]
-
 PASSWORD = "recallm-tests"
 """The password that a started server gets on its first login."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from recallm import RecallM
 
-__all__ = ["CONTEXTS", "contexts_of_questions"]
-
 _FOLDER = Path(__file__).parents[1] / "golden"
 CONTEXTS = _FOLDER / "contexts.txt"
 _MEMORY = _FOLDER / "memory.txt"

@@ -9,8 +9,6 @@ from recallm.ground.entity_words import entity_words
 from recallm.model import Entity, PreparedUpdate, Triplet, TripletEvidence
 from tests.store_suite.dict_namespace import Namespace, TripletKey, ends_of, t_of
 
-__all__ = ["DictFacts"]
-
 
 class DictFacts:
     """Entities and triplets of a namespace, as the visible updates show them."""

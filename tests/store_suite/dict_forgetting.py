@@ -21,8 +21,6 @@ from recallm.stores.semantics.cutting import redact, without_entries
 from tests.store_suite.dict_namespace import Namespace, ends_of, is_empty, t_of
 from tests.store_suite.dict_reader import DictReader
 
-__all__ = ["difference", "drop_summary", "forget", "without_references"]
-
 _ALL = Horizon()
 
 

@@ -25,26 +25,6 @@ from recallm.model import (
 )
 from recallm.stores.semantics.sessions import session_key_of
 
-__all__ = [
-    "EntityState",
-    "Namespace",
-    "TripletKey",
-    "ends_of",
-    "first_of",
-    "is_empty",
-    "is_item",
-    "is_visible",
-    "json_text",
-    "key_of",
-    "latest_t",
-    "meets",
-    "names_concept",
-    "passage_of",
-    "session_keys_of",
-    "t_of",
-    "text_of",
-]
-
 TripletKey = tuple[str, str, str]
 
 

@@ -53,8 +53,6 @@ from tests.store_suite.dict_namespace import (
     text_of,
 )
 
-__all__ = ["DictReader"]
-
 _EVERY = Filter()
 
 

@@ -56,8 +56,6 @@ from tests.store_suite.dict_namespace import (
 )
 from tests.store_suite.dict_reader import DictReader
 
-__all__ = ["DictStore"]
-
 _ALL = Horizon()
 
 

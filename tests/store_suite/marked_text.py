@@ -27,8 +27,6 @@ from recallm.model import (
     TripletUpsert,
 )
 
-__all__ = ["entity", "mention", "prepared", "triplet", "vector"]
-
 _MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]+))?\]|\{([^}>]+)>([^}@]+)(?:@([^}]+))?\}")
 
 

@@ -20,16 +20,6 @@ from recallm.model import (
 from recallm.stores.base import GraphReader
 from tests.store_suite.dict_namespace import json_text
 
-__all__ = [
-    "UNHIDDEN",
-    "Vocabulary",
-    "context_version",
-    "find_item",
-    "find_passage",
-    "snapshot",
-    "summaries",
-]
-
 UNHIDDEN = frozenset({"dump", "dumped json", "predicates"})
 """What no horizon hides anything of."""
 

@@ -44,8 +44,6 @@ from tests.store_suite import strategies as ours
 from tests.store_suite.dict_store import DictStore
 from tests.store_suite.snapshots import Vocabulary, context_version, snapshot
 
-__all__ = ["StoreMachine"]
-
 _limits = st.integers(min_value=0, max_value=4)
 _places = st.sampled_from((0, 0, 0, 1))
 _ALL = Horizon(withdrawn=True)

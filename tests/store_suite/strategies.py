@@ -32,23 +32,6 @@ from recallm.model import (
     TripletUpsert,
 )
 
-__all__ = [
-    "blobs",
-    "concept_names",
-    "entity_ids",
-    "filters",
-    "horizons",
-    "item_keys",
-    "item_paths",
-    "moments",
-    "predicates",
-    "prepared_updates",
-    "selections",
-    "stems",
-    "summaries",
-    "t_indexes",
-]
-
 _NAMES = ("ann", "bo", "cy", "univers", "\x00'\"", "\U0001f600")
 _STEMS = ("tea", "milk", "e\u0301", "\x00", "'--", '"of')
 _ENTITIES = ("e", "E", "uni", "\x00`")

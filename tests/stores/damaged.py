@@ -25,8 +25,6 @@ from tests.store_suite.topics.base import (
     summaries,
 )
 
-__all__ = ["BROKEN", "answers", "damage", "fill", "vocabulary", "writes"]
-
 BROKEN = "an error of the store"
 """What stands for an answer where the store says that the file is damaged."""
 

@@ -10,8 +10,6 @@ from neo4j import Driver
 from recallm.model import PreparedUpdate
 from tests.store_suite.marked_text import entity, prepared, triplet
 
-__all__ = ["bookmark_of", "letters", "nodes_of", "parts_of", "rich", "rows_of"]
-
 
 def rich(id: str) -> PreparedUpdate:
     """An update with a bit of everything."""

@@ -16,8 +16,6 @@ from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions
 from tests.store_suite.dict_namespace import json_text
 from tests.store_suite.marked_text import prepared
 
-__all__ = ["check_rows", "count", "fill"]
-
 
 def fill(path: Path, updates: int = 3) -> None:
     """Write a few updates to a file."""

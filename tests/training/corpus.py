@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["write_films", "write_talks"]
-
 _TALKS = {
     "harbour": (
         [

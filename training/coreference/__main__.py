@@ -28,8 +28,6 @@ from training.coreference.gum import read_documents
 from training.coreference.name_genders import female_shares, table
 from training.coreference.sessions import filled_templates, read_sessions
 
-__all__ = ["main"]
-
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "data" / "coreference"
 _CARD = "MODEL_CARD.md"
 _TRAINING_FILE = "gap-development.tsv"

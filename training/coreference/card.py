@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from recallm.english.coreference.features import FEATURES
 
-__all__ = ["Measured", "model_card"]
-
 Scores = Mapping[str, tuple[float, float, float]]
 """F1, precision and recall in per cent, for "all", "masculine" and "feminine"."""
 

@@ -19,15 +19,6 @@ from training.coreference.gum import Document, Mention, Passage
 from training.coreference.reading import read_texts
 from training.coreference.sessions import Turn, is_meant
 
-__all__ = [
-    "Example",
-    "cut_gap_examples",
-    "gap_example",
-    "gum_examples",
-    "session_examples",
-    "undecided",
-]
-
 _MOST_EARLIER = 6
 
 

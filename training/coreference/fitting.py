@@ -16,8 +16,6 @@ from recallm.english.coreference import Ranker
 from recallm.english.coreference.features import FEATURES, KINDS
 from training.coreference.examples import Example
 
-__all__ = ["fit", "save"]
-
 _UNITS = 32
 _EPOCHS = 30
 _BATCH = 32

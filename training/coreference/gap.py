@@ -19,18 +19,6 @@ from recallm.english.coreference.passage import Name, name_of_span
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 
-__all__ = [
-    "GapText",
-    "Score",
-    "decide",
-    "name_tokens",
-    "predict",
-    "read_gap",
-    "score",
-    "tokens_of",
-    "write_predictions",
-]
-
 _LEAST = 0.15
 """The least probability of a name that is chosen, by cross-validation on the development texts."""
 _FEMININE = frozenset({"she", "her", "hers"})

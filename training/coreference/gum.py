@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from training.pipeline.treebank import blocks
 
-__all__ = ["Document", "Mention", "Passage", "read_documents"]
-
 _BRACKET = re.compile(r"\(([^()]+?)\)|\(([^()]+)|([^()]+)\)")
 _MINIMAL_SPAN = 5
 """The part of an opening bracket that names the mention's head words, counted from 1."""

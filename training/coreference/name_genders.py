@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from faker.config import AVAILABLE_LOCALES
 
-__all__ = ["common_names", "female_shares", "table"]
-
 _LOCALE_WEIGHTS = {"en": 2.0, "en_US": 8.0, "en_GB": 4.0, "en_IE": 2.0, "en_NZ": 2.0}
 _STEPS = 10
 """Shares are rounded to tenths: the lists say no more than that."""

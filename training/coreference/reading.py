@@ -8,8 +8,6 @@ from recallm.config import RecallConfig
 from recallm.english.coreference import TextRead
 from recallm.english.plain_reading import TextReader
 
-__all__ = ["read_texts"]
-
 
 def read_texts(texts: Sequence[str]) -> list[TextRead]:
     """Each text as a passage without a speaker."""

@@ -19,8 +19,6 @@ from recallm.model import ConceptMention
 from training.coreference.name_genders import common_names
 from training.coreference.reading import read_texts
 
-__all__ = ["Span", "Turn", "filled_templates", "is_meant", "read_sessions"]
-
 _ANNOTATED = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _SPEAKER = re.compile(r"(\w+): ")
 _PLACEHOLDER = re.compile(r"\b([FMSOCG])([12])\b")

@@ -22,8 +22,6 @@ from training.discriminator.fitting import (
 from training.discriminator.pairs import differences, grades, read_pairs, retold
 from training.discriminator.styles import FIGURES, HELD_OUT
 
-__all__ = ["main"]
-
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
 _CARD = "MODEL_CARD.md"
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from training.discriminator.fitting import Calibration
 
-__all__ = ["Measured", "model_card"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:

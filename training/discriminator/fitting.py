@@ -24,8 +24,6 @@ from training.discriminator.pairs import (
 )
 from training.discriminator.styles import LEARNT
 
-__all__ = ["Calibration", "Examples", "accuracy", "calibration", "choose", "fit", "out_of_fold"]
-
 _PENALTY = 16.0
 """Half of this times the squares of the weights is added to the loss. From 1 to 50 the accuracy
 over films differs by about 0.2 points."""

@@ -14,8 +14,6 @@ import numpy as np
 from recallm.hybrid.features import FEATURES, AnswerFeatures, Floats, Question, difference
 from training.discriminator.styles import Manner, evasion, refuses, restyled
 
-__all__ = ["GradedPair", "against_evasions", "differences", "grades", "read_pairs", "retold"]
-
 _FULL = 2
 """The grade of a right answer."""
 

@@ -17,8 +17,6 @@ from random import Random
 from recallm.english import word_set
 from recallm.hybrid.features import plain_answer, refusal_starts
 
-__all__ = ["FIGURES", "HELD_OUT", "LEARNT", "Manner", "evasion", "refuses", "restyled"]
-
 _FILLERS = word_set(
     "a an the is are was were be been has have had do does did to of in on at by with for that "
     "who which it he she they and"

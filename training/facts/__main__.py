@@ -14,8 +14,6 @@ from training.facts.examples import examples
 from training.facts.forms import FORMS
 from training.facts.population import SPLITS, populations
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write ``SPLIT.FORM.jsonl`` for each split and each form."""

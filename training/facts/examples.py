@@ -16,8 +16,6 @@ from recallm.facts.calls import Call, read_call, results_text, write_call
 from training.facts.phrasings import Phrasings
 from training.facts.population import SPLITS, Fact, Population, Split, facts_of_group
 
-__all__ = ["Example", "Segment", "examples"]
-
 
 class Segment(NamedTuple):
     """A part of an example's text; ``is_learned``: the loss is on it."""

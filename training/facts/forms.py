@@ -7,8 +7,6 @@ from typing import Any, Final, TypeAlias
 
 from training.facts.examples import Example
 
-__all__ = ["FORMS"]
-
 Row: TypeAlias = dict[str, Any]
 
 

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 from training.facts.population import Split
 
-__all__ = ["Phrasings"]
-
 _T = TypeVar("_T")
 
 

@@ -8,8 +8,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from faker import Faker
 
-__all__ = ["SPLITS", "Fact", "Population", "Split", "facts_of_group", "populations"]
-
 Split: TypeAlias = Literal["train", "validation", "test"]
 
 SPLITS: Final[Mapping[Split, float]] = {"train": 0.8, "validation": 0.1, "test": 0.1}

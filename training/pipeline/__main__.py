@@ -29,8 +29,6 @@ from training.pipeline.passages import Passage, Variation, neighbours, vary
 from training.pipeline.scoring import score_knowledge, score_syntax, words_per_second
 from training.pipeline.treebank import Sentence
 
-__all__ = ["main", "train_part"]
-
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "data" / "en_recallm"
 _TEACHER_STEPS = 600
 _KNOWLEDGE_STEPS = 3_600

@@ -13,8 +13,6 @@ from training.pipeline.lexicon import Draw, WordLists
 from training.pipeline.names import NameSource
 from training.pipeline.nodes import Node, function_word, punctuation
 
-__all__ = ["ClauseMaker"]
-
 _SAYING = (
     *(("say", "says", "said"), ("think", "thinks", "thought"), ("know", "knows", "knew")),
     *(("hope", "hopes", "hoped"), ("believe", "believes", "believed"), ("hear", "hears", "heard")),

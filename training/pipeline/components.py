@@ -14,8 +14,6 @@ from spacy.language import Language
 
 from recallm.english.shipped import KNOWLEDGE, ROLES, SYNTAX
 
-__all__ = ["blank_part"]
-
 _WIDTH = 96
 _ROWS = {"NORM": 10_000, "PREFIX": 500, "SUFFIX": 5000, "SHAPE": 2000}
 

@@ -21,8 +21,6 @@ from training.pipeline.treebank import (
     read_iob2,
 )
 
-__all__ = ["Corpora", "read_corpora", "with_silver_tags"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpora:

@@ -16,8 +16,6 @@ from training.pipeline.names import NameSource
 from training.pipeline.nodes import Node, function_word, negated, punctuation, words_of
 from training.pipeline.treebank import Sentence
 
-__all__ = ["Number", "StatementMaker", "declaratives", "present"]
-
 Number = Literal["first", "singular", "plural"]
 """Of a subject; "first": the pronoun "I", which takes forms of its own."""
 

@@ -13,8 +13,6 @@ from spacy.training import Example
 from training.pipeline.passages import Passage
 from training.pipeline.treebank import MISSING
 
-__all__ = ["example_of", "role"]
-
 _ROLE_SUBTYPES = frozenset(
     {"acl:relcl", "aux:pass", "compound:prt", "nmod:poss", "nsubj:pass", "obl:agent"}
 )

@@ -11,8 +11,6 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import Adam, Optimizer, compounding, fix_random_seed
 
-__all__ = ["Plan", "fit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:

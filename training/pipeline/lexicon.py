@@ -17,8 +17,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from training.pipeline.treebank import Sentence, Word
 
-__all__ = ["PERSON", "PLACE", "Draw", "Frame", "Noun", "Verb", "WordLists", "word_lists"]
-
 PERSON = "PERSON"
 PLACE = "PLACE"
 """They stand in a `Frame` for a name instead of a noun."""

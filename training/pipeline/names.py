@@ -6,8 +6,6 @@ from random import Random
 
 from faker import Faker
 
-__all__ = ["NameSource"]
-
 _HOME = "en_US"
 _LOCALES = (
     *("cs_CZ", "de_DE", "en_GB", "en_IN", "en_PK", "es_ES", "es_MX", "fi_FI", "fr_FR", "ga_IE"),

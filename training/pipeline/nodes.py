@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from training.pipeline.treebank import Word
 
-__all__ = ["Node", "function_word", "negated", "punctuation", "words_of"]
-
 
 @dataclass(slots=True, kw_only=True)
 class Node:

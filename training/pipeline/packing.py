@@ -10,8 +10,6 @@ from spacy.language import Language
 
 from recallm.english.shipped import FORMAT, with_weights
 
-__all__ = ["pack"]
-
 
 def pack(nlp: Language) -> bytes:
     """Pack the components of `nlp` into one file's bytes, weights in half precision."""

@@ -15,8 +15,6 @@ from random import Random
 from training.pipeline.names import NameSource
 from training.pipeline.treebank import MISSING, Sentence, Word
 
-__all__ = ["Passage", "Variation", "known_entities", "neighbours", "vary"]
-
 _FINAL_PUNCTUATION = frozenset({".", "!", "?", "...", "…", ";"})
 _EMOJI = tuple("😀😂😊😍😭👍🙏❤🎉🔥😅🤔😎🥰👀✨💪😢🙂😉")
 _EMOTICONS = (":)", ":(", ";)", ":D", ":P", "<3", ":-)", "xD")

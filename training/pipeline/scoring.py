@@ -19,8 +19,6 @@ from training.pipeline.examples import role
 from training.pipeline.passages import known_entities
 from training.pipeline.treebank import Sentence, Word
 
-__all__ = ["CONCEPT_TAGS", "Tally", "score_knowledge", "score_syntax", "words_per_second"]
-
 CONCEPT_TAGS = ("NOUN", "PROPN", "NUM")
 
 

@@ -11,17 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = [
-    "MISSING",
-    "Sentence",
-    "Word",
-    "attach_entities",
-    "blocks",
-    "read_column_entities",
-    "read_conllu",
-    "read_iob2",
-]
-
 MISSING = ""
 """The entity label of a word about whose entities nothing is known."""
 

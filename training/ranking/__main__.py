@@ -24,8 +24,6 @@ from training.ranking.examples import Unit, asked_of, units_of
 from training.ranking.fitting import Measured, fit, measured
 from training.ranking.tables import written
 
-__all__ = ["main"]
-
 _FOLDS = 3
 _TABLES = {
     "words": (

@@ -21,8 +21,6 @@ from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.candidates import read_candidates
 
-__all__ = ["Asked", "Unit", "asked_of", "units_of"]
-
 Groups = tuple[NDArray[np.intp], ...]
 
 

@@ -21,8 +21,6 @@ from recallm.recall.ranking.signals import SIGNALS, Weights, measure
 from recallm.recall.ranking.stem_counts import Floats
 from training.ranking.examples import Asked
 
-__all__ = ["Measured", "fit", "measured", "remeasured"]
-
 _ROUNDS = 3
 _PENALTY = 1e-3
 _RIDGE = 1e-9

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from recallm.recall.ranking.signals import SIGNALS, Weights
 
-__all__ = ["written"]
-
 _HEAD = """\
 # The weights of the default ranking: log-odds that a statement helps to answer, one for each
 # signal (recallm/recall/ranking/signals.py says what each measures; docs/ranking.md explains them).

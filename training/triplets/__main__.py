@@ -14,8 +14,6 @@ from training.triplets.card import model_card
 from training.triplets.examples import read_examples
 from training.triplets.fitting import fit, measured
 
-__all__ = ["main"]
-
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "syntax" / "data" / "confidence.json"
 _CARD = "MODEL_CARD.md"
 

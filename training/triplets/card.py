@@ -5,8 +5,6 @@ from __future__ import annotations
 from recallm.english.syntax.confidence import TreeModel
 from training.triplets.fitting import Measured
 
-__all__ = ["model_card"]
-
 _CARD = """# Model card: the confidence of open triplets
 `confidence.json`: {trees} boosted regression trees over {features} features of a triplet (the
 construction that states it, its lengths, the relations of its clause in the parse, negation and

@@ -13,8 +13,6 @@ from recallm.english.syntax.confidence import features
 from recallm.english.syntax.tree import SentenceTree
 from recallm.english.syntax.triplets import drafts, written
 
-__all__ = ["Example", "read_examples"]
-
 
 class Example(NamedTuple):
     """A triplet of a sentence. ``agreement`` (0 to 1) is the F-measure of its precision against the

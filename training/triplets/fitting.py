@@ -16,8 +16,6 @@ from benchmarks.carb import Curve, Extraction, score
 from recallm.english.syntax.confidence import Node, TreeModel
 from training.triplets.examples import Example
 
-__all__ = ["Measured", "fit", "measured"]
-
 _TREES = 100
 _DEPTH = 3
 _RATE = 0.07

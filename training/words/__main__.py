@@ -24,8 +24,6 @@ from recallm.english import stem
 from recallm.recall.ranking.meaning import DATA
 from training.words.model import MiniLM
 
-__all__ = ["main", "write_table"]
-
 _DIMENSION = 64
 _BATCH = 64
 _SHORTEST, _LONGEST = 20, 220

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from recallm.vectors.minilm import load_session, load_tokenizer
 
-__all__ = ["MiniLM"]
-
 Span = tuple[int | None, tuple[int, int]]
 """The number of a token's word (None for special tokens), and the token's span in the text."""
 

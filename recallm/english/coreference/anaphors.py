@@ -10,8 +10,6 @@ from spacy.symbols import ADJ, ADV, AUX, DET, NOUN, PRON, PROPN, VERB
 from recallm.english.coreference.passage import OBJECT, SUBJECT, TextRead
 from recallm.english.coreference.words import WORDS
 
-__all__ = ["Anaphor", "anaphors", "has_anaphors", "read_anaphor"]
-
 Kind = Literal["he", "she", "it", "they", "phrase"]
 Case = Literal["subject", "object", "possessive", "reflexive"]
 

@@ -17,8 +17,6 @@ from recallm.english.coreference.passage import VOCATIVE, Name, TextRead
 from recallm.english.coreference.words import WORDS
 from recallm.model import ConceptMention
 
-__all__ = ["MAX_CANDIDATES", "Candidate", "Discourse", "Referent"]
-
 MAX_CANDIDATES: Final = 16
 """Referents that an anaphor is compared with."""
 

@@ -20,8 +20,6 @@ from recallm.english.coreference.discourse import ORGANISATIONS, PLACES, Candida
 from recallm.english.coreference.passage import OBJECT, SUBJECT, SURROUNDINGS, Name, TextRead
 from recallm.english.coreference.words import WORDS
 
-__all__ = ["FEATURES", "KINDS", "Features", "fit_of_gender"]
-
 KINDS: Final = ("he", "she", "it", "they", "phrase")
 """Of anaphors."""
 _ROLE_OF_CASE: Final = {

@@ -25,8 +25,6 @@ from recallm.english.words import Word
 from recallm.ground.forking import cached_property
 from recallm.model import ConceptMention
 
-__all__ = ["SURROUNDINGS", "Name", "TextRead", "name_of_span"]
-
 SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
 OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
 _INNER: Final = frozenset(

@@ -22,17 +22,6 @@ from recallm.english.coreference.features import FEATURES, KINDS, Features, fit_
 from recallm.english.coreference.passage import TextRead
 from recallm.model import ConceptMention
 
-__all__ = [
-    "WEIGHTS",
-    "Decision",
-    "Floats",
-    "Ranker",
-    "Resolved",
-    "decisions",
-    "resolve",
-    "shipped_ranker",
-]
-
 Floats = NDArray[np.float32]
 
 WEIGHTS: Final = "ranker.npz"

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from recallm.english.word_lists import word_set
 
-__all__ = ["GENDER_OF_WORD", "WORDS", "female_share", "has_gender"]
-
 UNKNOWN_SHARE: Final = 0.5
 
 

@@ -12,8 +12,6 @@ from typing import Literal
 from recallm.english.dating.grammar import NamedDate, named_dates, speaks_of_future
 from recallm.english.dating.periods import Interval, Yearly
 
-__all__ = ["AskedDate", "asked_dates", "statement_dates"]
-
 _SINCE = ("since", "after", "from", "starting")
 _UNTIL = ("until", "till", "before", "by", "up to", "prior to", "as of")
 _LEAD = re.compile(

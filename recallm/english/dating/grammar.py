@@ -25,8 +25,6 @@ from recallm.english.dating.vocabulary import (
     UnknownDayError,
 )
 
-__all__ = ["NamedDate", "named_dates", "speaks_of_future"]
-
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _WEEKDAY = "|".join(WEEKDAYS)
 _SHORT = "mon|tues?|wed|thu(?:rs?)?|fri|sat"

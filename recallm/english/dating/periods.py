@@ -7,18 +7,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-__all__ = [
-    "MONTHS_IN",
-    "Interval",
-    "Yearly",
-    "day_of",
-    "month_of",
-    "period_of",
-    "shifted",
-    "week_of",
-    "year_of",
-]
-
 _DAY = timedelta(days=1)
 
 MONTHS_IN = {

@@ -10,19 +10,6 @@ from importlib.resources import files
 
 from recallm.english.dating.periods import Yearly
 
-__all__ = [
-    "DECADES",
-    "HOLIDAYS",
-    "MONTHS",
-    "NUMBERS",
-    "PAST",
-    "QUARTERS",
-    "SEASONS",
-    "WEEKDAYS",
-    "DatePhrase",
-    "UnknownDayError",
-]
-
 _WORDS = tomllib.loads(
     files("recallm.english.dating").joinpath("data", "dates.toml").read_text(encoding="utf-8")
 )

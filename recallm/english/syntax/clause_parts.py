@@ -9,8 +9,6 @@ from spacy.symbols import VERB
 
 from recallm.english.syntax.tree import SentenceTree
 
-__all__ = ["Clause", "NounPhrase", "coordinated", "is_clause", "preposition"]
-
 MOST_COORDINATED: Final = 50
 """Coordinated phrases of one place of a clause; those behind are not read."""
 

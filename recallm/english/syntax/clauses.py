@@ -22,8 +22,6 @@ from recallm.english.syntax.modality import (
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
-__all__ = ["read_clauses"]
-
 _MOST_STEPS: Final = 4
 """How far up the tree the clause of a noun is looked for."""
 

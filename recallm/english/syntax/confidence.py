@@ -16,8 +16,6 @@ from recallm.english.syntax.drafts import Draft
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import Mark
 
-__all__ = ["TreeModel", "confidence", "features", "read_model"]
-
 Node = float | list["int | float | Node"]
 """A leaf's value, or [place of a feature, threshold, node up to it, node above it]."""
 

@@ -22,8 +22,6 @@ from recallm.english.syntax.phrases import (
 )
 from recallm.english.syntax.tree import WORDS, SentenceTree
 
-__all__ = ["Draft", "of_clause", "of_noun"]
-
 _TIME_PREPOSITIONS: Final = WORDS["time_prepositions"]
 _TIME_OR_ORDER: Final = frozenset(("before", "after", "as"))
 _PLACE_PREPOSITIONS: Final = WORDS["place_prepositions"]

@@ -28,8 +28,6 @@ from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
-__all__ = ["fact_drafts"]
-
 _OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from"))
 """Prepositions between a role and whose role it is: "engineer at BMW"."""
 

@@ -13,17 +13,6 @@ from spacy.symbols import AUX
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
-__all__ = [
-    "ATTITUDES",
-    "ATTITUDE_NOUNS",
-    "QUESTION",
-    "REPORTING",
-    "infinitive_modality",
-    "is_negated",
-    "negation_words",
-    "own_modality",
-]
-
 QUESTION: Final = "question"
 """The modality of what a question asks."""
 

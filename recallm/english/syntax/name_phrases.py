@@ -20,8 +20,6 @@ from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import Mark
 
-__all__ = ["mend_names", "name_around"]
-
 _MISTAKEN: Final = frozenset((ADJ, ADV, NOUN, VERB, X))
 """Tags that names get by mistake."""
 

@@ -10,15 +10,6 @@ from spacy.symbols import ADJ
 from recallm.english.syntax.clause_parts import Clause
 from recallm.english.syntax.tree import SentenceTree
 
-__all__ = [
-    "adjective_phrase",
-    "adjunct_phrase",
-    "clause_phrase",
-    "noun_phrase",
-    "predicate_phrase",
-    "subject_phrase",
-]
-
 # Relations of Universal Dependencies that belong to no phrase of that kind.
 # fmt: off
 _NOT_IN_NOUN_PHRASE: Final = frozenset((

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from recallm.english.pipeline import TaggedText, Tree
     from recallm.english.words import Word
 
-__all__ = ["LONGEST_PHRASE", "WORDS", "SentenceTree"]
-
 WORDS: Final[dict[str, frozenset[str]]] = {
     name: frozenset(words.split())
     for name, words in tomllib.loads(

@@ -22,8 +22,6 @@ from recallm.model import Adjunct, ConceptMention, OpenTriplet
 if TYPE_CHECKING:
     from recallm.english.pipeline import TaggedText
 
-__all__ = ["ConceptAt", "drafts", "triplets_and_facts", "written"]
-
 ConceptAt = Callable[[int], ConceptMention | None]
 """The concept that a token of a text stands for, pronouns resolved; None if it stands for none."""
 

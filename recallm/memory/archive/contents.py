@@ -16,8 +16,6 @@ from recallm.memory.archive.records import LAST_T, SUMMARY, UPDATE, fields, viol
 from recallm.memory.archive.strict_json import FORMAT, json_lines, write_line
 from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, Reference, Summary
 
-__all__ = ["VERSION", "read_archive", "write_archive"]
-
 VERSION = 2
 """Version 1 had no references and no propositions; it is read like any other."""
 

@@ -24,8 +24,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["open_for_reading", "open_for_writing"]
-
 
 @contextmanager
 def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:

@@ -38,8 +38,6 @@ from recallm.model import (
     is_message,
 )
 
-__all__ = ["LAST_T", "SUMMARY", "UPDATE", "fields", "violation"]
-
 LAST_T = 1 << 31
 """The greatest t_index of an archive. Every store has room for as many updates again."""
 

@@ -11,16 +11,6 @@ from typing import IO, Any
 
 from recallm.errors import ArchiveError, InvalidInputError
 
-__all__ = [
-    "FORMAT",
-    "LONGEST_HEADER",
-    "escaped_for_terminals",
-    "is_header",
-    "json_lines",
-    "read_json",
-    "write_line",
-]
-
 FORMAT = "recallm-archive"
 
 LONGEST_HEADER = 65_536

@@ -21,8 +21,6 @@ from recallm.recall.predicates.similarity import RelationVectors, SimilarRelatio
 from recallm.recall.results import chronological
 from recallm.stores.base import GraphReader
 
-__all__ = ["Conditions", "FactReading", "Found", "PerVocabulary", "Vocabulary", "end_key"]
-
 _SPELLINGS = 1000
 """Entities that stand on one concept and are read."""
 

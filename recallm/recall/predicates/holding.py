@@ -24,8 +24,6 @@ from typing import Literal, NamedTuple, TypeAlias
 from recallm.model import TripletEvidence
 from recallm.recall.results import chronological
 
-__all__ = ["Claim", "Ending", "GroupKey", "Holding", "Side", "Span", "group_key", "holding"]
-
 Side: TypeAlias = Literal["subject", "object"]
 """The end of which a single-valued relation has one: "subject", where a subject has one object
 (works for); "object", where an object has one subject (capital of)."""

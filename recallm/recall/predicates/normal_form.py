@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["PredicateName", "PredicateNames", "relation_words"]
-
 _CACHED = 1 << 14
 """Predicates whose names are remembered."""
 

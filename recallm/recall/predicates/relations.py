@@ -13,15 +13,6 @@ from recallm.ground import checks
 from recallm.recall.predicates.holding import Side
 from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
 
-__all__ = [
-    "Relations",
-    "ShippedWords",
-    "phrasings_in_sentences",
-    "shipped_events",
-    "shipped_relations",
-    "shipped_words",
-]
-
 
 class _Known(NamedTuple):
     """A relation of the table: its key, and the end of which it has one (None: of neither)."""

@@ -25,8 +25,6 @@ from recallm.recall.predicates.normal_form import relation_words
 from recallm.recall.predicates.relations import Relations, shipped_words
 from recallm.recall.ranking.meaning import word_vectors
 
-__all__ = ["RelationVectors", "SimilarRelations", "name_similarity"]
-
 Rows = npt.NDArray[np.float32]
 
 _WORDS = shipped_words()

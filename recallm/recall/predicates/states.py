@@ -17,8 +17,6 @@ from typing import NamedTuple
 from recallm.recall.predicates.normal_form import relation_words
 from recallm.recall.predicates.relations import phrasings_in_sentences
 
-__all__ = ["SOMEBODY", "SPEAKER", "StatedRelation", "stated_relations"]
-
 SPEAKER = "I"
 """The subject "I" or "we"."""
 SOMEBODY = "they"

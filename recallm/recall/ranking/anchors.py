@@ -30,8 +30,6 @@ from recallm.recall.ranking.succession import (
     tell_changes,
 )
 
-__all__ = ["anchor_signals"]
-
 _LEAST_HELD = 0.5
 """Share of the anchor's stems, weighted by rarity, from which a statement tells the anchor."""
 

@@ -29,18 +29,6 @@ from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import PREFIX, chronological, context_lines, lined_text, makes_lines
 
-__all__ = [
-    "Budget",
-    "EqualSentences",
-    "SentenceKey",
-    "context_text",
-    "fit_by_worth",
-    "fit_in_order",
-    "fitting_number",
-    "limit_of",
-    "wanted_statements",
-]
-
 _SHORTEST_LINE = 5
 """Tokens of a short statement, to estimate how many statements a budget may hold."""
 

@@ -29,8 +29,6 @@ from recallm.model import (
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.stem_counts import Floats, Keys, StatementStems, StemCounts
 
-__all__ = ["Activation", "Candidates", "GraphFact", "TripletIds", "activate"]
-
 TripletIds: TypeAlias = tuple[str, str, str]
 """The exact ids of a triplet: subject, predicate, object."""
 

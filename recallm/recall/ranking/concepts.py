@@ -12,8 +12,6 @@ from recallm.model import Question, StoredStatement, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import Floats, Keys, weighted_sums
 
-__all__ = ["NAME_KINDS", "named_share", "names_asked_for", "trait_signals"]
-
 NAME_KINDS = ("name", "entity")
 """The kinds of concepts that are names."""
 

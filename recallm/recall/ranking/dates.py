@@ -16,8 +16,6 @@ from recallm.model import TemporalReading, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import Floats
 
-__all__ = ["date_nearness", "date_overlap", "date_signal", "lies_in", "with_date_rules"]
-
 _ELSEWHERE = 0.3
 """Factor on ``date`` if a statement mentions dates, but none that the question names."""
 

@@ -33,8 +33,6 @@ from recallm.recall.results import (
     context_lines,
 )
 
-__all__ = ["EntityStatements", "NearStatement", "ement_context", "nearest_context"]
-
 _EQUALS = EqualSentences()
 
 

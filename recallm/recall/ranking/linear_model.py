@@ -38,8 +38,6 @@ from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-__all__ = ["RankedStatements", "context_of_statements", "rank", "rank_measured"]
-
 _REPETITION_WORTH = 0.7
 """Factor on a statement's worth for each time that earlier statements gave all its names."""
 

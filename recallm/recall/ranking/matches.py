@@ -18,8 +18,6 @@ from recallm.ground.untrusted_text import listed_name
 from recallm.model import StoredStatement
 from recallm.recall.ranking.budget import Budget, EqualSentences, SentenceKey, fitting_number
 
-__all__ = ["Match", "Matches"]
-
 _MOST_NAMES = 50
 """Names in the line at most, however great the budget is."""
 

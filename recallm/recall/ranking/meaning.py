@@ -30,16 +30,6 @@ from recallm.recall.ranking.stem_counts import (
 )
 from recallm.vectors import decode
 
-__all__ = [
-    "DATA",
-    "mean_vectors",
-    "meaning_signals",
-    "related_stems",
-    "relatedness",
-    "similar_in_topic",
-    "word_vectors",
-]
-
 DATA = Path(__file__).parent / "data" / "words.npz"
 
 _UNRELATED_COSINE = 0.4

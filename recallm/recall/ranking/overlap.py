@@ -21,8 +21,6 @@ from recallm.recall.ranking.stem_counts import (
     weighted_sums,
 )
 
-__all__ = ["overlap_signals"]
-
 _REACH = 3
 """How many statements before and after count as near in a passage."""
 

@@ -19,8 +19,6 @@ from recallm.recall.ranking.candidates import GraphFact
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
-__all__ = ["PARAGRAPH_SEPARATOR", "context_of_concepts", "ranked_concepts", "symbolically_revised"]
-
 PARAGRAPH_SEPARATOR = "\n\n"
 """Between the contexts of two concepts."""
 

@@ -8,8 +8,6 @@ from recallm.ground.untrusted_text import one_line
 from recallm.model import Passage, StoredStatement
 from recallm.recall.ranking.linear_model import RankedStatements
 
-__all__ = ["passage_scores", "possible_exact_passages"]
-
 
 def passage_scores(
     ranked: RankedStatements, question: str, first_passages: Mapping[str, Passage]

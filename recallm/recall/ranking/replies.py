@@ -25,8 +25,6 @@ from typing import NamedTuple
 from recallm.model import StoredStatement, Trait, content_terms
 from recallm.recall.ranking.candidates import Candidates
 
-__all__ = ["WORDS", "Placed", "is_small_talk", "placed", "tells_change"]
-
 _REACH = 8
 """An answer stands at most this many statements behind its question."""
 

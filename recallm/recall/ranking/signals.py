@@ -29,8 +29,6 @@ from recallm.recall.ranking.overlap import overlap_signals
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.ranking.succession import newest, succession_signals
 
-__all__ = ["DATA", "SIGNALS", "WeightTables", "Weights", "load_tables", "measure"]
-
 SIGNALS: Mapping[str, str] = MappingProxyType(
     {
         "passage": "rarity-weighted share of the question's stems near it and before its passage",

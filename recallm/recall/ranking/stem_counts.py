@@ -20,25 +20,6 @@ from numpy.typing import NDArray
 
 from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings, Sizes
 
-__all__ = [
-    "NEAR_PASSAGES",
-    "Floats",
-    "Keys",
-    "PostingCounts",
-    "StatementStems",
-    "StemCounts",
-    "as_shares",
-    "matrix_product",
-    "rarity",
-    "rarity_of",
-    "saturated",
-    "session_rarity",
-    "session_scores",
-    "sorted_distinct",
-    "t_indexes_of",
-    "weighted_sums",
-]
-
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
 

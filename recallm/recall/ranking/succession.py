@@ -31,16 +31,6 @@ from recallm.recall.ranking.replies import tells_change
 from recallm.recall.ranking.stem_counts import Floats, matrix_product, sorted_distinct
 from recallm.recall.results import have_timestamps
 
-__all__ = [
-    "IN_CONVERSATION",
-    "moments_of",
-    "newest",
-    "rare_stems",
-    "relative_matches",
-    "succession_signals",
-    "tell_changes",
-]
-
 _NEWEST = 15.0
 """Number of later statements at which ``newest`` has fallen to 1/e in a conversation: the paper's
 temporal window."""

@@ -43,8 +43,6 @@ from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-__all__ = ["FETCHED", "read_candidates", "states_of"]
-
 FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
 as many where the nearest by embedding come beside them."""

@@ -42,8 +42,6 @@ from recallm.recall.retrieval.relations import (
 )
 from recallm.stores.base import GraphReader
 
-__all__ = ["NO_FACTS", "FactPattern", "FactReader", "ReadFacts", "outdated_statements"]
-
 _OF_RELATIONS = 64
 """Newest pieces of evidence read of the asked relations, at each end."""
 

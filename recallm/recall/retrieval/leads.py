@@ -36,8 +36,6 @@ from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.nearest import EmbeddedQuestion
 from recallm.stores.base import GraphReader
 
-__all__ = ["Leads", "read_leads", "related_stems_of", "statements_of_related_stems"]
-
 _MENTIONS = 2
 """Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
 mentions each of them, as its speaker or by "you" and "we"."""

@@ -23,8 +23,6 @@ from recallm.recall.retrieval.fact_candidates import FactPattern
 from recallm.recall.retrieval.relations import essential_names
 from recallm.stores.base import GraphReader
 
-__all__ = ["all_matches"]
-
 _RELATED_STEMS = 6
 """Related stems that count as each of the question's."""
 

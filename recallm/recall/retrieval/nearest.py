@@ -14,8 +14,6 @@ from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.stores.base import GraphReader
 
-__all__ = ["EmbeddedQuestion", "meets", "read_entity_statements", "read_nearest"]
-
 _FIRST_FETCH = 32
 """The least number of nearest statements in the first fetch. Each further fetch asks for four times
 as many."""

@@ -24,15 +24,6 @@ from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.stores.base import GraphReader
 
-__all__ = [
-    "AskedRelation",
-    "RelationIndex",
-    "RelationIndexes",
-    "essential_names",
-    "is_part_of_any",
-    "named_entities",
-]
-
 _RELATED_STEMS = 6
 """Related stems that are looked up for each of the question's."""
 

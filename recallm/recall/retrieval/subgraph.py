@@ -19,8 +19,6 @@ from recallm.english.dating import asked_dates
 from recallm.model import ConceptRow, Filter, Question, Relation
 from recallm.stores.base import GraphReader
 
-__all__ = ["RELATIONS_FOLLOWED", "QuestionWindow", "question_window", "read_subgraph"]
-
 RELATIONS_FOLLOWED = 256
 """Newest relations of one concept that the search follows. It bounds hubs; older relations seldom
 lead into the temporal window."""

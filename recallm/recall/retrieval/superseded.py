@@ -20,8 +20,6 @@ from recallm.recall.retrieval.fact_candidates import outdated_statements
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-__all__ = ["superseded_statements"]
-
 _NEWEST = 256
 """The newest statements of a concept, among which later ones are looked for."""
 

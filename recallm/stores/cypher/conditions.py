@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-__all__ = ["spelled"]
-
 
 def _shown(variable: LiteralString) -> LiteralString:
     """That the update to which a node or relationship belongs is not hidden but by its t."""

@@ -13,8 +13,6 @@ from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.semantics.writing import pairs_of
 
-__all__ = ["Added", "columns_of", "postings_of", "predicates_of"]
-
 Columns = dict[str, list[Any]]
 """Rows by column; a column of nulls alone is left out."""
 

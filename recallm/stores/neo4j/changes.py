@@ -36,8 +36,6 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.semantics.sessions import stored_session_key
 
-__all__ = ["write_changes"]
-
 
 class _Write(Protocol):
     """Runs a query in the namespace."""

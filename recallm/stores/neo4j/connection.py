@@ -42,8 +42,6 @@ from recallm.stores.neo4j.transaction import (
     WriteStamp,
 )
 
-__all__ = ["Connection"]
-
 Result = TypeVar("Result")
 
 _WORK_LIMITS: Final = (20.0, 160.0, 1280.0)

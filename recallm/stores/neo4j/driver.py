@@ -15,8 +15,6 @@ from neo4j.exceptions import ConfigurationError
 
 from recallm.errors import InvalidInputError
 
-__all__ = ["bookmark_manager", "bookmark_text", "not_a_bookmark", "open_driver"]
-
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
 

@@ -29,8 +29,6 @@ from recallm.errors import (
     StoreUnavailableError,
 )
 
-__all__ = ["has_code", "is_lost", "is_passing", "ran_out_of_time", "translated"]
-
 _ENDED: Final = (
     ".LockClientStopped",
     ".Terminated",

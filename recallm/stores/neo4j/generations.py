@@ -29,8 +29,6 @@ from recallm.stores.semantics import archiving
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.rows import Opened
 
-__all__ = ["Purger", "purge", "restore"]
-
 _AT_ONCE = 5000
 """Rows that one transaction deletes."""
 

@@ -21,8 +21,6 @@ from recallm.ground.forking import new_lock
 from recallm.model import PreparedUpdate
 from recallm.stores.base import Applied
 
-__all__ = ["Groups"]
-
 _ROOM: Final = 256
 """Updates in a group at most, but for a call that has more by itself."""
 _PATIENCE: Final = 2.0

@@ -24,8 +24,6 @@ from typing import Any, Final, LiteralString
 from recallm.stores.base import GraphReader
 from recallm.stores.neo4j.transaction import Row, row_of
 
-__all__ = ["Answers", "Ask", "UnansweredError", "complete_rows", "results_of"]
-
 _PREFIXES: Final[tuple[LiteralString, ...]] = (
     "a_", "b_", "c_", "d_", "e_", "f_", "g_", "h_",
     "i_", "j_", "k_", "l_", "m_", "n_", "o_", "p_",

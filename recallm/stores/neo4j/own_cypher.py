@@ -31,8 +31,6 @@ from recallm.stores.neo4j.failures import ran_out_of_time
 from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.neo4j.values import key_of
 
-__all__ = ["CYPHER_SCHEMA", "run_own_cypher"]
-
 _MOST_ROWS = 10_000
 _REFUSED: Final = {
     "AdministrationCommand": "administration",

@@ -66,8 +66,6 @@ from recallm.stores.neo4j.values import (
 from recallm.stores.semantics.sessions import session_of_row
 from recallm.stores.timestamps import from_microseconds, microseconds
 
-__all__ = ["Neo4jReader"]
-
 Result = TypeVar("Result")
 
 _EVERY = Filter()

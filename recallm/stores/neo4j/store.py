@@ -25,8 +25,6 @@ from recallm.stores.neo4j.unlocked import UnlockedRows
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import DryRun, forget
 
-__all__ = ["Neo4jStore"]
-
 _ALL = Horizon()
 _RETRY_TIME = 15.0
 

@@ -29,8 +29,6 @@ from recallm.stores.neo4j.values import (
 from recallm.stores.semantics.archiving import dump_records, in_dump_order
 from recallm.stores.semantics.sessions import session_key_of
 
-__all__ = ["dump", "stored_updates"]
-
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
     COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s {

@@ -26,8 +26,6 @@ from recallm.stores.neo4j.values import fresh_rows, item_key, key_of, keys_of, m
 from recallm.stores.semantics.rows import Changes, Keys, Opened, Totals
 from recallm.stores.semantics.writing import keys_of as keys_of_updates
 
-__all__ = ["UnlockedRows"]
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 

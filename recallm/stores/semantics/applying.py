@@ -43,8 +43,6 @@ from recallm.stores.semantics.sessions import (
 )
 from recallm.stores.semantics.writing import UpdateWriter
 
-__all__ = ["amend", "apply_updates", "pin_vectors_of"]
-
 
 def apply_updates(
     rows: Rows, updates: Sequence[PreparedUpdate], *, now: datetime | None = None

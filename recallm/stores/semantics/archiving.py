@@ -13,8 +13,6 @@ from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import restored_with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
 
-__all__ = ["PORTION", "dump_records", "in_dump_order", "restore_records", "size_of"]
-
 _PAGE = 500
 """Updates that a dump reads at a time."""
 PORTION = 4000

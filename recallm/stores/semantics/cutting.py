@@ -11,8 +11,6 @@ from typing import Any
 
 from recallm.model import ElementKey, PreparedUpdate, TripletUpsert
 
-__all__ = ["cut", "redact", "without_concept", "without_elements", "without_entries"]
-
 
 def redact(
     text: str,

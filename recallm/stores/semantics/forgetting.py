@@ -51,8 +51,6 @@ from recallm.stores.semantics.writing import (
     write_counted_concepts,
 )
 
-__all__ = ["DryRun", "forget", "forget_updates"]
-
 _CHUNK = 500
 """Updates whose rows are held in memory at a time."""
 

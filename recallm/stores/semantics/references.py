@@ -26,8 +26,6 @@ from recallm.model import (
     readable_term,
 )
 
-__all__ = ["antecedents", "spelled", "without_mentions"]
-
 
 def spelled(update: PreparedUpdate) -> set[str]:
     """The names of the concepts that an update's statements spell."""

@@ -28,8 +28,6 @@ from recallm.stores.sqlite.lookup import Queries, fetch_from
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.timestamps import microseconds, timestamp_text
 
-__all__ = ["RowNumbers", "write_changes"]
-
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
 _Statements = list[tuple[int, int, ExtractedStatement]]

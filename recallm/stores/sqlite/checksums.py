@@ -19,8 +19,6 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, LiteralString, TypeVar
 
-__all__ = ["check_ascending", "column", "register", "vector_column", "verified", "verified_vectors"]
-
 _BETWEEN = "\x1f"
 
 _Key = TypeVar("_Key")

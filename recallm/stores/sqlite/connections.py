@@ -23,8 +23,6 @@ from recallm.errors import ClosedError, RecallMError, StoreBusyError
 from recallm.ground import forking
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 
-__all__ = ["Connections", "ReadConnection", "Snapshot", "connect", "transact"]
-
 _CACHE_KIB = 16_384
 
 Row = tuple[Any, ...]

@@ -23,8 +23,6 @@ from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.lineage import begin
 
-__all__ = ["back_up", "restore_file"]
-
 _TIMEOUT = 30.0
 
 

@@ -24,8 +24,6 @@ from pathlib import Path
 from recallm.stores.open_files import OpenFile
 from recallm.stores.sqlite.lineage import advance
 
-__all__ = ["erase_deleted", "is_erasure_due", "note_erasure_due"]
-
 _HEADER = struct.Struct(">BHHH")
 """Of a B-tree page: its kind, its first free block, the number of cells, where the cells begin."""
 

@@ -13,8 +13,6 @@ from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
-__all__ = ["read_entities_by_words", "read_predicates", "read_triplet_evidence"]
-
 _IDS: LiteralString = "(SELECT number FROM element WHERE ns = :ns AND id IN {list})"
 _VISIBLE_END: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = x.ns AND element = x.{end}{visible})"

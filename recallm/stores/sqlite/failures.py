@@ -18,8 +18,6 @@ from recallm.errors import (
     StoreReadOnlyError,
 )
 
-__all__ = ["DRIVER_ERRORS", "busy", "damage", "guarded", "is_busy", "is_full", "translated"]
-
 DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """The errors of the driver. UnicodeDecodeError: SQLite's message about damaged text need not be
 UTF-8."""

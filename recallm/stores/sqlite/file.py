@@ -25,8 +25,6 @@ from recallm.stores.sqlite.identity import FileIdentity, log_path
 from recallm.stores.sqlite.lineage import advance, check_belongs, is_bare
 from recallm.stores.sqlite.schema import check_schema, create_schema_if_empty, is_empty_file
 
-__all__ = ["FileConnections"]
-
 _HEADER_BYTES = 512
 
 _IDLE_READERS = 4

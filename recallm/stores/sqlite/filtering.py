@@ -21,8 +21,6 @@ from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import microseconds
 
-__all__ = ["FilterSql", "NewestRows", "likely_condition"]
-
 FEW = 1_000
 """The most passages that are found by an index first."""
 

@@ -13,8 +13,6 @@ from pathlib import Path
 from recallm.errors import StoreUnavailableError
 from recallm.stores.open_files import OpenFile, node_of
 
-__all__ = ["FileIdentity", "log_path"]
-
 
 def log_path(path: Path) -> Path:
     """The path of the write-ahead log of the database at ``path``."""

@@ -23,8 +23,6 @@ from recallm.errors import StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.open_files import OpenFile
 
-__all__ = ["APPLICATION_ID", "advance", "begin", "check_belongs", "is_bare", "schema_version"]
-
 APPLICATION_ID = 0x52634C4D  # "RcLM"
 
 _NUMBERS = 1 << 23

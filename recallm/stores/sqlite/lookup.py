@@ -10,8 +10,6 @@ from typing import Any, LiteralString
 from recallm.stores.sqlite.checksums import verified
 from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS
 
-__all__ = ["PAIRS", "Fetch", "Queries", "columns", "fetch_from"]
-
 Fetch = Callable[[LiteralString, Any], list[tuple[Any, ...]]]
 """Runs a query with its parameters and returns all its rows."""
 

@@ -12,8 +12,6 @@ from recallm.stores.sqlite.checksums import register
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.schema import create_schema
 
-__all__ = ["MemoryConnections"]
-
 _T = TypeVar("_T")
 
 

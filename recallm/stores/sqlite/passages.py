@@ -16,15 +16,6 @@ from recallm.stores.sqlite.schema import MAX_T
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
-__all__ = [
-    "passage_fields",
-    "read_open_session",
-    "read_passages",
-    "read_paths",
-    "read_sessions",
-    "read_t_indexes",
-]
-
 _EVERY_PASSAGE = Filter()
 _SESSION_KEYS: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND id IN {list}"
 

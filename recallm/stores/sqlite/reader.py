@@ -52,8 +52,6 @@ from recallm.stores.sqlite.totals import read_concepts, read_sizes, read_stats
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import unpack_timestamp
 
-__all__ = ["SQLiteReader"]
-
 _EVERY_PASSAGE = Filter()
 
 _BESIDE: LiteralString = (

@@ -15,8 +15,6 @@ from recallm.model import Relation
 from recallm.stores.sqlite.lookup import PAIRS
 from recallm.stores.sqlite.view import View
 
-__all__ = ["read_relations"]
-
 _FEW_AT_LEAST = 64
 """Neighbours that are always read, rather than asked for one by one."""
 

@@ -43,8 +43,6 @@ from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
-__all__ = ["SQLiteRows", "has_expired"]
-
 _LATEST_T = 1 << 42
 """No t comes after it; shifted to a key it still fits into an integer of SQLite."""
 

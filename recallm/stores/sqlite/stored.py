@@ -28,8 +28,6 @@ from recallm.stores.sqlite.lookup import Queries, columns
 from recallm.stores.sqlite.passages import passage_fields
 from recallm.stores.sqlite.totals import read_summary
 
-__all__ = ["page_of_updates", "stored_summaries", "stored_updates"]
-
 _AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:listed))"
 """The condition on ``passage`` that an update is listed."""
 

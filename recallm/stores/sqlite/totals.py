@@ -25,15 +25,6 @@ from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.view import TOUCHED, View
 
-__all__ = [
-    "context_version",
-    "count_touches",
-    "read_concepts",
-    "read_sizes",
-    "read_stats",
-    "read_summary",
-]
-
 _TOUCHES: LiteralString = (
     "WITH touch (concept, at, entity) AS ("
     " SELECT c.name, at, NULL FROM concept c CROSS JOIN mention m"

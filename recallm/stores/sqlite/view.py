@@ -21,8 +21,6 @@ from recallm.stores.sqlite.lookup import Queries, columns
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, MAX_T
 from recallm.stores.timestamps import microseconds
 
-__all__ = ["TOUCHED", "View"]
-
 _NAMESPACE: LiteralString = (
     "SELECT model, origin, revision, vector_sizes, vocabulary,"
     " EXISTS (SELECT 1 FROM passage INDEXED BY passage_expires"

@@ -22,8 +22,6 @@ from tests.store_suite.topics.base import (
     summary,
 )
 
-__all__ = ["ArchivingTests"]
-
 
 def _filled(store: GraphStore, namespace: str) -> None:
     """Something of everything, with gaps, cuts, and evidence that outlived other evidence."""

@@ -21,8 +21,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, vector
 from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, forget
 
-__all__ = ["EmbeddingTests"]
-
 _ONE, _TWO, _THREE = (statement_key(t, 0) for t in (1, 2, 3))
 
 

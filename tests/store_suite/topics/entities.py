@@ -12,8 +12,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import StoreTests, apply_each, delete_graph, forget, snapshot_of
 
-__all__ = ["EntityTests"]
-
 
 def _graph_only(*entities: object, triplets: tuple[object, ...] = ()) -> PreparedUpdate:
     return PreparedUpdate(id="", text=None, entities=entities, triplets=triplets)  # type: ignore[arg-type]

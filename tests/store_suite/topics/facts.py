@@ -20,8 +20,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, delete_graph, forget
 
-__all__ = ["FactTests"]
-
 
 def _graph(*entities: object, triplets: tuple[object, ...] = (), id: str = "") -> PreparedUpdate:
     return PreparedUpdate(id=id, text=None, entities=entities, triplets=triplets)  # type: ignore[arg-type]

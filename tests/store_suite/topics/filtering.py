@@ -9,8 +9,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import prepared
 from tests.store_suite.topics.base import StoreTests, apply_each, at
 
-__all__ = ["FilteringTests"]
-
 _VALUES: list[Any] = [
     1,
     1.0,

@@ -37,8 +37,6 @@ from tests.store_suite.topics.base import (
     summary,
 )
 
-__all__ = ["ForgettingTests"]
-
 
 def _story() -> list[PreparedUpdate]:
     return [

@@ -7,8 +7,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared
 from tests.store_suite.topics.base import StoreTests, apply_each, revise
 
-__all__ = ["GraphTests"]
-
 
 class GraphTests(StoreTests):
     """The temporal graph that updates build."""

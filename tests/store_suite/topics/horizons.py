@@ -33,8 +33,6 @@ from tests.store_suite.topics.base import (
     summaries,
 )
 
-__all__ = ["HorizonTests"]
-
 
 def _story() -> list[PreparedUpdate]:
     """Updates whose timestamps come late, early, or not at all."""

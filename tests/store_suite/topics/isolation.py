@@ -34,8 +34,6 @@ from tests.store_suite.topics.base import (
     summary,
 )
 
-__all__ = ["IsolationTests"]
-
 _STRANGE = (
     "'; DROP TABLE statement; -- \" OR 1=1 -- ') DETACH DELETE n //",
     "`n`.id = $id {a: 1} 100% _under_ *star* ?mark? back\\slash \\u0041 \\x00",

@@ -24,8 +24,6 @@ from tests.store_suite.topics.base import (
     snapshot_of,
 )
 
-__all__ = ["ItemTests"]
-
 _STRANGE = ["", "b.c", "'\"\\", "e\u0301", *"a*%_\x1f\x1e\x00é😀\uffff"]
 
 

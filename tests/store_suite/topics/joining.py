@@ -33,8 +33,6 @@ from tests.store_suite.topics.base import (
     summaries,
 )
 
-__all__ = ["JoiningTests"]
-
 _ANN, _BO, _CY = entity("ann", "Ann"), entity("bo", "Bo"), entity("cy", "Cy")
 
 

@@ -16,8 +16,6 @@ from tests.store_suite.topics.base import (
     snapshot_of,
 )
 
-__all__ = ["PropertyTests"]
-
 
 def _told(properties: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """The entity e and a triplet of it, both with these properties."""

@@ -31,8 +31,6 @@ from tests.store_suite.topics.base import (
     summaries,
 )
 
-__all__ = ["ReadingTests"]
-
 
 class ReadingTests(StoreTests):
     """What readers give back of what updates brought."""

@@ -32,8 +32,6 @@ from tests.store_suite.topics.base import (
     summary,
 )
 
-__all__ = ["ReferenceTests"]
-
 
 def _proposition(
     position: int, start: int, end: int, text: str | None, *concepts: str

@@ -18,8 +18,6 @@ from tests.store_suite.topics.base import (
     summaries,
 )
 
-__all__ = ["ReplacingTests"]
-
 
 class ReplacingTests(StoreTests):
     """A passage whose text has changed."""

@@ -17,8 +17,6 @@ from tests.store_suite.topics.base import (
     summary,
 )
 
-__all__ = ["RevisingTests"]
-
 
 def _version(store: GraphStore, namespace: str, concept: str = "ann") -> ContextVersion:
     with store.reader(namespace, Horizon()) as reader:

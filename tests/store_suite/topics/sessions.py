@@ -19,8 +19,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import prepared
 from tests.store_suite.topics.base import StoreTests, apply_each, at
 
-__all__ = ["SessionTests"]
-
 _T = 20
 """No test here writes as many updates."""
 

@@ -10,8 +10,6 @@ from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, delete_graph, forget
 
-__all__ = ["VectorTests"]
-
 
 def _graph(*entities: EntityUpsert) -> PreparedUpdate:
     return PreparedUpdate(id="", text=None, entities=entities)

@@ -12,8 +12,6 @@ from recallm.stores.base import Applied, GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import StoreTests, apply_each, find_passage, forget, snapshot_of
 
-__all__ = ["WritingTests"]
-
 
 class WritingTests(StoreTests):
     """``GraphStore.apply``."""
