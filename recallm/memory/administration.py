@@ -11,7 +11,7 @@ from recallm.memory.archive import open_for_reading, open_for_writing, read_arch
 from recallm.memory.open_namespace import OpenNamespace, shown_progress
 from recallm.model import PreparedUpdate, Summary
 from recallm.recall.results import Receipt
-from recallm.stores.base import CheckedStore, GraphReader, shard_of
+from recallm.stores.base import CheckedStore, GraphReader
 
 
 class Administration:
@@ -25,7 +25,7 @@ class Administration:
         those who administer a store, not for its users. Of several stores (``store=`` as a
         function), those of the stores that this memory has opened."""
         self._namespace.check_open()
-        return tuple(self._namespace.store.namespaces())
+        return tuple(self._namespace.stores.namespaces())
 
     def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
         """What is wrong with this namespace, a line each; nothing, where all is well. All that
@@ -41,7 +41,7 @@ class Administration:
         self._namespace.check_open()
         found: list[str] = []
         try:
-            store = shard_of(self._namespace.store, self._namespace.name)
+            store = self._namespace.store
             if structure and isinstance(store, CheckedStore):
                 found += store.problems()
             with self._namespace.reader() as reader:

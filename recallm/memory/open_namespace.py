@@ -13,7 +13,7 @@ from tqdm import tqdm
 from recallm.errors import ClosedError
 from recallm.ground import checks
 from recallm.model import Horizon, Moment
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphReader, GraphStore, store_of
 
 T = TypeVar("T")
 
@@ -51,14 +51,21 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenNamespace:
-    """One namespace of a store. ``concept_name`` gives the name of the concept that a label spells.
-    ``clock`` gives the present, aware."""
+    """One namespace of the memory's ``stores``: of one store, or of several that ``ShardedStore``
+    joins. ``concept_name`` gives the name of the concept that a label spells. ``clock`` gives the
+    present, aware."""
 
-    store: GraphStore
+    stores: GraphStore
     name: str
     concept_name: Callable[[str], str]
     clock: Callable[[], datetime]
     life: Life
+
+    @property
+    def store(self) -> GraphStore:
+        """The store in which the namespace lives. Ask this store which optional protocols of
+        ``recallm.stores.base`` it has."""
+        return store_of(self.stores, self.name)
 
     def check_open(self) -> None:
         """Raise ``ClosedError`` where the memory is closed."""

@@ -31,7 +31,7 @@ from recallm.recall.ranking.signals import load_tables
 from recallm.recall.recalling import check_ranking
 from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
-from recallm.stores.base import ClusterStore, shard_of
+from recallm.stores.base import ClusterStore
 from recallm.stores.opening import StoreTarget, open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
@@ -180,7 +180,7 @@ class RecallM:
         self._assemble(
             _Parts(
                 opened=OpenNamespace(
-                    store=opened,
+                    stores=opened,
                     name=namespace,
                     concept_name=extractor.concept_name,
                     clock=present,
@@ -262,9 +262,7 @@ class RecallM:
         """Entities and triplets by exact id."""
         self._opened.check_open()
         opened = self._opened
-        return MemoryGraph(
-            shard_of(opened.store, opened.name), opened.name, opened.concept_name, opened.clock
-        )
+        return MemoryGraph(opened.store, opened.name, opened.concept_name, opened.clock)
 
     @property
     def items(self) -> MemoryItems:
@@ -339,7 +337,7 @@ class RecallM:
         server, opened with ``bookmark=``, reads no earlier state. None for a store without
         bookmarks: a file shows every process the latest state."""
         self._opened.check_open()
-        store = shard_of(self._opened.store, self._opened.name)
+        store = self._opened.store
         return store.bookmark if isinstance(store, ClusterStore) else None
 
     def now(self) -> datetime:
@@ -385,7 +383,7 @@ class RecallM:
     def __repr__(self) -> str:
         state = " closed" if self._opened.life.is_closed else ""
         kind = type(self).__name__
-        return f"<{kind}{state} namespace={self.namespace!r} store={self._opened.store!r}>"
+        return f"<{kind}{state} namespace={self.namespace!r} store={self._opened.stores!r}>"
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

@@ -383,22 +383,21 @@ class GraphStore(Protocol):
         """Release connections and files; a second call does nothing."""
 
 
-# What a store may do beyond ``GraphStore``. Ask ``shard_of(store, namespace)`` whether it is one of
-# these: a store that is spread over others does nothing by itself.
+# What a store may do beyond ``GraphStore``.
 
 
 @runtime_checkable
 class SpreadStore(Protocol):
-    """A store whose namespaces live in other stores."""
+    """A store whose namespaces live in other stores: ``store_of`` says in which."""
 
     def shard(self, namespace: str) -> GraphStore:
         """The store where ``namespace`` lives."""
         ...
 
 
-def shard_of(store: GraphStore, namespace: str) -> GraphStore:
-    """The store where ``namespace`` lives: a shard, or ``store`` itself."""
-    return store.shard(namespace) if isinstance(store, SpreadStore) else store
+def store_of(stores: GraphStore, namespace: str) -> GraphStore:
+    """The store where ``namespace`` lives: a shard, or ``stores`` itself."""
+    return stores.shard(namespace) if isinstance(stores, SpreadStore) else stores
 
 
 @runtime_checkable
