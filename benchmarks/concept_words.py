@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from benchmarks.report import report
 from recallm import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 
 SHORT_SENTENCES = Path(__file__).with_name("short_sentences.txt")
 _BRACKETED = re.compile(r"\[([^\]]+)\]")

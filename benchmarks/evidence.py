@@ -13,8 +13,9 @@ from datetime import date
 from benchmarks.corpora import Asked
 from benchmarks.rankers import Found
 from recallm import RecallConfig
-from recallm.english import Extractor, stem
 from recallm.english.dating import named_dates
+from recallm.english.extractor import Extractor
+from recallm.english.stems import stem
 from recallm.model import content_terms
 
 _WORD = re.compile(r"\w+")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -50,6 +52,14 @@ def memory() -> Iterator[RecallM]:
 
 def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
     return [it.text for it in memory.recall(question, **arguments).statements]
+
+
+@pytest.mark.slow
+def test_an_import_loads_no_pipeline() -> None:
+    """spaCy takes longer to import than all of recallm: it waits until a memory is opened."""
+    loaded = "import sys, recallm; print(sorted({'spacy', 'thinc', 'chromadb'} & set(sys.modules)))"
+    shown = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    assert (shown.stdout, shown.stderr) == ("[]\n", "")
 
 
 class TestUpdate:

@@ -16,7 +16,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english import Lexicon, Mark, Word, asked_traits, stem, word_set
+from recallm.english.questions import asked_traits
+from recallm.english.stems import stem
+from recallm.english.word_lists import word_set
+from recallm.english.words import Lexicon, Mark, Word
 from recallm.model import Trait
 
 Floats = NDArray[np.float64]

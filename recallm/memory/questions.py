@@ -21,7 +21,7 @@ from recallm.stores.base import GraphReader
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
-    from recallm.english import Extractor
+    from recallm.english.extractor import Extractor
 
 
 @knows_its_arguments

@@ -38,7 +38,7 @@ from recallm.vectors.arguments import checked_embedding, checked_index, open_ind
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
-    from recallm.english import Extractor
+    from recallm.english.extractor import Extractor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ class RecallM:
             )
         chroma = checked_index(vector_index, store)
         # spaCy takes half a second to import; `import recallm` must not wait for it.
-        from recallm.english import Extractor
+        from recallm.english.extractor import Extractor
 
         extractor = Extractor(config, propositions)
         if config.spacy_model is not None:

@@ -44,7 +44,7 @@ from recallm.stores.base import Applied, ExpiredError, GraphStore
 from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
-    from recallm.english import Extractor
+    from recallm.english.extractor import Extractor
 
 _SWEPT_PASSAGES = 256
 """Expired passages that one write forgets at most: a sweep of them takes tens of milliseconds."""

@@ -43,7 +43,7 @@ from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.statements import QuestionVector, StatementVectors
 
 if TYPE_CHECKING:
-    from recallm.english import Extractor
+    from recallm.english.extractor import Extractor
 
 
 class OpenQuestion(NamedTuple):

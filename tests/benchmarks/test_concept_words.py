@@ -6,7 +6,7 @@ import re
 
 from benchmarks.concept_words import SHORT_SENTENCES, scored
 from recallm import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 
 
 def test_two_hundred_sentences_with_words_in_brackets() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recallm.english import stem
 from recallm.english.coreference import Resolved, TextRead, resolve
+from recallm.english.stems import stem
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recallm.config import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 
 _FOLDER = Path(__file__).parents[1] / "golden"
 CONCEPTS = _FOLDER / "concepts.txt"

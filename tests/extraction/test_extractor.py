@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import recallm.english.extractor as under_test
 from recallm.config import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 from recallm.errors import InvalidInputError
 from recallm.model import ConceptMention, Extraction, Trait
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions

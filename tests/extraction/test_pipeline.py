@@ -10,7 +10,7 @@ import spacy
 from spacy.language import Language
 
 from recallm.config import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 from recallm.english.pipeline import load_pipeline
 from recallm.english.plain_reading import TextCache
 from recallm.errors import PipelineError

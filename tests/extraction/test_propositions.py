@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recallm import LLMError, RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 from recallm.english.propositions import listed_propositions, proposition_prompt
 from tests.tables import each_row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recallm.config import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 from recallm.english.questions import asked_traits
 from recallm.english.words import Lexicon, Word
 from recallm.model import TemporalReading, Trait

@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 import recallm.english
 from recallm.config import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 from recallm.english.pipeline import Pipeline, load_pipeline
 from tests.tables import each_row
 

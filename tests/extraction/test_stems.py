@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.config import RecallConfig
-from recallm.english import Extractor
+from recallm.english.extractor import Extractor
 from recallm.english.stems import (
     is_all_capitals,
     is_like_acronym,

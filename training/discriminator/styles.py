@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from recallm.english import word_set
+from recallm.english.word_lists import word_set
 from recallm.hybrid.features import plain_answer, refusal_starts
 
 _FILLERS = word_set(
