@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -96,21 +97,17 @@ class Pipeline:
         self._lock = new_lock()
 
     def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
-        """Run texts through the pipeline, in order, group by group; equal texts once.
+        """Run texts through the pipeline, in order, group by group.
 
         ``parsed``: the shipped parser runs too, and the texts have a ``tree``.
 
         Raises:
             PipelineError: ``parsed``, and the pipeline is not English.
         """
-        last = {text: i for i, text in enumerate(texts)}
-        fresh = self._read(iter(last), self.load_parser() if parsed else None)
-        again: dict[str, TaggedText] = {}
-        for i, text in enumerate(texts):
-            tagged = again.pop(text, None) or next(fresh)
-            if last[text] > i:
-                again[text] = tagged
-            yield tagged
+        parser = self.load_parser() if parsed else None
+        waiting = iter(texts)
+        for text in waiting:
+            yield from self._group(chain((text,), waiting), parser)
 
     def words(self, text: str) -> list[Word]:
         """The words of a label: the tokenizer alone."""
@@ -141,10 +138,6 @@ class Pipeline:
                 self._syntax = _shipped(SYNTAX, self._nlp.vocab)
                 _multiply_by_numpy(self._syntax)
             return self._syntax
-
-    def _read(self, texts: Iterator[str], parser: Language | None) -> Iterator[TaggedText]:
-        while group := self._group(texts, parser):
-            yield from group
 
     def _group(self, texts: Iterator[str], parser: Language | None) -> list[TaggedText]:
         """The next texts, up to ``_GROUP_TOKENS``, read at once."""

@@ -4,8 +4,9 @@ by itself, whoever says it and whatever stands before it."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
@@ -65,7 +66,7 @@ def _size(text: str) -> int:
 
 
 _CACHED_CHARACTERS = 500_000
-"""Characters of the texts that were read last: about 25 MB."""
+"""Characters of the blocks that were read last: about 25 MB."""
 
 
 class ReadBlock(NamedTuple):
@@ -111,7 +112,7 @@ class TextReader:
 
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
-        self._read: TextCache[ReadText] = TextCache(_CACHED_CHARACTERS)
+        self._blocks: TextCache[TaggedText] = TextCache(_CACHED_CHARACTERS)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -119,38 +120,44 @@ class TextReader:
         return load_pipeline(self._config.spacy_model)
 
     def read(self, texts: Sequence[str], *, parsed: bool = False) -> list[ReadText]:
-        """Read texts, several at once. Texts that were read lately are not read again.
-
-        ``parsed``: their blocks have trees.
-        """
-        known = {text: found for text in texts if (found := self._known(text, parsed)) is not None}
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        for text, read in zip(fresh, self._tag(fresh, asked=False, parsed=parsed), strict=True):
-            known[text] = read
-            self._read.add(text, read)
-        return [known[text] for text in texts]
+        """Read texts, several at once; ``parsed``: their blocks have trees. The pipeline does not
+        run again on blocks that were read lately, such as those of the message before."""
+        return self._read_all(texts, partial(self._tagged, parsed=parsed))
 
     def read_question(self, parts: Sequence[str]) -> list[ReadText]:
         """Read the parts of a question to the memory."""
-        return self._tag(parts, asked=True)
+        return self._read_all(
+            parts,
+            lambda pieces: [
+                with_missed_names(read, asked=True) for read in self.pipeline.tag(pieces)
+            ],
+        )
 
-    def _known(self, text: str, parsed: bool) -> ReadText | None:
-        found = self._read.get(text)
-        if found is None or (parsed and any(block.tagged.tree is None for block in found.blocks)):
-            return None
-        return found
+    def _tagged(self, pieces: Sequence[str], *, parsed: bool) -> list[TaggedText]:
+        """Blocks as the pipeline reads them, each once."""
+        known = {
+            piece: found
+            for piece in pieces
+            if (found := self._blocks.get(piece)) is not None
+            and not (parsed and found.tree is None)
+        }
+        fresh = [piece for piece in dict.fromkeys(pieces) if piece not in known]
+        for piece, read in zip(fresh, self.pipeline.tag(fresh, parsed=parsed), strict=True):
+            known[piece] = with_missed_names(read, asked=False)
+            self._blocks.add(piece, known[piece])
+        return [known[piece] for piece in pieces]
 
-    def _tag(self, texts: Sequence[str], *, asked: bool, parsed: bool = False) -> list[ReadText]:
+    def _read_all(
+        self, texts: Sequence[str], tag: Callable[[Sequence[str]], Sequence[TaggedText]]
+    ) -> list[ReadText]:
+        """Texts with what ``tag`` gives for all their blocks at once."""
         spans = [blocks(text) for text in texts]
         pieces = [
             cleaned(text[start:end])
             for text, own in zip(texts, spans, strict=True)
             for start, end in own
         ]
-        tagged = (
-            with_missed_names(read, asked=asked)
-            for read in self.pipeline.tag(pieces, parsed=parsed)
-        )
+        tagged = iter(tag(pieces))
         return [
             self._read_text(text, own, [next(tagged) for _ in own])
             for text, own in zip(texts, spans, strict=True)
