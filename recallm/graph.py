@@ -211,7 +211,7 @@ class MemoryGraph:
         prepared = self._prepared(updates)
         if not prepared:
             return []
-        return [it.t_index for it in self._store.apply(self._namespace, prepared)]
+        return [applied.t_index for applied in self._store.apply(self._namespace, prepared)]
 
     def check(self, updates: Iterable[GraphUpdate]) -> None:
         """Check the values of ``updates`` as ``upsert_many`` does, and write nothing.
@@ -259,7 +259,7 @@ class MemoryGraph:
             if size is not None and size != len(blob):
                 raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
             found = nearest(embedding, reader.entity_vectors(among, model=model), at_most)
-            entities = {it.id: it for it in reader.entities([id for id, _ in found])}
+            entities = {each.id: each for each in reader.entities([id for id, _ in found])}
         return [(entities[id], cosine) for id, cosine in found if id in entities]
 
     def entity(self, id: str) -> Entity | None:
@@ -278,7 +278,7 @@ class MemoryGraph:
         """The entities with these ids, those that stand on the concepts of these labels, and those
         that these passages showed; all entities, if nothing is given. Sorted by id."""
         spellings = checks.optional(checks.strings, labels, "labels")
-        concepts = None if spellings is None else {self.concept_name(it) for it in spellings}
+        concepts = None if spellings is None else set(map(self.concept_name, spellings))
         exact_ids = checks.optional(checks.strings, ids, "ids")
         shown_by = checks.optional(checks.strings, passages, "passages")
         with self.reader(as_of) as reader:
@@ -395,8 +395,8 @@ class MemoryGraph:
             PreparedUpdate(
                 id="" if update.passage is None else update.passage,
                 text=None,
-                entities=tuple(entity_upsert(it, concept_name) for it in update.entities),
-                triplets=tuple(triplet_upsert(it) for it in update.triplets),
+                entities=tuple(entity_upsert(entity, concept_name) for entity in update.entities),
+                triplets=tuple(map(triplet_upsert, update.triplets)),
             )
             for update in checks.instances(GraphUpdate, updates, "updates")
         ]

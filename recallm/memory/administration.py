@@ -137,6 +137,6 @@ def _counted(records: Iterable[PreparedUpdate | Summary]) -> dict[str, int]:
         counts["passages"] += record.text is not None
         counts["statements"] += len(record.statements)
         counts["vectors"] += len(record.vectors)
-        entities.update(it.id for it in record.entities)
-        triplets.update((it.subject, it.predicate, it.object) for it in record.triplets)
+        entities.update(entity.id for entity in record.entities)
+        triplets.update((each.subject, each.predicate, each.object) for each in record.triplets)
     return {**counts, "entities": len(entities), "triplets": len(triplets)}

@@ -124,7 +124,7 @@ class Lookups:
             )
             for other, found in relations.items()
         )
-        return tuple(sorted(related, key=lambda it: (-it.t_index, -it.strength, it.name)))
+        return tuple(sorted(related, key=lambda row: (-row.t_index, -row.strength, row.name)))
 
     def sessions(
         self, *, limit: int | None = None, as_of: Moment | None = None

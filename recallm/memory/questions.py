@@ -158,9 +158,9 @@ class Questions:
         """
         given = checks.instances(RecalledStatement, statements, "statements")
         stored = {
-            statement_key(it.t_index, it.position): it.id
-            for it in given
-            if it.position < MAX_POSITION
+            statement_key(each.t_index, each.position): each.id
+            for each in given
+            if each.position < MAX_POSITION
         }
         horizon = checks.moment(as_of, "as_of")
         with self._namespace.reader(horizon) as reader:

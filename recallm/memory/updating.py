@@ -317,7 +317,7 @@ def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:
     return KnowledgeUpdate(
         id=update.id,
         t_index=t_index,
-        statements=tuple(statement_id(update.id, it.position) for it in update.statements),
+        statements=tuple(statement_id(update.id, each.position) for each in update.statements),
         concepts=tuple(concepts),
         relations=tuple(relations),
     )

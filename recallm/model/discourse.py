@@ -83,7 +83,7 @@ class Discourse:
     def earlier(self, before: str) -> list[EarlierPassage]:
         """The last passages before the passage with the id ``before``, oldest first."""
         found = self._others(before)[-EARLIER_PASSAGES:]
-        unread = [it.id for it in found if it.references is None]
+        unread = [passage.id for passage in found if passage.references is None]
         if unread and self._stored is not None:
             references = self._stored.references(unread)
             for place, passage in enumerate(self._passages):
@@ -96,7 +96,7 @@ class Discourse:
     def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
         """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
         None where there is no other speaker, or more than one."""
-        others = {it.speaker: it for it in self._others(before) if it.speaker}
+        others = {each.speaker: each for each in self._others(before) if each.speaker}
         others.pop(speaker, None)
         return next(iter(others.values())) if len(others) == 1 else None
 
@@ -111,7 +111,7 @@ class Discourse:
     def _all(self) -> deque[EarlierPassage]:
         if not self._is_read and self._stored is not None:
             self._is_read = True
-            added = {it.id for it in self._passages}
+            added = {passage.id for passage in self._passages}
             for passage in self._stored.passages():
                 if len(self._passages) == SPEAKER_PASSAGES:
                     break

@@ -311,7 +311,7 @@ def _check_statements(statements: Iterable[ExtractedStatement], length: int) -> 
         if not (start <= end <= length and (start < end or text is not None)):
             raise violation("statements", "are no spans of the text")
         size = end - start if text is None else len(text)
-        for reference in (it.reference for it in statement.concepts if it.reference):
+        for reference in filter(None, (concept.reference for concept in statement.concepts)):
             if not reference.start < reference.end <= size:
                 raise violation("reference", "is no span of its statement")
 
@@ -319,7 +319,10 @@ def _check_statements(statements: Iterable[ExtractedStatement], length: int) -> 
 def _check_neighbours(
     pairs: Iterable[Neighbours], statements: Iterable[ExtractedStatement]
 ) -> None:
-    concepts = {it.position: {concept.name for concept in it.concepts} for it in statements}
+    concepts = {
+        statement.position: {concept.name for concept in statement.concepts}
+        for statement in statements
+    }
     for pair in pairs:
         earlier, later = concepts.get(pair.earlier, set()), concepts.get(pair.later, set())
         are_mentioned = (pair.a in earlier and pair.b in later) or (
