@@ -13,9 +13,9 @@ from itertools import groupby, pairwise
 
 from spacy.symbols import NOUN, NUM, PROPN, VERB
 
-from recallm.english.pipeline import TaggedText
+from recallm.english.pipeline import TaggedText, tag_set
 from recallm.english.sentences import Span
-from recallm.english.word_lists import ENGLISH, tag_set, word_set
+from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import Mark
 from recallm.model import Trait
 

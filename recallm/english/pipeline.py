@@ -14,6 +14,7 @@ import numpy as np
 import spacy
 from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START, TAG
 from spacy.language import Language
+from spacy.symbols import IDS
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex
 from spacy.vocab import Vocab
@@ -48,6 +49,11 @@ _GROUP_TOKENS: Final = 1_200
 
 _pipelines: dict[str | None, Pipeline] = {}
 _loading = new_loading_lock()
+
+
+def tag_set(names: str) -> frozenset[int]:
+    """SpaCy's symbols for part-of-speech tags, named with spaces between them."""
+    return frozenset(IDS[name] for name in names.split())
 
 
 class Tree(NamedTuple):

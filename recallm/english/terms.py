@@ -25,8 +25,8 @@ from collections.abc import Sequence
 from spacy.symbols import INTJ, NOUN, PROPN, VERB
 
 from recallm.english.names import Entity
+from recallm.english.pipeline import tag_set
 from recallm.english.sentences import Span
-from recallm.english.word_lists import tag_set
 from recallm.english.words import LONGEST_WORD, Mark, Word
 from recallm.model import exact_token
 

@@ -6,14 +6,21 @@ another verb with the same forms.
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
+from typing import Any
 
-from spacy.symbols import IDS
+_PLACE_OF_PART = re.compile(r"\{([a-z_]+)\}")
 
-ENGLISH = tomllib.loads(
-    files("recallm.english").joinpath("data", "english.toml").read_text(encoding="utf-8")
-)
+
+def read_table(path: str) -> dict[str, Any]:
+    """A TOML file of this package; comments in the file say what it holds."""
+    return tomllib.loads(files("recallm.english").joinpath(path).read_text(encoding="utf-8"))
+
+
+ENGLISH = read_table("data/english.toml")
 """The lists of words; comments in the file say what each holds."""
 
 
@@ -22,9 +29,9 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def tag_set(names: str) -> frozenset[int]:
-    """SpaCy's symbols for part-of-speech tags, named with spaces between them."""
-    return frozenset(IDS[name] for name in names.split())
+def filled(pattern: str, parts: Mapping[str, str]) -> str:
+    """A pattern with its parts in the place of their names: "in {year}"."""
+    return _PLACE_OF_PART.sub(lambda found: filled(parts[found[1]], parts), pattern)
 
 
 SINGULARS: dict[str, str] = ENGLISH["singulars"]

@@ -112,8 +112,8 @@ class FactChat:
     Calls are carried out where the model writes them, never where they stand in a message or in a
     stored value, also where the model repeats such a text.
 
-    ``prompt`` is "few-shot", or "fine-tuned" for a model that was trained on calls,
-    which gets the message alone. A reply asks at most ``rounds`` times, gets at most ``limit`` results of
+    ``prompt`` is "few-shot", or "fine-tuned" for a model that was trained on calls, which gets the
+    message alone. A reply asks at most ``rounds`` times, gets at most ``limit`` results of
     ``max_result_characters`` characters each time, and is cut after ``max_characters``.
 
     ``redact``, text → text, changes the message, the history, the source, and the terms that the

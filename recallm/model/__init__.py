@@ -9,7 +9,6 @@ spells them. Timestamps are aware, or None where nobody knows when something was
 
 from __future__ import annotations
 
-from recallm.model import discourse, keys, language, marks, sessions, stored_values, updates
 from recallm.model.discourse import *
 from recallm.model.keys import *
 from recallm.model.language import *
@@ -17,12 +16,3 @@ from recallm.model.marks import *
 from recallm.model.sessions import *
 from recallm.model.stored_values import *
 from recallm.model.updates import *
-
-__all__: list[str] = []
-__all__ += discourse.__all__
-__all__ += stored_values.__all__
-__all__ += keys.__all__
-__all__ += language.__all__
-__all__ += marks.__all__
-__all__ += sessions.__all__
-__all__ += updates.__all__

@@ -13,15 +13,6 @@ from typing import NamedTuple, Protocol
 
 from recallm.model.language import ConceptMention
 
-__all__ = [
-    "EARLIER_PASSAGES",
-    "SPEAKER_PASSAGES",
-    "Discourse",
-    "EarlierPassage",
-    "StoredDiscourse",
-    "Turn",
-]
-
 EARLIER_PASSAGES = 6
 """Passages in which antecedents are looked for."""
 

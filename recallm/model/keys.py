@@ -12,21 +12,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-__all__ = [
-    "LARGEST_NUMBER",
-    "MAX_POSITION",
-    "NO_POSITION",
-    "POSITION_BITS",
-    "Scalar",
-    "canonical_json",
-    "empty_mapping",
-    "parse_statement_id",
-    "position_of",
-    "statement_id",
-    "statement_key",
-    "t_index_of",
-]
-
 POSITION_BITS = 20
 """How many low bits of a key hold the position."""
 

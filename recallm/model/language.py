@@ -6,29 +6,6 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, Literal, NamedTuple
 
-__all__ = [
-    "Adjunct",
-    "AnchorRelation",
-    "ConceptKind",
-    "ConceptMention",
-    "ExtractedStatement",
-    "Extraction",
-    "Neighbours",
-    "OpenTriplet",
-    "Question",
-    "Reference",
-    "TemporalAnchor",
-    "TemporalIntent",
-    "TemporalOrder",
-    "TemporalReading",
-    "TemporalWindow",
-    "Trait",
-    "content_terms",
-    "exact_token",
-    "is_exact_token",
-    "readable_term",
-]
-
 _EXACT_MARK = '"'
 """No stem begins with it."""
 

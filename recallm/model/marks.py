@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["Mark"]
-
 
 class Mark:
     """Marks of a word, combined by ``|``. Plain integers, since they are read for every token.

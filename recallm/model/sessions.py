@@ -26,20 +26,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
-__all__ = [
-    "NO_SESSION",
-    "SESSION_GAP",
-    "DecidedSession",
-    "OpenSession",
-    "SessionMember",
-    "decide_session",
-    "goes_by_time",
-    "is_message",
-    "session_key_of",
-    "session_name_in",
-    "session_name_of",
-]
-
 SESSION_GAP = timedelta(hours=1)
 """Updates that belong together by time have timestamps less than this apart."""
 

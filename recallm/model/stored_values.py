@@ -11,30 +11,6 @@ from recallm.model.keys import empty_mapping, position_of, statement_id, t_index
 from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
 from recallm.model.sessions import session_key_of, session_name_of
 
-__all__ = [
-    "ConceptRow",
-    "ContextVersion",
-    "CorpusSize",
-    "Entity",
-    "Filter",
-    "Horizon",
-    "Mentions",
-    "Moment",
-    "NamespaceState",
-    "Passage",
-    "Postings",
-    "Relation",
-    "Session",
-    "SessionSize",
-    "Sizes",
-    "Stats",
-    "StoredStatement",
-    "Summary",
-    "Triplet",
-    "TripletEvidence",
-    "VectorState",
-]
-
 Moment: TypeAlias = int | str | date
 """How a reader names a moment (``ground.checks.moment``): by a t_index, an aware datetime, or a
 day or a time in ISO 8601."""

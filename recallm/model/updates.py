@@ -11,25 +11,6 @@ from recallm.model.keys import NO_POSITION, empty_mapping
 from recallm.model.language import ConceptMention, ExtractedStatement, Neighbours
 from recallm.model.stored_values import ContextVersion, Summary
 
-__all__ = [
-    "AddVectors",
-    "Amendment",
-    "ElementKey",
-    "EntityUpsert",
-    "Forgotten",
-    "GraphNames",
-    "PreparedUpdate",
-    "Selection",
-    "SelectionKind",
-    "SetExpiry",
-    "StatementVector",
-    "TripletKey",
-    "TripletUpsert",
-    "Withdraw",
-    "WriteSummary",
-]
-
-
 TripletKey = tuple[str, str, str]
 """Subject, predicate and object."""
 

@@ -7,13 +7,14 @@ sees it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from recallm.english.dating import absolute, relative
 from recallm.english.dating.periods import Interval, Yearly
 from recallm.english.dating.vocabulary import (
+    DATES,
     DECADES,
     HOLIDAYS,
     MONTHS,
@@ -24,35 +25,28 @@ from recallm.english.dating.vocabulary import (
     DatePhrase,
     UnknownDayError,
 )
+from recallm.english.word_lists import filled
 
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_WEEKDAY = "|".join(WEEKDAYS)
-_SHORT = "mon|tues?|wed|thu(?:rs?)?|fri|sat"
-_SEASON = "|".join(SEASONS)
-_HOLIDAY = "|".join(
-    name.replace("'s ", "(?:'s|s'?) ") for name in sorted(HOLIDAYS, key=len, reverse=True)
-)
-_TIME_OF_DAY = "(?:night|morning|afternoon|evening)"
-_NUMBER = rf"(?:a |the )?(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)?"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_DAYS = (
-    rf"{_DAY}(?:(?: ?[-–] ?|(?: and| to| until| through) (?:the )?)"
-    r"(?P<last>\d{1,2})(?:st|nd|rd|th)?)?"
-)
-_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)(?![\d%])"
-_OF_YEAR = rf"(?:,? (?:of )?{_YEAR})?"
-_COUNTED = (
-    "people|men|women|children|miles|kilomet(?:er|re)s|met(?:er|re)s|feet|steps|dollars|euros|pounds|"
-    "words|pages|calories|times|years|days|hours|minutes|pieces|copies|followers|points|tons|bricks|"
-    "books|photos|items|square|or|more|percent"
-)
-_PICK = r"(?P<pick>this past|this coming|last|past|previous|this|next|coming|upcoming)"
-_PART = (
-    r"(?:(?P<part>early|earlier|mid|late)[ -](?:in )?|"
-    r"(?:the )?(?P<end>beginning|start|middle|end) of (?:the )?)"
-)
-_PERIOD = "weekend|week|fortnight|month|quarter|season|semester|term|year|decade"
-_UNIT = rf"(?P<unit>day|night|{_PERIOD})s?"
+
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern for any of the words, the longest first."""
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_PATTERNS: dict[str, str] = DATES["patterns"] | {
+    "month": _any_of(MONTHS),
+    "weekday": _any_of(WEEKDAYS),
+    "season": _any_of(SEASONS),
+    "holiday": _any_of(HOLIDAYS).replace("'s ", "(?:'s|s'?) "),
+    "decade": _any_of(DECADES),
+    "quarter": _any_of(QUARTERS),
+    "number_word": "|".join(NUMBERS),
+}
+_READERS = vars(absolute) | vars(relative)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(filled(pattern, _PATTERNS))
 
 
 class NamedDate(NamedTuple):
@@ -65,152 +59,32 @@ class NamedDate(NamedTuple):
 
 
 class Rule:
-    """A ``pattern`` for text in lower case; ``mean``, which gives the meaning of a match; and what
-    every text with such a phrase has: a hint (a group of ``_HINTS``) and the character ``mark``."""
+    """A rule of ``data/dates.toml``. ``mean`` gives the meaning of a match of ``pattern``."""
 
     __slots__ = ("hint", "mark", "mean", "pattern")
 
-    def __init__(
-        self,
-        hint: str,
-        pattern: str,
-        mean: Callable[[DatePhrase], Interval | Yearly | None],
-        mark: str = "",
-    ) -> None:
+    def __init__(self, reads: str, phrases: Sequence[str], hint: str, mark: str = "") -> None:
         self.hint = hint
         self.mark = mark
-        self.pattern = re.compile(rf"(?<![\w$£€#.:/-])(?:{pattern})(?!\w)")
-        self.mean = mean
+        self.pattern = _compiled(rf"(?<![\w$£€#.:/-])(?:{'|'.join(phrases)})(?!\w)")
+        self.mean: Callable[[DatePhrase], Interval | Yearly | None] = _READERS[reads]
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "digit",
-        r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:t[\d:.z+-]*)?)?",
-        absolute.iso,
-        mark="-",
-    ),
-    Rule(
-        "digit", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)", absolute.numeric, mark="/"
-    ),
-    Rule("digit", r"(?P<b>\d{1,2})\.(?P<a>\d{1,2})\.(?P<year>\d{4})", absolute.numeric, mark="."),
-    Rule("holiday", rf"(?:{_PICK} )?(?P<holiday>{_HOLIDAY}){_OF_YEAR}", absolute.holiday),
-    Rule("month", rf"{_DAYS} (?:of )?(?P<month>{_MONTH})\.?{_OF_YEAR}", absolute.month_and_day),
-    Rule(
-        "month",
-        rf"(?P<month>{_MONTH})\.? (?:the )?{_DAYS}(?!\d|[:/]\d| ?[ap]\.?m){_OF_YEAR}",
-        absolute.month_and_day,
-    ),
-    Rule(
-        "month",
-        rf"(?:{_PICK} |{_PART})?(?P<month>{_MONTH})(?:\.?,? (?:of )?{_YEAR})?(?!'s)"
-        rf"(?:(?=(?P<range> (?:to|until|through) (?:{_MONTH})\b)))?",
-        absolute.month,
-    ),
-    Rule(
-        "season",
-        rf"(?:{_PICK} |{_PART})?(?P<season>{_SEASON}){_OF_YEAR}",
-        absolute.season,
-    ),
-    Rule(
-        "unit",
-        rf"(?:the )?(?P<ordinal>{'|'.join(QUARTERS)}) quarter of (?:the year )?{_YEAR}",
-        absolute.quarter,
-    ),
-    Rule("digit", rf"q(?P<number>[1-4]){_OF_YEAR}", absolute.quarter, mark="q"),
-    Rule("digit", rf"(?P<the>the )?(?:{_PART})?{_YEAR}(?! ?%| (?:{_COUNTED})\b)", absolute.year),
-    Rule(
-        "decade",
-        rf"(?:the )?(?:{_PART})?(?P<decade>(?:1[5-9]|20)\d0)'?s",
-        absolute.decade,
-    ),
-    Rule(
-        "decade",
-        rf"the (?:{_PART})?(?:'?(?P<decade>\d0)'?s|(?P<word>{'|'.join(DECADES)}))",
-        absolute.decade,
-    ),
-    # These depend on the day on which they were spoken:
-    Rule(
-        "unit",
-        rf"(?P<before>the day before )?yesterday(?: {_TIME_OF_DAY})?|yesternight|"
-        rf"last {_TIME_OF_DAY}",
-        relative.yesterday,
-    ),
-    Rule(
-        "unit",
-        rf"(?P<after>the day after )?tomorrow(?: {_TIME_OF_DAY})?|(?<!the )next {_TIME_OF_DAY}",
-        relative.tomorrow,
-    ),
-    Rule(
-        "unit",
-        rf"(?:earlier |later )?today|tonight|this {_TIME_OF_DAY}",
-        relative.today,
-    ),
-    Rule("weekday", rf"{_NUMBER} (?P<weekday>{_WEEKDAY})s? (?:ago|back)", relative.weekdays_ago),
-    Rule("season", rf"{_NUMBER} (?P<season>{_SEASON})s? (?:ago|back)", relative.seasons_ago),
-    Rule("unit", rf"{_NUMBER} {_UNIT} (?:ago|back)", relative.ago),
-    Rule(
-        "unit",
-        rf"(?:{_NUMBER}|half an|some) (?:second|minute|hour)s? (?:ago|back)",
-        relative.today,
-    ),
-    Rule("unit", rf"(?:in|within) {_NUMBER} (?:more )?{_UNIT}(?:'|'s)?(?: time)?", relative.ahead),
-    Rule("unit", rf"{_NUMBER} {_UNIT} (?P<from>from) (?:now|today)", relative.ahead),
-    Rule(
-        "unit",
-        rf"(?:the |these )?(?P<way>last|past|previous|next|coming) {_NUMBER} {_UNIT}",
-        relative.several,
-    ),
-    Rule("unit", rf"(?:the )?(?P<way>last|past|next) (?P<unit>{_PERIOD})s", relative.several),
-    Rule(
-        "digit",
-        rf"(?:on )?the {_DAY} of (?P<which>last|this|next) month"
-        r"|on the (?P<plain>\d{1,2})(?:st|nd|rd|th)(?=[.,;:!?)]|$| (?:at|we|i|and|to|of|for)\b)",
-        relative.day_of_month,
-    ),
-    Rule(
-        "unit",
-        rf"(?:{_PART})?{_PICK} (?P<unit>{_PERIOD})(?! of\b)",
-        relative.period,
-    ),
-    Rule("unit", r"the other (?:day|night|evening|morning)", relative.other_day),
-    Rule("unit", r"(?:over|on|at|during|for|spen[dt]s?) the weekend", relative.the_weekend),
-    Rule("weekday", rf"(?:{_PICK} )?(?P<weekday>{_WEEKDAY})(?: {_TIME_OF_DAY})?", relative.weekday),
-    Rule(
-        "weekday",
-        rf"(?P<pick>last|next|on) (?P<weekday>{_SHORT})\.?",
-        relative.weekday,
-    ),
-)
+RULES = tuple(Rule(**row) for row in DATES["rules"])
 """Every rule, in the order in which they are tried."""
 
-_BESIDE = re.compile(
-    rf"\b(?:{_NUMBER} |the |last )?(?:{_UNIT}|(?P<weekday>{_WEEKDAY})s?) "
-    r"(?P<side>before|prior to|after|following)(?: the)? $"
-)
-"""Words that move the meaning away from the date that follows them: "the week before"."""
+_BESIDE = _compiled(_PATTERNS["beside"])
 _BESIDE_ENDS = ("before ", "prior to ", "after ", "following ", " the ")
 """How every match of it ends: a quick test."""
 _BESIDE_REACH = 40
 """How many characters before a date are searched for such words."""
 
-_HINTS = re.compile(
-    rf"\b(?P<month>{_MONTH})\b|\b(?P<season>{_SEASON})s?\b|(?P<holiday>{_HOLIDAY})|"
-    rf"(?P<weekday>{_WEEKDAY}|\b(?:last|next|on) (?:{_SHORT})\b)|"
-    rf"(?P<decade>{'|'.join(DECADES)}|0'?s)|"
-    r"(?P<unit>day|night|tomorrow|morning|afternoon|evening|second|minute|hour|"
-    rf"{_PERIOD})"
-)
-"""A quick test: every date holds one of these, or a digit. The groups are named as in
-``Rule.hint``."""
+_HINTS = _compiled("|".join(f"(?P<{name}>{hint})" for name, hint in DATES["hints"].items()))
 _DIGIT = re.compile(r"\d")
 _LONGEST_TEXT = 10_000
 """Characters; the rest of a longer text is not read."""
 
-_FUTURE = re.compile(
-    r"\b(?:will|going to|gonna|'ll|won't|shall|plan(?:s|ning|ned)?|hop(?:e|es|ing)|upcoming|"
-    r"looking forward|can't wait|next|soon|let's|see you|scheduled)\b"
-)
+_FUTURE = _compiled(_PATTERNS["future"])
 
 
 def speaks_of_future(text: str) -> bool:

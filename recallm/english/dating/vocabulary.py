@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from datetime import date
-from importlib.resources import files
 
 from recallm.english.dating.periods import Yearly
+from recallm.english.word_lists import read_table
 
-_WORDS = tomllib.loads(
-    files("recallm.english.dating").joinpath("data", "dates.toml").read_text(encoding="utf-8")
-)
-WEEKDAYS: tuple[str, ...] = tuple(_WORDS["weekdays"])
-MONTHS: dict[str, int] = _WORDS["months"]
-SEASONS: dict[str, int] = _WORDS["seasons"]
-HOLIDAYS = {name: Yearly(**days) for name, days in _WORDS["holidays"].items()}
-DECADES: dict[str, int] = _WORDS["decades"]
-QUARTERS: dict[str, int] = _WORDS["quarters"]
-NUMBERS: dict[str, int] = _WORDS["numbers"]
+DATES = read_table("dating/data/dates.toml")
+WEEKDAYS: tuple[str, ...] = tuple(DATES["weekdays"])
+MONTHS: dict[str, int] = DATES["months"]
+SEASONS: dict[str, int] = DATES["seasons"]
+HOLIDAYS = {name: Yearly(**days) for name, days in DATES["holidays"].items()}
+DECADES: dict[str, int] = DATES["decades"]
+QUARTERS: dict[str, int] = DATES["quarters"]
+NUMBERS: dict[str, int] = DATES["numbers"]
 PAST = ("last", "past", "previous", "this past")
 
 _PARTS = {
