@@ -10,8 +10,10 @@ from random import Random
 import pytest
 from spacy.language import Language
 
+import recallm
 from recallm.english.shipped import KNOWLEDGE, SYNTAX, unpack
 from tests.tables import each_row
+from training import cards
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import with_silver_tags
@@ -342,6 +344,18 @@ def test_trees_reach_the_example_where_every_word_has_a_head(letter: list[Senten
     assert not example.reference.has_annotation("DEP")
 
 
+def test_a_card_gets_other_figures_and_keeps_its_prose() -> None:
+    paths = [*Path(recallm.__file__).parent.rglob(cards.NAME)]
+    assert len(paths) == 4
+    for path in paths:
+        card = path.read_text(encoding="utf-8")
+        other = cards.with_figures(card, cards.table(("name", "score"), [("all", "9.5")]))
+        assert "| name | score |\n|---|---|\n| all | 9.5 |\n" in other
+        figures = card.partition("begin -->\n")[2].partition("<!--")[0]
+        assert figures.count("|") > 20, path
+        assert cards.with_figures(other, figures) == card, path
+
+
 def trained(part: str, letter: list[Sentence], *, seed: int = 0, steps: int = 60) -> bytes:
     nlp = blank_part(part)
     passage = Passage(sentences=tuple(letter), separators=(" ", ""))
@@ -367,7 +381,7 @@ def test_a_trained_part_survives_packing_and_finds_what_it_was_shown(
     scores = score_knowledge(knowledge, letter)
     assert scores["NOUN"] < 100.0, "the tokenizer cuts e-mail, which must count as an error"
     assert scores["PROPN"] == 100.0
-    assert scores["entities, type right"] == 100.0
+    assert scores["entity spans and types"] == 100.0
     assert scores["sentences"] == 100.0
 
 

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.coreference import main, score_dialogues
 from recallm.english.coreference import Decision, decisions, resolve
 from recallm.english.coreference.discourse import MAX_CANDIDATES, Referent
+from recallm.english.coreference.resolving import shipped_ranker
 from tests.coreference.passages import antecedents, read_turns, resolved
 from tests.tables import each_row
 
@@ -138,6 +139,23 @@ def test_twice_the_text_is_twice_the_work() -> None:
 @each_row(["he", "the company ", "她", "Ann,he;"])
 def test_a_long_text_of_one_kind_is_read(word: str) -> None:
     assert isinstance(_rows(word * 3_000), list)
+
+
+def test_the_shipped_ranker_was_fitted_on_the_features_that_there_are() -> None:
+    """A feature of another name would count nothing."""
+    found: set[str] = set()
+
+    def choose(decision: Decision) -> Referent | None:
+        found.update(*decision.rows)
+        return decision.candidates[0][0]
+
+    story = 'Ann and Bob of Acme (Oslo) met Eve. He said: "She, who left, saw her." The company.'
+    for text in (story, _story(10), f"{story} Ann's car broke. It was hers, and they saw it."):
+        (read,) = read_turns(text)
+        list(decisions(read, (), choose))
+    known = set(shipped_ranker().features)
+    assert found <= known
+    assert len(found) > 0.6 * len(known)
 
 
 _GAP = os.environ.get("RECALLM_GAP", "")

@@ -10,7 +10,7 @@ from training.coreference.examples import cut_gap_examples, gap_example, session
 from training.coreference.fitting import fit
 from training.coreference.gap import decide, predict, read_gap, score, write_predictions
 from training.coreference.gum import read_documents
-from training.coreference.name_genders import female_shares, table
+from training.coreference.name_genders import female_shares, gender_table
 from training.coreference.sessions import filled_templates, read_sessions
 
 _HEAD = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
@@ -136,4 +136,4 @@ def test_names_are_as_female_as_their_bearers() -> None:
     assert shares["ingrid"] == 1.0
     assert shares["robert"] == 0.0
     assert 0.1 < shares["jamie"] < 0.9
-    assert "ingrid" in table(shares)
+    assert "ingrid" in gender_table(shares)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from zlib import crc32
 
@@ -13,7 +12,7 @@ import numpy as np
 from recallm.english.coreference import Decision, Ranker
 from recallm.english.coreference.features import KINDS
 from recallm.english.coreference.resolving import WEIGHTS
-from training.coreference.card import Measured, model_card
+from training.cards import table, write_card
 from training.coreference.examples import (
     Example,
     cut_gap_examples,
@@ -23,13 +22,12 @@ from training.coreference.examples import (
     undecided,
 )
 from training.coreference.fitting import fit, save
-from training.coreference.gap import GapText, decide, predict, read_gap, score
+from training.coreference.gap import GapText, Score, decide, predict, read_gap, score
 from training.coreference.gum import read_documents
-from training.coreference.name_genders import female_shares, table
+from training.coreference.name_genders import female_shares, gender_table
 from training.coreference.sessions import filled_templates, read_sessions
 
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "data" / "coreference"
-_CARD = "MODEL_CARD.md"
 _TRAINING_FILE = "gap-development.tsv"
 _CHOICE_FILE = "gap-validation.tsv"
 _FOLDS = 5
@@ -88,27 +86,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         thresholds=[_threshold(kind, outcomes) for kind in KINDS],
     )
     answers = [predict(*it, ranker) for it in _decided(validation)]
-    measured = Measured(
-        examples={
-            name: len(part)
-            for name, part in (
-                ("GAP", texts),
-                ("GUM", gum),
-                ("filled templates", sessions),
-            )
-        },
-        seed=options.seed,
-        held_out=_scores(texts, held_out),
-        validation=_scores(validation, answers),
-        thresholds={kind: ranker.threshold(kind) for kind in KINDS},
-        outcomes=outcomes,
+    scores = {
+        "development, other pages": _scores(texts, held_out),
+        "validation": _scores(validation, answers),
+    }
+    figures = (
+        f"Examples: {len(texts):,} of GAP, {len(gum):,} of GUM, {len(sessions):,} of filled "
+        f"templates; seed {options.seed}.\n\n{_table_of_gap(scores)}\n\n"
+        f"{_table_of_thresholds(ranker, outcomes)}"
     )
-    print(measured.tables())
+    print(figures)
     options.output.mkdir(parents=True, exist_ok=True)
     save(ranker, options.output / WEIGHTS)
-    (options.output / _CARD).write_text(model_card(measured), encoding="utf-8")
+    write_card(options.output, figures, shipped=_OUTPUT)
     genders = options.output / "name_genders.toml"
-    genders.write_text(table(female_shares()), encoding="utf-8")
+    genders.write_text(gender_table(female_shares()), encoding="utf-8")
     print(f"written: {options.output}")
 
 
@@ -155,19 +147,41 @@ def _threshold(kind: str, outcomes: Sequence[Outcome]) -> float:
     return _HIGHEST_THRESHOLD
 
 
-def _scores(
-    texts: Sequence[GapText], answers: Sequence[tuple[bool, bool]]
-) -> dict[str, tuple[float, float, float]]:
-    """F1, precision and recall over all texts and by the pronoun's gender."""
-    chosen: defaultdict[str, list[int]] = defaultdict(list)
+def _scores(texts: Sequence[GapText], answers: Sequence[tuple[bool, bool]]) -> list[Score]:
+    """The scores of all texts, of those with a masculine and of those with a feminine pronoun."""
+    chosen: list[list[int]] = [[*range(len(texts))], [], []]
     for i, text in enumerate(texts):
-        chosen["all"].append(i)
-        chosen["feminine" if text.is_feminine else "masculine"].append(i)
-    found = {
-        name: score([texts[i] for i in places], [answers[i] for i in places])
-        for name, places in chosen.items()
-    }
-    return {name: (it.f1, it.precision, it.recall) for name, it in found.items()}
+        chosen[2 if text.is_feminine else 1].append(i)
+    return [score([texts[i] for i in places], [answers[i] for i in places]) for places in chosen]
+
+
+def _table_of_gap(rows: Mapping[str, Sequence[Score]]) -> str:
+    return table(
+        ("GAP, two names given", "masculine", "feminine", "bias", "F1", "precision", "recall"),
+        [
+            (
+                name,
+                f"{masculine.f1:.1f}",
+                f"{feminine.f1:.1f}",
+                f"{feminine.f1 / masculine.f1:.2f}",
+                *(f"{value:.1f}" for value in (whole.f1, whole.precision, whole.recall)),
+            )
+            for name, (whole, masculine, feminine) in rows.items()
+        ],
+    )
+
+
+def _table_of_thresholds(ranker: Ranker, outcomes: Sequence[Outcome]) -> str:
+    """What the thresholds give on documents of GUM and templates that were left out."""
+    rows = []
+    for kind in KINDS:
+        of_kind = [(probability, right) for other, probability, right in outcomes if other == kind]
+        least = ranker.threshold(kind)
+        right = [is_right for probability, is_right in of_kind if probability >= least]
+        share = f"{100 * sum(right) / len(right):.0f}" if right else "-"
+        rows.append((kind, f"{least:.2f}", str(len(of_kind)), str(len(right)), share))
+    head = ("GUM and templates, others", "threshold", "anaphors", "resolved", "precision")
+    return table(head, rows)
 
 
 if __name__ == "__main__":

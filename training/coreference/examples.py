@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from recallm.english.coreference import Decision, TextRead, decisions
 from recallm.english.coreference.discourse import Candidate, Referent
+from recallm.english.coreference.features import Row
 from recallm.model import ConceptMention
 from training.coreference.gap import GapText, name_tokens, tokens_of
 from training.coreference.gum import Document, Mention, Passage
@@ -27,7 +28,7 @@ class Example(NamedTuple):
     right, and which group it is of (for folds)."""
 
     kind: str
-    rows: NDArray[np.float32]
+    rows: Sequence[Row]
     right: NDArray[np.bool_]
     group: str
 
@@ -41,7 +42,7 @@ def _labelled(decision: Decision, right: Sequence[bool], group: str) -> Example:
     """The example of a decision whose right candidates are known; "none" is right without one."""
     return Example(
         decision.anaphor.kind,
-        np.array(decision.rows, dtype=np.float32),
+        decision.rows,
         np.array([not any(right), *right], dtype=np.bool_),
         group,
     )
@@ -134,9 +135,7 @@ def _gap_example(text: GapText, decision: Decision, named: Sequence[int | None])
         right[[place for place in named if place is not None]] = False
     if not right.any():
         return None
-    return Example(
-        decision.anaphor.kind, np.array(decision.rows, dtype=np.float32), right, text.page
-    )
+    return Example(decision.anaphor.kind, decision.rows, right, text.page)
 
 
 def gum_examples(documents: Sequence[Document], *, seed: int) -> list[Example]:

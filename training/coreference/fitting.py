@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.english.coreference import Ranker
-from recallm.english.coreference.features import FEATURES, KINDS
+from recallm.english.coreference.features import KINDS
+from recallm.english.coreference.resolving import PARAMETERS
 from training.coreference.examples import Example
 
 _UNITS = 32
@@ -26,19 +27,27 @@ _DROPPED_UNITS = 0.2
 _DROPPED_FEATURES = 0.05
 
 Array = NDArray[np.float64]
+Labelled = tuple[Array, NDArray[np.bool_]]
+"""The rows of an example, one feature a column, and which of them are right."""
 
 
 def fit(
     examples: Sequence[Example], *, networks: int, seed: int, thresholds: Sequence[float] = ()
 ) -> Ranker:
-    """Fit ``networks`` networks, and put them together."""
-    fitted = [_fit_one(examples, np.random.default_rng((seed, n))) for n in range(networks)]
+    """Fit ``networks`` networks on the features that some example has, and put them together."""
+    features = sorted({name for example in examples for row in example.rows for name in row})
+    known: list[Labelled] = []
+    for example in examples:
+        rows = np.array([[row.get(name, 0.0) for name in features] for row in example.rows])
+        known.append((rows, example.right))
+    fitted = [_fit_one(known, np.random.default_rng((seed, n))) for n in range(networks)]
     hidden, bias, output, direct = zip(*fitted, strict=True)
 
     def single(array: Array) -> NDArray[np.float32]:
         return array.astype(np.float32)
 
     return Ranker(
+        features=tuple(features),
         hidden=single(np.concatenate(hidden, axis=1)),
         hidden_bias=single(np.concatenate(bias)),
         output=single(np.concatenate(output) / networks),
@@ -48,11 +57,11 @@ def fit(
 
 
 def _fit_one(
-    examples: Sequence[Example], chance: np.random.Generator
+    examples: Sequence[Labelled], chance: np.random.Generator
 ) -> tuple[Array, Array, Array, Array]:
     """One network by Adam: weights of the hidden units, their biases, the output's weights, and the
     direct weights of the features."""
-    features = examples[0].rows.shape[1]
+    features = examples[0][0].shape[1]
     parameters: list[Array] = [
         chance.normal(0, features**-0.5, (features, _UNITS)),
         np.zeros(_UNITS),
@@ -81,14 +90,14 @@ def _fit_one(
 
 
 def _gradients(
-    parameters: Sequence[Array], batch: Sequence[Example], chance: np.random.Generator
+    parameters: Sequence[Array], batch: Sequence[Labelled], chance: np.random.Generator
 ) -> list[Array]:
     hidden, bias, output, direct = parameters
-    sizes = [len(it.rows) for it in batch]
+    sizes = [len(right) for _, right in batch]
     starts = np.cumsum([0, *sizes[:-1]])
     example_of_row = np.repeat(np.arange(len(batch)), sizes)
-    right = np.concatenate([it.right for it in batch])
-    rows = np.concatenate([it.rows for it in batch]).astype(np.float64)
+    right = np.concatenate([right for _, right in batch])
+    rows = np.concatenate([values for values, _ in batch])
     rows *= chance.random(rows.shape) > _DROPPED_FEATURES
     inputs = rows @ hidden + bias
     kept = (chance.random(inputs.shape) > _DROPPED_UNITS) / (1 - _DROPPED_UNITS)
@@ -109,8 +118,5 @@ def _gradients(
 
 def save(ranker: Ranker, path: Path) -> None:
     """Write the weights of a ranker in half precision."""
-    halves = {
-        name: getattr(ranker, name).astype(np.float16)
-        for name in ("hidden", "hidden_bias", "output", "direct", "thresholds")
-    }
-    np.savez_compressed(path, features=np.array(FEATURES), **halves)
+    halves = {name: getattr(ranker, name).astype(np.float16) for name in PARAMETERS}
+    np.savez_compressed(path, features=np.array(ranker.features), **halves)

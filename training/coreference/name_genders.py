@@ -49,7 +49,7 @@ def common_names() -> tuple[list[str], list[str]]:
     return [name.capitalize() for name in women], [name.capitalize() for name in men]
 
 
-def table(shares: Mapping[str, float]) -> str:
+def gender_table(shares: Mapping[str, float]) -> str:
     """The shares as TOML: one list of names for each tenth."""
     names: defaultdict[int, list[str]] = defaultdict(list)
     for name, share in shares.items():

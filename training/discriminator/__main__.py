@@ -10,7 +10,7 @@ import numpy as np
 
 from recallm.hybrid.features import FEATURES
 from recallm.hybrid.trained_discriminator import dump_weights
-from training.discriminator.card import Measured, model_card
+from training.cards import table, write_card
 from training.discriminator.fitting import (
     Examples,
     accuracy,
@@ -23,7 +23,6 @@ from training.discriminator.pairs import differences, grades, read_pairs, retold
 from training.discriminator.styles import FIGURES, HELD_OUT
 
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
-_CARD = "MODEL_CARD.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,30 +58,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
     odds, *others = out_of_fold(examples, held_out, folds=options.folds, seed=options.seed)
     scale = calibration(odds, examples.lead).scale
     weights = scale * fit(examples, np.ones(len(pairs), dtype=bool))
-    measured = Measured(
-        films=int(examples.films.max()) + 1,
-        questions=len(pairs),
-        folds=min(options.folds, int(examples.films.max()) + 1),
-        seed=options.seed,
-        recallm=accuracy(graded[:, 0]),
-        vectors=accuracy(graded[:, 1]),
-        hybrid=accuracy(graded[:, 2]),
-        perfect=accuracy(graded[:, :2].max(axis=1)),
-        trained=accuracy(choose(odds, graded)),
-        mixed=accuracy(choose(others[0], graded)),
-        manners=tuple(accuracy(choose(it, graded)) for it in others[1:-1]),
-        figures=accuracy(choose(others[-1], graded)),
-        calibration=calibration(scale * odds, examples.lead),
-        weights=dict(zip(FEATURES, weights.tolist(), strict=True)),
+    agreement = calibration(scale * odds, examples.lead)
+    films = int(examples.films.max()) + 1
+    chosen = {
+        "RecallM branch": graded[:, 0],
+        "vector branch": graded[:, 1],
+        "the authors' hybrid": graded[:, 2],
+        "trained, other films": choose(odds, graded),
+        "trained, mixed manners": choose(others[0], graded),
+        **{f"trained, manner {n}": choose(x, graded) for n, x in enumerate(others[1:-1], start=1)},
+        "trained, refusals that no rule catches": choose(others[-1], graded),
+        "perfect choice": graded[:, :2].max(axis=1),
+    }
+    accuracies = [(name, f"{accuracy(grade):.1f}") for name, grade in chosen.items()]
+    by_feature = [(name, f"{x:+.2f}") for name, x in zip(FEATURES, weights.tolist(), strict=True)]
+    figures = (
+        f"{len(pairs):,} questions on {films} films, {min(options.folds, films)} folds of films, "
+        f"seed {options.seed}\n\n{table(('chosen by', 'accuracy, %'), accuracies)}\n\n"
+        f"Brier score {agreement.brier:.3f}, calibration error {agreement.error:.3f} (pairs whose "
+        f"grades differ)\n\n{table(('feature', 'weight'), by_feature)}"
     )
-    print(measured.table())
+    print(figures)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_bytes(dump_weights(FEATURES, weights.tolist()))
-    print(f"written: {options.output}")
     if options.output == _OUTPUT:
-        card = _OUTPUT.with_name(_CARD)
-        card.write_text(model_card(measured), encoding="utf-8")
-        print(f"written: {card}")
+        write_card(_OUTPUT.parent, figures, shipped=_OUTPUT.parent)
+    print(f"written: {options.output}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -15,7 +14,7 @@ from spacy.training import Example
 from thinc.api import NumpyOps, set_current_ops
 
 from recallm.english.shipped import KNOWLEDGE, SYNTAX, unpack
-from training.pipeline.card import Measured, model_card
+from training.cards import table, write_card
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import Corpora, read_corpora, with_silver_tags
@@ -102,28 +101,29 @@ def _train(part: str, corpora: Corpora, seed: int, scale: float) -> bytes:
     return pack(train_part(KNOWLEDGE, [*gold, silver], Variation(), plan(_KNOWLEDGE_STEPS)))
 
 
-def _measure(packed: dict[str, bytes], corpora: Corpora, seed: int, scale: float) -> Measured:
+def _figures(packed: dict[str, bytes], corpora: Corpora, seed: int, scale: float) -> str:
+    """The figures of the model card: scores are F1 or accuracy in per cent."""
     knowledge = unpack([packed[KNOWLEDGE]])
     both = unpack([packed[KNOWLEDGE], packed[SYNTAX]])
-    return Measured(
-        dev=score_knowledge(knowledge, corpora.dev),
-        dev_lower_cased=score_knowledge(knowledge, corpora.dev, str.lower),
-        test=score_knowledge(knowledge, corpora.test),
-        test_lower_cased=score_knowledge(knowledge, corpora.test, str.lower),
-        syntax_dev=score_syntax(both, corpora.dev),
-        syntax_test=score_syntax(both, corpora.test),
-        bytes_of={part: len(content) for part, content in packed.items()},
-        words_per_second={
-            KNOWLEDGE: words_per_second(knowledge, corpora.test),
-            "both": words_per_second(both, corpora.test),
-        },
-        spacy_version=version("spacy"),
-        seed=seed,
-        steps={
-            KNOWLEDGE: round(_KNOWLEDGE_STEPS * scale),
-            SYNTAX: round(_SYNTAX_STEPS * scale),
-        },
+    columns = [
+        score_knowledge(knowledge, corpora.test),
+        score_knowledge(knowledge, corpora.test, str.lower),
+        score_knowledge(knowledge, corpora.dev),
+        score_knowledge(knowledge, corpora.dev, str.lower),
+    ]
+    test, dev = score_syntax(both, corpora.test), score_syntax(both, corpora.dev)
+    rows = [(name, *(f"{column[name]:.1f}" for column in columns)) for name in columns[0]]
+    rows += [(name, f"{test[name]:.1f}", "", f"{dev[name]:.1f}", "") for name in test]
+    sizes = [len(packed[part]) / 1e6 for part in (KNOWLEDGE, SYNTAX)]
+    speeds = [round(words_per_second(nlp, corpora.test), -3) for nlp in (knowledge, both)]
+    run = (
+        f"spaCy {version('spacy')}, seed {seed}; {round(_KNOWLEDGE_STEPS * scale):,} steps for "
+        f"`{KNOWLEDGE}`, {round(_SYNTAX_STEPS * scale):,} for `{SYNTAX}`; {sizes[0]:.1f} and "
+        f"{sizes[1]:.1f} MB; {speeds[0]:,.0f} words\na second on one core with `{KNOWLEDGE}`, "
+        f"{speeds[1]:,.0f} with both parts."
     )
+    head = ("F1 or accuracy, per cent", "test", "test, lower-cased", "dev", "dev, lower-cased")
+    return f"{run}\n\n{table(head, rows)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -150,10 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (options.output / f"{part}.bin").write_bytes(content)
     packed = {part: (options.output / f"{part}.bin").read_bytes() for part in (KNOWLEDGE, SYNTAX)}
     _say("measuring")
-    measured = _measure(packed, corpora, options.seed, options.scale)
-    (options.output / "MODEL_CARD.md").write_text(model_card(measured), encoding="utf-8")
-    shown = {**measured.test, **measured.syntax_test, **measured.words_per_second}
-    print(json.dumps(shown, indent=2))
+    figures = _figures(packed, corpora, options.seed, options.scale)
+    write_card(options.output, figures, shipped=_OUTPUT)
+    print(figures)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def score_knowledge(
             )
         noun_found = {item for item in found if item[2] in CONCEPT_TAGS}
         noun_gold = {item for item in gold if item[2] in CONCEPT_TAGS}
-        counts.tally("concept words, tag right").add(noun_found, noun_gold)
+        counts.tally("concept words, and which of the three").add(noun_found, noun_gold)
         counts.tally("concept words").add(
             {item[:2] for item in noun_found}, {item[:2] for item in noun_gold}
         )
@@ -122,8 +122,8 @@ def score_knowledge(
         if known_entities(sentence):
             entities = {(e.start_char, e.end_char, e.label_) for e in doc.ents}
             gold_entities = set(_entities(sentence.words, spans))
-            counts.tally("entities, type right").add(entities, gold_entities)
-            counts.tally("entities").add(
+            counts.tally("entity spans and types").add(entities, gold_entities)
+            counts.tally("entity spans").add(
                 {item[:2] for item in entities}, {item[:2] for item in gold_entities}
             )
             for kind in ("PER", "ORG", "LOC"):
@@ -131,7 +131,7 @@ def score_knowledge(
                     {item for item in entities if item[2] == kind},
                     {item for item in gold_entities if item[2] == kind},
                 )
-    shares = {"upos_aligned": counts.upos.percent, "roles_aligned": counts.roles.percent}
+    shares = {"UPOS, aligned": counts.upos.percent, "roles, aligned": counts.roles.percent}
     return shares | {k: v.f1 for k, v in counts.tags.items()}
 
 

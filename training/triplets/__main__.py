@@ -10,12 +10,11 @@ from pathlib import Path
 
 from benchmarks.carb import read_gold
 from recallm.english.shipped import NAME
-from training.triplets.card import model_card
+from training.cards import write_card
 from training.triplets.examples import read_examples
 from training.triplets.fitting import fit, measured
 
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "syntax" / "data" / "confidence.json"
-_CARD = "MODEL_CARD.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -42,9 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "trees": model.trees,
     }
     options.output.write_text(f"{json.dumps(content)}\n", encoding="utf-8")
-    card = model_card(found, model)
-    (options.output.parent / _CARD).write_text(card, encoding="utf-8")
-    print(found.table())
+    figures = (
+        f"{len(model.trees)} trees, {len(model.names)} features; {len(gold)} sentences with gold "
+        f"extractions, {len(examples):,} triplets, {options.folds} folds.\n\n{found.tables()}"
+    )
+    write_card(options.output.parent, figures, shipped=_OUTPUT.parent)
+    print(figures)
 
 
 if __name__ == "__main__":

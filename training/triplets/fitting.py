@@ -14,6 +14,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from benchmarks.carb import Curve, Extraction, score
 from recallm.english.syntax.confidence import Node, TreeModel
+from training.cards import table
 from training.triplets.examples import Example
 
 _TREES = 100
@@ -36,22 +37,25 @@ class Measured:
     ``constant``: all with the same confidence. ``bins``: (mean confidence, mean agreement, number
     of triplets) by confidence."""
 
-    sentences: int
-    triplets: int
-    folds: int
     constant: Curve
     fitted: Curve
     bins: Sequence[tuple[float, float, int]]
 
-    def table(self) -> str:
+    def tables(self) -> str:
         """The two curves' best points, and the calibration."""
-        lines = ["| confidence | precision | recall | F1 | AUC |", "|---|---|---|---|---|"]
-        for name, curve in (("the same for all", self.constant), ("fitted", self.fitted)):
-            figures = (curve.precision, curve.recall, curve.f1, curve.auc)
-            lines.append(f"| {name} | {' | '.join(f'{figure:.3f}' for figure in figures)} |")
-        lines += ["", "| mean confidence | mean agreement | triplets |", "|---|---|---|"]
-        lines += [f"| {mean:.2f} | {value:.2f} | {count} |" for mean, value, count in self.bins]
-        return "\n".join(lines)
+        curves = {"the same for all": self.constant, "fitted": self.fitted}
+        points = table(
+            ("confidence", "precision", "recall", "F1", "AUC"),
+            [
+                (name, *(f"{x:.3f}" for x in (curve.precision, curve.recall, curve.f1, curve.auc)))
+                for name, curve in curves.items()
+            ],
+        )
+        calibration = table(
+            ("mean confidence", "mean agreement", "triplets"),
+            [(f"{mean:.2f}", f"{value:.2f}", str(count)) for mean, value, count in self.bins],
+        )
+        return f"{points}\n\n{calibration}"
 
 
 def fit(examples: Sequence[Example]) -> TreeModel:
@@ -108,9 +112,6 @@ def measured(
     agreements = np.array([example.agreement for example in examples])
     order = np.argsort(confidences)
     return Measured(
-        sentences=len(gold),
-        triplets=len(examples),
-        folds=folds,
         constant=_scored(examples, np.ones(len(examples)), gold),
         fitted=_scored(examples, confidences.round(3), gold),
         bins=[

@@ -36,25 +36,7 @@ _POSSESSIVES: Final = frozenset({"his", "her", "their", "its", "my", "our", "you
 _RELATIVE: Final = WORDS["words"]["relative"]
 _QUOTES: Final = WORDS["words"]["quoting"]
 _BRACKETS: Final = frozenset("()[]")
-PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from", "other")
-SURROUNDINGS: Final = (
-    "in apposition",
-    "coordinated",
-    "passive",
-    "first name known",
-    *(f"behind {preposition}" for preposition in PREPOSITIONS),
-    "in brackets",
-    "in quotes",
-    "possessive mark",
-    "relative clause behind",
-    "and behind",
-    "behind a possessive pronoun",
-    "acronym",
-    "plural",
-    "first of its sentence",
-    "first of the passage",
-)
-"""What the words around a name tell of it: 1 or 0 each."""
+_PREPOSITIONS: Final = ("of", "with", "by", "to", "in", "for", "from")
 VOCATIVE: Final = "vocative"
 _GREETINGS: Final = WORDS["words"]["greetings"]
 _LONGEST_GREETING: Final = 4
@@ -70,8 +52,8 @@ class Name(NamedTuple):
     ``role`` is the relation of its head, for a member of a coordination that of the first member.
     ``kind`` is the recogniser's type ("PER", "ORG", "LOC", "" where it gave none). ``female`` is
     the share of women among those whom name and titles can describe. ``joined`` is the place, in
-    the passage's names, of the name that it is coordinated with. ``surroundings`` are the values of
-    ``SURROUNDINGS``.
+    the passage's names, of the name that it is coordinated with. ``surroundings`` are
+    features of the words around it.
     """
 
     place: ConceptPlace
@@ -84,7 +66,7 @@ class Name(NamedTuple):
     female: float
     is_gender_known: bool
     joined: int | None
-    surroundings: tuple[float, ...]
+    surroundings: dict[str, float]
 
 
 class TextRead:
@@ -209,45 +191,42 @@ def name_of_span(
         female=female,
         is_gender_known=is_known,
         joined=joined,
-        surroundings=(
-            float(in_apposition),
-            float(joined is not None),
-            float(role == "nsubj:pass"),
-            float(is_known),
-            *_surroundings(text, span, sentence, is_first=not before),
-        ),
+        surroundings={
+            "in apposition": in_apposition,
+            "coordinated": joined is not None,
+            "passive": role == "nsubj:pass",
+            "first name known": is_known,
+            "first of the passage": not before,
+            **_surroundings(text, span, sentence),
+        },
     )
 
 
-def _surroundings(
-    text: TextRead, span: Span, sentence: int, *, is_first: bool
-) -> tuple[float, ...]:
+def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, float]:
     first, last = span
     words, tags = text.words, text.tags
     start, end = text.sentence_span(sentence)
-    before = words[first - 1].lowered if first > start else ""
-    preposition = ""
-    if before and tags[first - 1] == ADP:
-        preposition = before if before in PREPOSITIONS else "other"
     behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
-    return (
-        *(float(preposition == other) for other in PREPOSITIONS),
-        float(text.in_brackets(first, start)),
-        float(text.in_quotes(first, start)),
-        float(behind[0] in _POSSESSIVE_MARKS),
-        float(behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)),
-        float(behind[0] == "and"),
-        float(
-            any(
-                tags[i] == PRON and words[i].lowered in _POSSESSIVES
-                for i in range(max(start, first - _NEAR), first)
-            )
+    found: dict[str, float] = {
+        "in brackets": text.in_brackets(first, start),
+        "in quotes": text.in_quotes(first, start),
+        "possessive mark": behind[0] in _POSSESSIVE_MARKS,
+        "relative clause behind": (
+            behind[0] in _RELATIVE or (behind[0] == "," and behind[-1] in _RELATIVE)
         ),
-        float(words[last - 1].is_acronym),
-        float(last - first > 1 and words[last - 1].lowered.endswith("s")),
-        float(first - start <= 1),
-        float(is_first),
-    )
+        "and behind": behind[0] == "and",
+        "behind a possessive pronoun": any(
+            tags[i] == PRON and words[i].lowered in _POSSESSIVES
+            for i in range(max(start, first - _NEAR), first)
+        ),
+        "acronym": words[last - 1].is_acronym,
+        "plural": last - first > 1 and words[last - 1].lowered.endswith("s"),
+        "first of its sentence": first - start <= 1,
+    }
+    before = words[first - 1].lowered if first > start else ""
+    if before and tags[first - 1] == ADP:
+        found[f"behind {before if before in _PREPOSITIONS else 'other'}"] = 1.0
+    return found
 
 
 def _is_addressed(text: TextRead, span: Span, sentence: int) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recallm.english.coreference.anaphors import Anaphor, anaphors
 from recallm.english.coreference.discourse import Candidate, Discourse, Referent
-from recallm.english.coreference.features import FEATURES, KINDS, Features, fit_of_gender
+from recallm.english.coreference.features import KINDS, Features, Row, fit_of_gender
 from recallm.english.coreference.passage import TextRead
 from recallm.model import ConceptMention
 
@@ -27,24 +27,30 @@ Floats = NDArray[np.float32]
 WEIGHTS: Final = "ranker.npz"
 """The file of the weights in ``recallm/english/data/coreference``."""
 
+PARAMETERS: Final = ("hidden", "hidden_bias", "output", "direct", "thresholds")
+"""The arrays of that file beside the names of the features."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranker:
-    """The weights: ``hidden`` has shape (features, units), ``hidden_bias`` and ``output`` (units,),
-    ``direct`` (features,).
+    """The weights for features by name: ``hidden`` has shape (features, units), ``hidden_bias`` and
+    ``output`` (units,), ``direct`` (features,).
 
     ``thresholds`` are the least probabilities of an antecedent, one for each
     kind of anaphor (``KINDS``)."""
 
+    features: tuple[str, ...]
     hidden: Floats
     hidden_bias: Floats
     output: Floats
     direct: Floats
     thresholds: Floats
 
-    def probabilities(self, rows: Sequence[Sequence[float]] | Floats) -> Floats:
+    def probabilities(self, rows: Sequence[Row]) -> Floats:
         """The probability of each row of features (the first is "no antecedent")."""
-        features = np.array(rows, dtype=np.float32)
+        features = np.array(
+            [[row.get(name, 0.0) for name in self.features] for row in rows], dtype=np.float32
+        )
         units = np.maximum(features @ self.hidden + self.hidden_bias, 0.0)
         scores = units @ self.output + features @ self.direct
         shares = np.exp(scores - scores.max())
@@ -53,19 +59,11 @@ class Ranker:
 
     @classmethod
     def load(cls, path: Any) -> Ranker:
-        """Read the weights of a file.
-
-        Raises:
-            ValueError: they belong to other features.
-        """
+        """Read the weights of a file."""
         with path.open("rb") as file, np.load(file) as arrays:
-            if tuple(arrays["features"]) != FEATURES:
-                raise ValueError(f"{path} was fitted on other features: fit it again")
             return cls(
-                **{
-                    name: arrays[name].astype(np.float32)
-                    for name in ("hidden", "hidden_bias", "output", "direct", "thresholds")
-                }
+                features=tuple(arrays["features"].tolist()),
+                **{name: arrays[name].astype(np.float32) for name in PARAMETERS},
             )
 
     def threshold(self, kind: str) -> float:
@@ -113,7 +111,7 @@ class Decision(NamedTuple):
     discourse: Discourse
     anaphor: Anaphor
     candidates: list[Candidate]
-    rows: list[list[float]]
+    rows: list[Row]
 
 
 def resolve(
