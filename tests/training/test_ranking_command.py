@@ -16,7 +16,6 @@ from tests.vectors.fakes import words
 from training.ranking import __main__ as command
 from training.ranking import fitting
 from training.ranking.examples import Unit
-from training.ranking.tables import written
 
 TABLES = {
     "words": ("meaning", "session", "similar"),
@@ -38,8 +37,8 @@ def run(*arguments: object) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What was made of two conversations and two films: weights.toml and left/out; again without
-    vectors: words.toml."""
+    """What was made of two conversations and two films: weights.toml and left/out; once more:
+    again.toml."""
     folder = tmp_path_factory.mktemp("trained")
     data = (
         *("--locomo", write_talks(folder / "talks")),
@@ -47,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--worlds", 0),
     )
     run(*data, "--output", folder / "weights.toml", "--left-out", folder / "left" / "out")
-    run(*data, "--without-vectors", "--output", folder / "words.toml")
+    run(*data, "--output", folder / "again.toml")
     return folder
 
 
@@ -69,16 +68,7 @@ def test_weights_come_out_that_a_memory_reads(folder: Path) -> None:
 
 
 def test_the_same_data_give_the_same_weights_byte_for_byte(folder: Path) -> None:
-    """Those of words, whether or not vectors are learned too."""
-    paths = (folder / "weights.toml", folder / "words.toml")
-    first, again = (path.read_bytes().partition(b"[vectors]\nintercept") for path in paths)
-    assert first[1]
-    assert first[0] == again[0]
-
-
-def test_without_vectors_both_tables_are_of_words(folder: Path) -> None:
-    tables = load_tables(str(folder / "words.toml"))
-    assert tables.words == tables.vectors
+    assert (folder / "weights.toml").read_bytes() == (folder / "again.toml").read_bytes()
 
 
 def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None:
@@ -88,13 +78,6 @@ def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None
     assert parts["stage"] == parts["train"]
     assert parts["harbour"] != parts["stage"]
     assert load_tables(str(folder / "weights.toml")) not in parts.values()
-
-
-def test_signals_are_left_out_from_the_start(folder: Path) -> None:
-    output = folder / "few.toml"
-    data = ("--locomo", folder / "talks", "--worlds", 0, "--without-vectors")
-    run(*data, "--without", "session", "similar", "--output", output)
-    assert set(load_tables(str(output)).words.signals) == {"meaning"}
 
 
 def test_without_data_it_says_what_to_give(
@@ -116,7 +99,7 @@ def test_a_table_is_written_in_the_order_of_the_signals_and_read_again(tmp_path:
     few = Weights(intercept=-1.25, signals={"length": -0.5, "meaning": 2.0})
     more = Weights(intercept=-2.0, signals={"similar": 3.125})
     path = tmp_path / "weights.toml"
-    path.write_text(written(few, more, command="it"), encoding="utf-8")
+    path.write_text(command.written(few, more), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines.index(next(it for it in lines if it.startswith('"meaning"'))) < lines.index(
         next(it for it in lines if it.startswith('"length"'))

@@ -1,12 +1,12 @@
 """``python -m training.ranking``: fit the weights that ship, and those for measuring.
 
     python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE
-        [--left-out DIR] [--without SIGNAL ...] [--output FILE]
+        [--left-out DIR] [--output FILE]
 
 Folds leave whole conversations, films and generated worlds out. The weights that ship are fitted on
 all. ``--left-out DIR`` also writes, for each conversation and film, the weights fitted without its
-fold, as the benchmarks take them (``--weights DIR``). ``--without`` leaves signals out.
-The same data and versions give the same bytes.
+fold, as the benchmarks take them (``--weights DIR``). The same data and
+versions give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from recallm.recall.ranking.signals import DATA, SIGNALS, Weights
 from recallm.vectors.minilm import mini_lm
 from training.ranking.examples import Unit, asked_of, units_of
 from training.ranking.fitting import Measured, fit, measured
-from training.ranking.tables import written
 
 _FOLDS = 3
+_FILMS = 120
 _TABLES = {
     "words": (
         *("passage", "session", "answer", "meaning", "meaning rank", "similar", "near similar"),
@@ -48,6 +48,13 @@ _BY_HAND = {"newest": 8.0, "like anchor": 3.5, "neighbour state": 2.5}
 _SUPERSEDED = 2.0
 """Factor on the fitted weight of ``superseded``, set by hand for standalone facts."""
 
+_HEAD = """\
+# The weights of the default ranking: log-odds that a statement helps to answer, one for each
+# signal (recallm/recall/ranking/signals.py says what each measures; docs/ranking.md explains them).
+# [words] is for memories without vectors, [vectors] for those with.
+# Written by: python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE
+"""
+
 Folds = dict[int, list[Measured]]
 
 
@@ -57,55 +64,44 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, help="a folder of LoCoMo conversations")
     parser.add_argument("--realtalk", type=Path, help="a folder of REALTALK conversations")
     parser.add_argument("--duorc", type=Path, help="film plots and questions, JSON Lines (.gz)")
-    parser.add_argument("--films", type=int, default=120)
     parser.add_argument("--worlds", type=int, default=3, help="generated worlds, of the dev split")
-    parser.add_argument("--without-vectors", action="store_true", help="the first table alone")
     parser.add_argument("--left-out", type=Path, metavar="DIR")
-    parser.add_argument(
-        "--without",
-        nargs="+",
-        default=[],
-        choices=SIGNALS,
-        metavar="SIGNAL",
-        help="fit without these",
-    )
     parser.add_argument("--output", type=Path, default=DATA)
     options = parser.parse_args()
-    units = list(
-        units_of(
-            options.locomo,
-            options.realtalk,
-            options.duorc,
-            plots=options.films,
-            worlds=options.worlds,
-        )
-    )
+    paths = (options.locomo, options.realtalk, options.duorc)
+    units = list(units_of(*paths, plots=_FILMS, worlds=options.worlds))
     kinds = {unit.kind for unit in units}
-    for kind, path in (
-        ("LoCoMo", options.locomo),
-        ("REALTALK", options.realtalk),
-        ("DuoRC", options.duorc),
-    ):
+    for kind, path in zip(_SHARES, paths, strict=False):
         if path is not None and kind not in kinds:
             parser.error(f"{path} holds nothing of {kind}")
     if not units:
         parser.error("no data: give --locomo, --realtalk, --duorc or --worlds")
     fitted: dict[str, Weights] = {}
     parted: dict[str, dict[int, Weights]] = {}
-    for table in ("words",) if options.without_vectors else ("words", "vectors"):
+    for table, signals in _TABLES.items():
         folds = _measured(units, with_vectors=table == "vectors")
-        signals = [name for name in _TABLES[table] if name not in options.without]
         parted[table] = {} if options.left_out is None else _fitted(folds, signals)
         fitted[table] = _fitted_on([one for fold in folds.values() for one in fold], signals)
-    fitted.setdefault("vectors", fitted["words"])
-    parted.setdefault("vectors", parted["words"])
-    command = "python -m training.ranking --locomo DIR --realtalk DIR --duorc FILE"
-    options.output.write_text(written(fitted["words"], fitted["vectors"], command=command))
+    options.output.write_text(written(fitted["words"], fitted["vectors"]))
     if options.left_out is not None:
         options.left_out.mkdir(parents=True, exist_ok=True)
         for unit, fold in zip(units, _fold_of(units), strict=True):
-            text = written(parted["words"][fold], parted["vectors"][fold], command=command)
+            text = written(parted["words"][fold], parted["vectors"][fold])
             (options.left_out / f"{unit.name}.toml").write_text(text)
+
+
+def written(words: Weights, vectors: Weights) -> str:
+    """Both tables as TOML, in the order of the signals."""
+    parts = [_HEAD]
+    for name, weights in (("words", words), ("vectors", vectors)):
+        lines = [f"[{name}]", f"intercept = {weights.intercept:.3f}"]
+        lines += [
+            f'"{signal}" = {weights.signals[signal]:.3f}  # {meaning}'
+            for signal, meaning in SIGNALS.items()
+            if weights.signals.get(signal)
+        ]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
 
 
 def _fold_of(units: Sequence[Unit]) -> list[int]:
