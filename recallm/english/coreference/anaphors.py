@@ -8,29 +8,13 @@ from typing import Final, Literal, NamedTuple
 from spacy.symbols import ADJ, ADV, AUX, DET, NOUN, PRON, PROPN, VERB
 
 from recallm.english.coreference.passage import OBJECT, SUBJECT, TextRead
-from recallm.english.coreference.words import WORDS
+from recallm.english.coreference.words import WORDS, by_word
 
 Kind = Literal["he", "she", "it", "they", "phrase"]
 Case = Literal["subject", "object", "possessive", "reflexive"]
 
-_PRONOUNS: Final[dict[str, tuple[Kind, Case]]] = {
-    "he": ("he", "subject"),
-    "him": ("he", "object"),
-    "his": ("he", "possessive"),
-    "himself": ("he", "reflexive"),
-    "she": ("she", "subject"),
-    "her": ("she", "object"),
-    "hers": ("she", "possessive"),
-    "herself": ("she", "reflexive"),
-    "it": ("it", "subject"),
-    "its": ("it", "possessive"),
-    "itself": ("it", "reflexive"),
-    "they": ("they", "subject"),
-    "them": ("they", "object"),
-    "their": ("they", "possessive"),
-    "theirs": ("they", "possessive"),
-    "themselves": ("they", "reflexive"),
-}
+_KIND_OF_PRONOUN: Final[dict[str, Kind]] = by_word("pronouns")
+_CASE_OF_PRONOUN: Final[dict[str, Case]] = by_word("cases")
 _PHRASE_NOUNS: Final = frozenset().union(*WORDS["nouns"].values())
 _FOLLOWED_BY_NOUN: Final = frozenset({NOUN, PROPN, ADJ})
 _COMPLEMENTS: Final = frozenset({"that", "to", "for", "if", "when", "how", "what", "whether", "-"})
@@ -54,7 +38,7 @@ def anaphors(text: TextRead) -> Iterator[Anaphor]:
     """The anaphors of a passage in textual order."""
     for i, word in enumerate(text.words):
         lowered = word.lowered
-        if (lowered in _PRONOUNS or lowered == "the") and (found := read_anaphor(text, i)):
+        if (lowered in _KIND_OF_PRONOUN or lowered == "the") and (found := read_anaphor(text, i)):
             yield found
 
 
@@ -68,9 +52,9 @@ def read_anaphor(text: TextRead, i: int) -> Anaphor | None:
     lowered = text.words[i].lowered
     if lowered == "the":
         return _phrase(text, i)
-    if (pronoun := _PRONOUNS.get(lowered)) is None or text.words[i].is_acronym:
+    if (kind := _KIND_OF_PRONOUN.get(lowered)) is None or text.words[i].is_acronym:
         return None
-    kind, case = pronoun
+    case = _CASE_OF_PRONOUN[lowered]
     following = text.tags[i + 1] if i + 1 < len(text.words) else 0
     if lowered == "her":
         case = "possessive" if _is_possessive(text, i) else "object"

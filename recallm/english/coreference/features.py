@@ -19,36 +19,14 @@ from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 from recallm.english.coreference.anaphors import Anaphor
 from recallm.english.coreference.discourse import ORGANISATIONS, PLACES, Candidate, Referent
 from recallm.english.coreference.passage import OBJECT, SUBJECT, Name, TextRead
-from recallm.english.coreference.words import WORDS
+from recallm.english.coreference.words import WORDS, by_word
 
 KINDS: Final = ("he", "she", "it", "they", "phrase")
 """Of anaphors."""
-_ROLE_OF_CASE: Final = {
-    "subject": "subject",
-    "object": "object",
-    "possessive": "possessive",
-    "reflexive": "object",
-}
-"""The cases of anaphors, each with the role that an anaphor has in this case."""
 _RELATIVE: Final = WORDS["words"]["relative"]
 _SUBORDINATORS: Final = WORDS["words"]["subordinators"]
 _SPEECH: Final = WORDS["verbs"]["speech"]
-_FORMS: Final = {
-    "he": frozenset({"he", "him", "his", "himself"}),
-    "she": frozenset({"she", "her", "hers", "herself"}),
-    "it": frozenset({"it", "its", "itself"}),
-    "they": frozenset({"they", "them", "their", "theirs", "themselves"}),
-}
-_CLAUSE_OF_RELATION: Final = {
-    "root": "main",
-    "conj": "coordinated",
-    "advcl": "adverbial",
-    "csubj": "adverbial",
-    "acl": "relative",
-    "ccomp": "complement",
-    "xcomp": "complement",
-    "parataxis": "complement",
-}
+_CLAUSE_OF_RELATION: Final[dict[str, str]] = by_word("clauses")
 """The kind of a clause by the relation of its verb."""
 _CLAUSE_REACH: Final = 12
 """How many tokens away the verb of a token's clause is looked for."""
@@ -84,6 +62,11 @@ def fit_of_gender(anaphor: Anaphor, referent: Referent) -> float:
 def _share(count: int, most: int) -> float:
     """A count as a share of the greatest one that matters."""
     return min(most, count) / most
+
+
+def _role_of(anaphor: Anaphor) -> str:
+    """The role that an anaphor has in its case."""
+    return "object" if anaphor.case == "reflexive" else anaphor.case
 
 
 def _role(relation: str) -> str:
@@ -127,7 +110,7 @@ class Features:
             "relatives": (tag == PRON and word in _RELATIVE for word, tag, _ in tokens),
             "conjunctions": (tag == CCONJ for tag in text.tags),
         }
-        for kind, forms in _FORMS.items():
+        for kind, forms in WORDS["pronouns"].items():
             sorts[kind] = [word in forms for word in self._lowered]
         self._counts = {sort: [0, *accumulate(flags)] for sort, flags in sorts.items()}
         self._subjects = [i for i, role in enumerate(text.roles) if role in SUBJECT]
@@ -246,7 +229,7 @@ class Features:
             values["tokens behind"] = log1p(ahead.first - i) / 4
         pronoun = referent.anaphor
         if pronoun and (not is_named_here or name is None or pronoun.first > name.first):
-            token, role = pronoun.first, _ROLE_OF_CASE[pronoun.case]
+            token, role = pronoun.first, _role_of(pronoun)
             distance = sentence - self._text.sentence_of(token)
             values["last mention is an anaphor"] = 1.0
             values["last anaphor has the same case"] = pronoun.case == anaphor.case
@@ -266,7 +249,7 @@ class Features:
             if distance == 0:
                 values |= self._between(token, i, role)
         is_object = role == "oblique" and anaphor.case == "object"
-        values["same role"] = role == _ROLE_OF_CASE[anaphor.case] or is_object
+        values["same role"] = role == _role_of(anaphor) or is_object
         values["both subjects"] = role == "subject" and anaphor.case == "subject"
         values["subject of the last sentence"] = referent.subject_sentence == sentence - 1
         values["subject in this sentence before"] = referent.subject_sentence == sentence

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, Final
 
-from recallm.english.word_lists import word_set
+from recallm.english.word_lists import read_table, word_set
 
 UNKNOWN_SHARE: Final = 0.5
 
 
-def _toml(name: str) -> dict[str, Any]:
-    path = files("recallm.english").joinpath("data", "coreference", name)
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
 WORDS: Final[dict[str, dict[str, frozenset[str]]]] = {
     table: {key: word_set(words) for key, words in lists.items()}
-    for table, lists in _toml("words.toml").items()
+    for table, lists in read_table("data/coreference/words.toml").items()
 }
 """The lists of ``data/coreference/words.toml``; comments there say what each holds."""
+
+
+def by_word(table: str) -> dict[str, Any]:
+    """The words of a table, each with the name of the list in which it stands."""
+    return {word: name for name, words in WORDS[table].items() for word in words}
+
 
 GENDER_OF_WORD: Final[dict[str, float]] = {
     **dict.fromkeys(WORDS["beside_names"]["female"], 1.0),
@@ -39,7 +38,7 @@ _PRIOR: Final = 4.0
 def _shares() -> dict[str, float]:
     return {
         name: int(tenths) / 10
-        for tenths, names in _toml("name_genders.toml")["names"].items()
+        for tenths, names in read_table("data/coreference/name_genders.toml")["names"].items()
         for name in names.split()
     }
 

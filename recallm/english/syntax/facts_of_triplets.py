@@ -25,7 +25,7 @@ from recallm.english.syntax.drafts import Draft
 from recallm.english.syntax.modality import QUESTION
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
-from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
 from recallm.model import Mark
 
 _OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from"))
@@ -38,16 +38,7 @@ _IN_ROLES: Final = frozenset(("amod", "compound", "nmod:desc"))
 _FRESH: Final = frozenset(("current", "present", "new", "own"))
 """Adjectives that make no other relation: "the current CEO of"."""
 
-_MEASURES: Final = {
-    "old": "age",
-    "tall": "height",
-    "high": "height",
-    "long": "length",
-    "wide": "width",
-    "deep": "depth",
-}
-"""The quality that an adjective behind a measure tells."""
-
+_MEASURES: Final[dict[str, str]] = TABLE["measures"]
 _COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "title"))
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
 _YEARS: Final = frozenset(("year", "years"))

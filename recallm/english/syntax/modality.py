@@ -10,32 +10,13 @@ from typing import Final
 
 from spacy.symbols import AUX
 
-from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
 from recallm.model import Mark
 
 QUESTION: Final = "question"
 """The modality of what a question asks."""
 
-_MODALS: Final = {
-    "may": "may",
-    "might": "might",
-    "can": "can",
-    "ca": "can",
-    "could": "could",
-    "will": "will",
-    "wo": "will",
-    "'ll": "will",
-    "’ll": "will",
-    "would": "would",
-    "'d": "would",
-    "’d": "would",
-    "shall": "shall",
-    "sha": "shall",
-    "should": "should",
-    "must": "must",
-    "ought": "ought to",
-    "cannot": "can",
-}
+_MODALS: Final[dict[str, str]] = TABLE["modals"]
 """Auxiliaries by which nothing is asserted."""
 
 _ADVERBS: Final = WORDS["modal_adverbs"]

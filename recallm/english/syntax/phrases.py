@@ -8,27 +8,13 @@ from typing import Final
 from spacy.symbols import ADJ
 
 from recallm.english.syntax.clause_parts import Clause
-from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.tree import TABLE, SentenceTree
+from recallm.english.word_lists import word_set
 
-# Relations of Universal Dependencies that belong to no phrase of that kind.
-# fmt: off
-_NOT_IN_NOUN_PHRASE: Final = frozenset((
-    "case", "cc", "cc:preconj", "conj", "mark", "cop", "aux", "nsubj", "nsubj:pass",
-    "nsubj:outer", "csubj", "advcl", "acl:relcl", "appos", "parataxis", "discourse", "vocative",
-    "expl", "reparandum", "list", "dep", "orphan",
-))
-_NOT_IN_PREDICATE_NOUN: Final = _NOT_IN_NOUN_PHRASE | frozenset((
-    "obl:unmarked", "obl:agent", "advmod", "ccomp", "obl",
-))
-_NOT_IN_ADJECTIVE_PHRASE: Final = frozenset((
-    "nsubj", "nsubj:pass", "nsubj:outer", "csubj", "cop", "aux", "mark", "obl", "obl:unmarked",
-    "obl:agent", "advcl", "ccomp", "xcomp", "conj", "cc", "punct", "parataxis", "acl:relcl",
-    "advcl:relcl", "discourse", "vocative", "expl", "dep",
-))
-_NOT_IN_ADJUNCT: Final = frozenset(("case", "acl:relcl", "appos", "parataxis"))
-_NOT_IN_CLAUSE: Final = frozenset(("mark", "parataxis", "discourse", "vocative", "cc"))
-_NOT_BELOW: Final = frozenset(("acl:relcl", "parataxis", "discourse", "reparandum", "list"))
-# fmt: on
+_NOT_IN: Final = {kind: word_set(relations) for kind, relations in TABLE["not_in"].items()}
+_NOT_IN_NOUN_PHRASE: Final = _NOT_IN["noun_phrase"]
+_NOT_IN_PREDICATE_NOUN: Final = _NOT_IN_NOUN_PHRASE | _NOT_IN["predicate_noun"]
+_NOT_BELOW: Final = _NOT_IN["below"]
 
 
 def noun_phrase(
@@ -60,16 +46,16 @@ def predicate_phrase(tree: SentenceTree, head: int, clause: Clause) -> list[int]
 
 def adjective_phrase(tree: SentenceTree, head: int) -> list[int]:
     """An adjective with its adverbs: "very fond"."""
-    return tree.phrase(head, without=_NOT_IN_ADJECTIVE_PHRASE)
+    return tree.phrase(head, without=_NOT_IN["adjective_phrase"])
 
 
 def adjunct_phrase(tree: SentenceTree, head: int, left_out: Iterable[int] = ()) -> list[int]:
     """An adjunct without its preposition, coordinated phrases included."""
     return tree.phrase(
-        head, without=_NOT_IN_ADJUNCT, without_below=_NOT_BELOW, without_tokens=left_out
+        head, without=_NOT_IN["adjunct"], without_below=_NOT_BELOW, without_tokens=left_out
     )
 
 
 def clause_phrase(tree: SentenceTree, head: int) -> list[int]:
     """A clause without its conjunction."""
-    return tree.phrase(head, without=_NOT_IN_CLAUSE)
+    return tree.phrase(head, without=_NOT_IN["clause"])

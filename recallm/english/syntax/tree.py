@@ -6,27 +6,24 @@ Universal Dependencies (https://universaldependencies.org/u/dep).
 
 from __future__ import annotations
 
-import tomllib
 from bisect import insort
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from spacy.symbols import NOUN, PROPN, VERB
 
+from recallm.english.word_lists import read_table, word_set
 from recallm.model import Mark
 
 if TYPE_CHECKING:
     from recallm.english.pipeline import TaggedText, Tree
     from recallm.english.words import Word
 
+TABLE: Final = read_table("syntax/data/english.toml")
 WORDS: Final[dict[str, frozenset[str]]] = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(
-        files("recallm.english.syntax").joinpath("data/english.toml").read_text(encoding="utf-8")
-    ).items()
+    name: word_set(words) for name, words in TABLE.items() if isinstance(words, str)
 }
-"""The lists of ``data/english.toml``."""
+"""The lists of ``data/english.toml``; ``TABLE`` has its tables too."""
 
 LONGEST_PHRASE: Final = 100
 """Tokens. A longer phrase is cut, so that the phrases of a sentence cost linear time."""
