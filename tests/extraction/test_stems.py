@@ -17,6 +17,7 @@ from recallm.english.word_lists import (
     PASTS,
     SINGULARS,
     VERBS,
+    read_table,
     verb_base,
     without_prefix,
 )
@@ -172,7 +173,13 @@ def test_a_question_is_read_in_its_verbs_tense(question: str, intent: str) -> No
 
 def test_the_lists_of_words_are_in_lower_case() -> None:
     """Words are looked up in lower case: a capital would never be found."""
-    for section, lists in ENGLISH.items():
+    tables = {
+        **ENGLISH,
+        **read_table("data/coreference/words.toml"),
+        "syntax": read_table("syntax/data/english.toml"),
+        "rules of time": read_table("data/temporal_rules.toml")["words"],
+    }
+    for section, lists in tables.items():
         for key, words in lists.items():
             for text in words.values() if isinstance(words, dict) else [words]:
                 assert text == text.lower(), f"{section}.{key}"

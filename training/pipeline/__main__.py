@@ -25,7 +25,7 @@ from training.pipeline.lexicon import word_lists
 from training.pipeline.names import NameSource
 from training.pipeline.packing import pack
 from training.pipeline.passages import Passage, Variation, neighbours, vary
-from training.pipeline.scoring import score_knowledge, score_syntax, words_per_second
+from training.pipeline.scoring import scores, words_per_second
 from training.pipeline.treebank import Sentence
 
 _OUTPUT = Path(__file__).parents[2] / "recallm" / "english" / "data" / "en_recallm"
@@ -106,12 +106,12 @@ def _figures(packed: dict[str, bytes], corpora: Corpora, seed: int, scale: float
     knowledge = unpack([packed[KNOWLEDGE]])
     both = unpack([packed[KNOWLEDGE], packed[SYNTAX]])
     columns = [
-        score_knowledge(knowledge, corpora.test),
-        score_knowledge(knowledge, corpora.test, str.lower),
-        score_knowledge(knowledge, corpora.dev),
-        score_knowledge(knowledge, corpora.dev, str.lower),
+        scores(knowledge, corpora.test),
+        scores(knowledge, corpora.test, respell=str.lower),
+        scores(knowledge, corpora.dev),
+        scores(knowledge, corpora.dev, respell=str.lower),
     ]
-    test, dev = score_syntax(both, corpora.test), score_syntax(both, corpora.dev)
+    test, dev = (scores(both, split, trees=True) for split in (corpora.test, corpora.dev))
     rows = [(name, *(f"{column[name]:.1f}" for column in columns)) for name in columns[0]]
     rows += [(name, f"{test[name]:.1f}", "", f"{dev[name]:.1f}", "") for name in test]
     sizes = [len(packed[part]) / 1e6 for part in (KNOWLEDGE, SYNTAX)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from training.pipeline.names import NameSource
-from training.pipeline.treebank import MISSING, Sentence, Word
+from training.pipeline.treebank import Sentence, Word
 
 _FINAL_PUNCTUATION = frozenset({".", "!", "?", "...", "…", ";"})
 _EMOJI = tuple("😀😂😊😍😭👍🙏❤🎉🔥😅🤔😎🥰👀✨💪😢🙂😉")
@@ -110,14 +110,14 @@ def vary(
     passage = Passage(sentences=tuple(varied), separators=tuple(separators))
     chance = random.random()
     if chance < variation.lower_cased:
-        passage = _respelled(passage, str.lower)
+        passage = respelled(passage, str.lower)
     elif chance < variation.lower_cased + variation.upper_cased:
-        passage = _respelled(passage, str.upper)
+        passage = respelled(passage, str.upper)
     elif chance < variation.lower_cased + variation.upper_cased + variation.emphasised:
         passage = _emphasised(passage, random)
     if random.random() < variation.other_quotes:
         table = _STRAIGHT if random.random() < 0.5 else _CURLY_APOSTROPHE
-        passage = _respelled(passage, lambda form: form.translate(table))
+        passage = respelled(passage, lambda form: form.translate(table))
     return passage
 
 
@@ -129,7 +129,8 @@ def _spaced_out(word: Word) -> Word:
     return replace(word, space_after=True)
 
 
-def _respelled(passage: Passage, spell: Callable[[str], str]) -> Passage:
+def respelled(passage: Passage, spell: Callable[[str], str]) -> Passage:
+    """The passage with other spellings of its words."""
     sentences = tuple(
         replace(s, words=tuple(replace(w, form=spell(w.form)) for w in s.words))
         for s in passage.sentences
@@ -189,8 +190,3 @@ def _with_other_names(
             result.extend(span)
         index = end
     return tuple(result)
-
-
-def known_entities(sentence: Sentence) -> bool:
-    """Whether the sentence has entity labels at all."""
-    return any(word.entity != MISSING for word in sentence.words)
