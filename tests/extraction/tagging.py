@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import spacy.symbols
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
@@ -32,8 +31,3 @@ def given(
     )
     doc.set_ents([Span(doc, first, last, label=label) for first, last, label in entities])
     return read_doc(doc, doc.text, Lexicon())
-
-
-def tag_numbers(tags: str) -> list[int]:
-    """spaCy's numbers for the names of tags."""
-    return [spacy.symbols.IDS[tag] for tag in tags.split()]

@@ -149,8 +149,8 @@ def _join(tree: SentenceTree, name: Name) -> None:
             tree.move(i, main, "flat")
         tree.tags[i] = PROPN if tree.words[i].is_capitalised else tree.tags[i]
     for i in words:
-        for child in [j for j in tree.children[i] if i != main and j not in words]:
-            tree.move(child, main, tree.relations[child])
+        if i != main:
+            tree.move_all((j for j in tree.children[i] if j not in words), main)
 
 
 def _mend_title(tree: SentenceTree, name: Name) -> None:
@@ -176,14 +176,12 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
         tree.move(own, tree.heads[before], tree.relations[before])
         tree.move(before, noun, "compound")
         tree.move(noun, own, "nmod:desc")
-        for i in [*tree.children[before]]:
-            tree.move(i, own, tree.relations[i])
+        tree.move_all(tree.children[before], own)
     elif tree.child(noun, "nmod:poss") < 0:
         return
     elif tree.heads[noun] == own and not has_comma:
         tree.move(noun, above, tree.relations[own])
-        for i in [i for i in tree.children[own] if i not in range(*name)]:
-            tree.move(i, noun, tree.relations[i])
+        tree.move_all((i for i in tree.children[own] if i not in range(*name)), noun)
         tree.move(own, noun, "flat")
     elif tree.bases[own] == "nsubj" and (
         (tree.heads[noun], tree.bases[noun]) == (above, "nsubj")
@@ -254,7 +252,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
         if tree.lowered[i] in (",", *_AND):
             continue
         for child in [j for j in tree.children[i] if j not in inside and i not in heads]:
-            tree.move(child, verb if verb >= 0 and child > verb else first, tree.relations[child])
+            tree.move(child, verb if verb >= 0 and child > verb else first)
     tree.move(first, head, relation)
     for own, name in zip(heads, names, strict=True):
         for i in range(*name):
@@ -263,9 +261,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
             tree.tags[i] = PROPN
         if own != first:
             tree.move(own, first, "conj")
-            for i in [*tree.children[own]]:
-                if i >= end:
-                    tree.move(i, verb if verb >= 0 else head, tree.relations[i])
+            tree.move_all((i for i in tree.children[own] if i >= end), verb if verb >= 0 else head)
     last = heads[-1]
     for i in inside:
         if tree.lowered[i] in _AND:
@@ -273,8 +269,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
         elif tree.lowered[i] == ",":
             tree.move(i, last, "punct")
     if verb >= 0:
-        for i in [i for i in tree.children[first] if i > end]:
-            tree.move(i, verb, tree.relations[i])
+        tree.move_all((i for i in tree.children[first] if i > end), verb)
 
 
 def _verb_behind(tree: SentenceTree, behind: int, names: range) -> int:
@@ -354,8 +349,9 @@ def _mend_preposition(tree: SentenceTree, verb: int) -> None:
     if noun < verb or tree.child(verb, "nsubj", "aux") < 0:
         return
     head, relation = tree.heads[noun], tree.relations[noun]
-    for i in [i for i in tree.children[noun] if i < verb or tree.relations[i] == "punct"]:
-        tree.move(i, verb, tree.relations[i])
+    tree.move_all(
+        (i for i in tree.children[noun] if i < verb or tree.relations[i] == "punct"), verb
+    )
     tree.move(verb, head, relation)
     tree.move(noun, verb, "obj")
     tree.tags[verb] = VERB

@@ -138,8 +138,10 @@ class SentenceTree:
                     if heads[j] == verb and roles[j] in _OF_NOUNS:
                         heads[j], relations[j] = i, roles[j]
 
-    def move(self, token: int, head: int, relation: str) -> None:
-        """Hang a token with all below it from another one (-1: from none)."""
+    def move(self, token: int, head: int, relation: str = "") -> None:
+        """Hang a token with all below it from another one (-1: from none), by another relation if
+        one is given."""
+        relation = relation or self.relations[token]
         if (before := self.heads[token]) >= 0:
             self.children[before].remove(token)
         if head >= 0:
@@ -147,6 +149,11 @@ class SentenceTree:
         self.heads[token] = head
         self.relations[token] = relation
         self.bases[token] = relation.partition(":")[0]
+
+    def move_all(self, tokens: Iterable[int], head: int) -> None:
+        """Hang tokens from another one by the relations that they have."""
+        for token in [*tokens]:
+            self.move(token, head)
 
     def is_below(self, token: int, head: int) -> bool:
         """Whether a token is another one, or hangs from it over any number of steps."""
