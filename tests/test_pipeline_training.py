@@ -3,7 +3,7 @@ that a pipeline can be trained, packed and unpacked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 
@@ -101,19 +101,7 @@ WORDS_ENTITIES = {
     )
 }
 
-NO_VARIATION = Variation(
-    lower_cased=0,
-    upper_cased=0,
-    emphasised=0,
-    no_final_punctuation=0,
-    line_broken=0,
-    bullet=0,
-    symbol=0,
-    emoji=0,
-    rule=0,
-    names_swapped=0,
-    other_quotes=0,
-)
+NO_VARIATION = Variation(**{field.name: 0 for field in fields(Variation)} | {"longest": 5})
 
 
 def word(form: str, upos: str, *, space: bool = True, entity: str = "O") -> Word:
@@ -128,17 +116,12 @@ def letter(tmp_path_factory: pytest.TempPathFactory) -> list[Sentence]:
     return attach_entities(read_conllu(folder / "letter.conllu"), read_iob2(folder / "letter.iob2"))
 
 
-def test_conllu_gives_back_the_raw_text(letter: list[Sentence]) -> None:
+def test_conllu_is_read_with_its_text_trees_and_paragraphs(letter: list[Sentence]) -> None:
     assert [s.text for s in letter] == ["Don't call Ann's e-mail!", "Bob left Oslo"]
     assert [w.form for w in letter[0].words] == ["Do", "n't", "call", "Ann", "'s", "e-mail", "!"]
-
-
-def test_conllu_heads_count_from_zero_and_the_root_is_its_own(letter: list[Sentence]) -> None:
+    # Heads count from zero, and the root is its own.
     assert [w.head for w in letter[0].words] == [2, 2, 2, 5, 3, 2, 2]
     assert letter[0].words[2].dep == "ROOT"
-
-
-def test_conllu_marks_documents_and_paragraphs(letter: list[Sentence]) -> None:
     assert [(s.document, s.new_paragraph) for s in letter] == [("letter", True), ("letter", False)]
 
 
@@ -149,23 +132,17 @@ def test_a_multiword_token_that_its_words_do_not_spell_is_refused(tmp_path: Path
         read_conllu(tmp_path / "broken.conllu")
 
 
-def test_entities_outside_of_the_three_types_are_dropped(letter: list[Sentence]) -> None:
-    labels = [w.entity for w in letter[0].words]
-    assert labels == ["O", "O", "O", "B-PER", "O", "O", "O"]
-
-
-def test_a_sentence_of_another_id_takes_its_entities_by_its_words(letter: list[Sentence]) -> None:
+def test_entities_are_those_of_the_id_or_of_the_words(letter: list[Sentence]) -> None:
+    # Other types than the three are dropped.
+    assert [w.entity for w in letter[0].words] == ["O", "O", "O", "B-PER", "O", "O", "O"]
+    # A sentence of another id takes those of the same words.
     assert [w.entity for w in letter[1].words] == ["B-PER", "O", "B-LOC"]
-
-
-def test_words_cut_otherwise_take_the_label_at_their_first_character() -> None:
+    # Words that are cut otherwise take the label at their first character.
     sentence = Sentence(words=(word("New", "X"), word("York-", "X"), word("based", "X")))
     labelled = (("NewYork", "B-LOC"), ("-", "O"), ("based", "O"))
     [result] = attach_entities([sentence], {"": labelled})
     assert [w.entity for w in result.words] == ["B-LOC", "I-LOC", "O"]
-
-
-def test_a_sentence_without_labels_stays_unknown() -> None:
+    # Without labels nothing is known.
     [result] = attach_entities([Sentence(words=(Word(form="Hi", space_after=False),))], {})
     assert result.words[0].entity == MISSING
 
@@ -243,15 +220,10 @@ def test_swapped_names_keep_their_relation_to_the_rest() -> None:
         Word(form="grows", space_after=False, upos="VERB", head=2, dep="ROOT", entity="O"),
     )
     variation = replace(NO_VARIATION, names_swapped=1)
-    seen = {
-        tuple(
-            w.dep
-            for w in vary((Sentence(words=words),), variation, Random(s), NameSource(s))
-            .sentences[0]
-            .words
-        )
-        for s in range(10)
-    }
+    seen = set()
+    for seed in range(10):
+        passage = vary((Sentence(words=words),), variation, Random(seed), NameSource(seed))
+        seen.add(tuple(w.dep for w in passage.sentences[0].words))
     assert seen == {("amod", "nsubj", "ROOT"), ("nsubj", "ROOT")}
 
 

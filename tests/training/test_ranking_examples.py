@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -87,31 +88,16 @@ def test_each_turn_of_evidence_is_a_group_of_its_statements(data: dict[str, Unit
     assert found["What came of the boat?"].wanted == 1
 
 
-def test_evidence_that_is_no_candidate_is_wanted_and_in_no_group(data: dict[str, Unit]) -> None:
+def test_what_is_no_candidate_is_wanted_and_in_no_group(data: dict[str, Unit]) -> None:
     unit = data["stage"]
-    asking = Unit(
-        kind=unit.kind,
-        name=unit.name,
-        items=unit.items[:1],
-        questions=(("Which clarinet?", examples._of_passages([{"D1:1"}, {"D1:5"}]), 2),),
+    questions = (
+        ("Which clarinet?", examples._of_passages([{"D1:1"}, {"D1:5"}]), 2),
+        ("What about zeppelins?", examples._holding(["zeppelin"]), 1),
     )
-    [asked] = asked_of(asking, None)
-    assert answers(asked) == [{"My sister plays the clarinet in Oslo."}]
-    assert asked.wanted == 2
-
-
-def test_a_question_of_which_nothing_is_known_has_no_candidates(data: dict[str, Unit]) -> None:
-    unit = data["train"]
-    asking = Unit(
-        kind=unit.kind,
-        name=unit.name,
-        items=unit.items,
-        questions=(("What about zeppelins?", examples._holding(["zeppelin"]), 1),),
-    )
-    [asked] = asked_of(asking, None)
-    assert asked.candidates is None
-    assert asked.groups == ()
-    assert asked.wanted == 1
+    found, unknown = asked_of(replace(unit, items=unit.items[:1], questions=questions), None)
+    assert answers(found) == [{"My sister plays the clarinet in Oslo."}]
+    assert found.wanted == 2
+    assert (unknown.candidates, unknown.groups, unknown.wanted) == (None, (), 1)
 
 
 def test_of_a_film_the_statements_that_hold_an_answer(data: dict[str, Unit]) -> None:
@@ -138,12 +124,7 @@ def test_of_a_world_the_statements_that_tell_the_state_asked_for(data: dict[str,
     wanted = [one for one in world.questions[-1] if one.kind in (CURRENT, PREVIOUS)][:6]
     assert {one.kind for one in wanted} >= {CURRENT}
     places = [place for place, one in enumerate(world.questions[-1]) if one in wanted]
-    asking = Unit(
-        kind=unit.kind,
-        name=unit.name,
-        items=unit.items,
-        questions=tuple(unit.questions[place] for place in places),
-    )
+    asking = replace(unit, questions=tuple(unit.questions[place] for place in places))
     for question, asked in zip(wanted, asked_of(asking, None), strict=True):
         telling = {
             one.text
