@@ -183,26 +183,15 @@ def test_a_pipeline_of_another_language_is_not_parsed(tmp_path: Path) -> None:
         next(pipeline.tag(["Anna singt."], parsed=True))
 
 
-def test_a_text_is_stored_until_it_was_not_used_for_longest() -> None:
+def test_a_cache_drops_what_was_not_used_for_longest() -> None:
     cache: TextCache[int] = TextCache(450)
     cache.add("aaaa", 1)
     cache.add("bbbb", 2)
     assert cache.get("aaaa") == 1
     cache.add("cccc", 3)
     assert [cache.get(text) for text in ("aaaa", "bbbb", "cccc")] == [1, None, 3]
-
-
-def test_a_text_is_stored_once_with_its_latest_value() -> None:
-    cache: TextCache[int] = TextCache(450)
-    for value in (1, 2, 3):
+    # A text is stored once, with its latest value; one that is larger than the cache is not.
+    for value in (4, 5):
         cache.add("aaaa", value)
-    cache.add("bbbb", 4)
-    assert (cache.get("aaaa"), cache.get("bbbb")) == (3, 4)
-
-
-def test_a_text_that_is_larger_than_the_cache_is_not_stored() -> None:
-    cache: TextCache[int] = TextCache(450)
-    cache.add("aaaa", 1)
-    cache.add("longer than all" * 20, 2)
-    assert cache.get("longer than all" * 20) is None
-    assert cache.get("aaaa") == 1
+    cache.add("longer than all" * 20, 6)
+    assert [cache.get(text) for text in ("aaaa", "cccc", "longer than all" * 20)] == [5, 3, None]
