@@ -130,7 +130,8 @@ class _Load:
     moment: datetime
 
     def __post_init__(self) -> None:
-        with self.memory.graph.reader() as reader:
+        self.graph = self.memory.graph
+        with self.graph.reader() as reader:
             self.before = reader.state.t_index
         self.counts = {"added": 0, "changed": 0, "ended": 0, "unchanged": 0}
 
@@ -176,7 +177,7 @@ class _Load:
         ended: set[str] = set()
         last = self.before
         while last > 0:
-            with self.memory.graph.reader() as reader:
+            with self.graph.reader() as reader:
                 page = reader.passages(
                     Filter(session=self.name, until=last), limit=_LISTED_PASSAGES
                 )
@@ -202,8 +203,8 @@ class _Load:
         if not subjects or not self.before:
             return found
         wanted = set(map(same_key, subjects))
-        concepts = {self.memory.graph.concept_name(it) for it in subjects} - {""}
-        with self.memory.graph.reader() as reader:
+        concepts = {self.graph.concept_name(it) for it in subjects} - {""}
+        with self.graph.reader() as reader:
             entities = reader.entities(subjects, concepts=concepts)
             ids = {it.id for it in entities if same_key(it.id) in wanted}
             for each in reader.triplet_evidence(subjects=ids):
@@ -261,7 +262,7 @@ class _Load:
         gone = {key: it for key, it in held.items() if key not in same}
         respelled = 0
         if fresh and (gone or len(now) > 1):
-            concept_name = self.memory.graph.concept_name
+            concept_name = self.graph.concept_name
             keys = {it: known.get(it) or text_key(it, concept_name) for it in reversed(fresh)}
             first = {key: text for text, key in keys.items() if key not in same}
             respelled = sum(gone.pop(key, None) is not None for key in first)

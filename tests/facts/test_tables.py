@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from io import StringIO
+from mmap import PAGESIZE
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -264,6 +266,64 @@ def test_a_cursor_is_read_while_facts_are_written(
     assert facts.load(people.execute(select), key="id", name="p") == report(299, 0, 0, 3, 597)
     assert [fact.object for fact in facts.read(7)] == ["P7"]
     assert facts.read(8) == []
+
+
+# ---- large tables ----------------------------------------------------------------------------
+
+
+def _calls(load: Callable[[], object]) -> int:
+    """How many functions are called: work that does not depend on the machine."""
+    calls = 0
+
+    def counted(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        load()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_work_grows_with_rows_and_with_the_values_of_a_cell(shared_facts: FactMemory) -> None:
+    def rows(size: int) -> list[dict[str, object]]:
+        return [{"name": f"Person {n}", "lives in": f"Town {n % 9}"} for n in range(size)]
+
+    def cell(size: int) -> list[dict[str, object]]:
+        return [{"name": "List", "member": [f"Member {n}" for n in range(size)]}]
+
+    for table in (rows, cell):
+        calls = []
+        for size in (200, 400):  # the names are new to the second load, too
+            facts = shared_facts.in_namespace(uuid4().hex)
+            first = partial(facts.load, table(size), key="name", name=f"{size}")
+            calls.append((_calls(first), _calls(first)))
+        assert calls[1][0] < 2.2 * calls[0][0], calls
+        assert calls[1][1] < 2.2 * calls[0][1], calls
+
+
+@pytest.mark.nightly
+def test_large_tables_in_bounded_memory(tmp_path: Path) -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * PAGESIZE
+
+    sizes = []
+
+    def rows() -> Iterator[dict[str, object]]:
+        for number in range(200_000):
+            if number in (100_000, 199_999):
+                sizes.append(resident())
+            yield {"name": f"Person P{number}", "age": number % 90, "phone": f"+1-555-{number:07}"}
+
+    with RecallM(tmp_path / "m.db") as memory:
+        facts = FactMemory(memory)
+        assert facts.load(rows(), key="name", name="people").added == 400_000
+        assert sizes[1] - sizes[0] < 300 * 100_000, sizes  # bytes a row: its key
+        members = [{"name": "List", "member": [f"Member {n}" for n in range(100_000)]}]
+        assert facts.load(members, key="name", name="list").added == 100_000
+        assert facts.load(members, key="name", name="list").unchanged == 100_000
 
 
 # ---- any two tables --------------------------------------------------------------------------
