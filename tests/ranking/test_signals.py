@@ -175,6 +175,31 @@ def test_who_is_asked_for_by_name() -> None:
     assert alone == {**dict.fromkeys(texts, 0), "Ana Silva dances": share}
 
 
+def test_a_name_with_other_bounds_is_named_by_its_words() -> None:
+    """ "The music that Ana Silva plays" mentions "ana silva plays": the words around a name decide
+    where it ends."""
+
+    def mentions(*names: str) -> tuple[ConceptMention, ...]:
+        return tuple(ConceptMention(name=name, label=name, kind="name") for name in names)
+
+    def about(text: str, *names: str) -> PreparedUpdate:
+        update = turn(text, session=text)
+        said = replace(update.statements[0], concepts=mentions(*names))
+        return replace(update, statements=(said,))
+
+    question = replace(asked("plays"), concepts=mentions("ana silva", "ana", "silva"))
+    crowd = [turn(f"filler {n}", session=str(n)) for n in range(200)]
+    store = store_of(
+        about("Ana Silva sings", "ana silva", "ana", "silva"),
+        about("what Ana Silva plays", "ana silva plays", "ana", "silva", "plays"),
+        about("Ana plays", "ana"),
+        *crowd,
+    )
+    alone = {text: values["named alone"] for text, values in signals(store, question).items()}
+    assert alone["what Ana Silva plays"] == alone["Ana Silva sings"] > 0
+    assert alone["Ana plays"] == 0
+
+
 def test_a_rare_name_counts_more() -> None:
     """Where all are about one, who is meant is no question."""
     ana = ConceptMention(name="ana", label="Ana", kind="name")

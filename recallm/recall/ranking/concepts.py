@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -47,7 +47,7 @@ def named_share(candidates: Candidates) -> Floats:
     number = len(candidates.statements)
     if not rarities:
         return np.zeros(number)
-    mentions = _mentions(candidates.read, rarities)
+    mentions = _mentions(candidates.read, _parts_of_names(candidates.question, rarities))
     near = mentions[:number]
     places = candidates.previous_places[:number]
     for _ in range(_NAME_REACH):
@@ -73,19 +73,26 @@ def _name_rarities(candidates: Candidates) -> dict[str, float]:
     }
 
 
-def _mentions(statements: Sequence[StoredStatement], names: Collection[str]) -> Floats:
-    """1 where a statement mentions a concept: shape (statements, names)."""
-    columns = {name: column for column, name in enumerate(names)}
-    width = len(columns)
-    cells = [
-        row * width + columns[mention.name]
-        for row, statement in enumerate(statements)
-        for mention in statement.concepts
-        if mention.name in columns
-    ]
-    found = np.zeros(len(statements) * width)
-    found[np.array(cells, dtype=np.int64)] = 1.0
-    return found.reshape(len(statements), width)
+def _parts_of_names(question: Question, names: Collection[str]) -> dict[str, frozenset[str]]:
+    """Name → the concepts of its words, as the question has them: "norman west" → norman, west."""
+    concepts = {concept.name for concept in question.concepts}
+    return {name: concepts.intersection(name.split(" ")) for name in names}
+
+
+def _mentions(statements: Sequence[StoredStatement], parts: Mapping[str, frozenset[str]]) -> Floats:
+    """1 where a statement mentions a name, or all of its ``parts``: shape (statements, names).
+
+    The words around a name decide where it ends: "the music that Mary Buckley plays" mentions
+    "mary buckley plays", and each of these words.
+    """
+    found = np.zeros((len(statements), len(parts)))
+    for row, statement in enumerate(statements):
+        mentioned = {mention.name for mention in statement.concepts}
+        found[row] = [
+            name in mentioned or (len(words) > 1 and words <= mentioned)
+            for name, words in parts.items()
+        ]
+    return found
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
