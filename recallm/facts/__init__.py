@@ -2,7 +2,7 @@
 (RET-LLM)."""
 
 from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
-from recallm.facts.calls import Call, Variable, read_call, results_text, write_call
+from recallm.facts.calls import Call, read_call, results_text, write_call
 from recallm.facts.chat import ChatAnswer, ChatStream, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory
@@ -25,7 +25,6 @@ __all__ = [
     "Solution",
     "TableReport",
     "Term",
-    "Variable",
     "parse_calls",
     "read_call",
     "results_text",

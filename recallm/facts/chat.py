@@ -218,7 +218,7 @@ class FactChat:
         try:
             written = [
                 NewFact(str(subject), str(relation), str(object), said, source)
-                for subject, relation, object in (call.patterns[0] for call in reply.writes)
+                for subject, relation, object in (call.terms for call in reply.writes)
             ]
             if written:  # all or none
                 self._facts.write_many(written, batch_size=len(written))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from recallm.facts.call_results import answered
+from recallm.errors import InvalidInputError
 from recallm.facts.call_scanner import BrokenCall, CallScanner
-from recallm.facts.calls import Call
+from recallm.facts.calls import Call, results_text
 from recallm.facts.chat_prompts import ChatPrompt
 from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
-from recallm.ground.untrusted_text import letters_and_digits
+from recallm.ground.untrusted_text import letters_and_digits, quoted, without_delimiters
+
+_LONGEST_VALUE = 500
+"""Characters of a value in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,19 +132,27 @@ class Reply:
             self._answer(question)
 
     def _answer(self, question: Call) -> None:
-        found = answered(
-            self._memory,
-            question,
-            limit=self._limits.results,
-            max_characters=self._limits.result_characters,
+        """Answer with the newest facts that fit, in the order in which they were written, as in the
+        paper. A call whose terms the memory cannot use has no results."""
+        try:
+            found = self._memory.read(*question.terms)
+        except InvalidInputError:  # such as a term of thousands of characters
+            found = []
+        rows: list[tuple[str, ...]] = []
+        for fact in found[: self._limits.results]:
+            row = tuple(map(_shown, (fact.subject, fact.relation, fact.object)))
+            if len(results_text((*rows, row))) > self._limits.result_characters:
+                break
+            rows.append(row)
+        read = found[: len(rows)]
+        answered = replace(question, rows=tuple(reversed(rows)), more=len(found) - len(rows))
+        self._quoted_writes += _with_writes(
+            f"{fact.subject} {fact.relation} {fact.object}" for fact in read
         )
-        self._quoted_writes += _with_writes(found.texts)
-        self._answered[question] = found.call
-        for fact in found.facts:
-            if fact not in self.facts:
-                self.facts.append(fact)
-        self._parts.append(str(found.call))
-        self.calls.append(found.call)
+        self._answered[question] = answered
+        self.facts += [fact for fact in read if fact not in self.facts]
+        self._parts.append(str(answered))
+        self.calls.append(answered)
         self._turn_has_ended = True
 
     def _cut(self) -> None:
@@ -150,7 +161,7 @@ class Reply:
 
     def _is_quoted(self, write: Call) -> bool:
         """Whether a text that is not the model's own has a call that writes, and these terms."""
-        terms = [letters_and_digits(str(term)) for term in write.patterns[0]]
+        terms = [letters_and_digits(str(term)) for term in write.terms]
         return any(all(term in text for term in terms) for text in self._quoted_writes)
 
     def _new_scanner(self) -> CallScanner:
@@ -206,6 +217,13 @@ def _until(pieces: Iterable[str], mark: str | None) -> Iterator[str]:
         held = text[len(text) - overlap :]
         yield text[: len(text) - overlap]
     yield held
+
+
+def _shown(value: str) -> str:
+    """A stored value in a prompt: on one line, cut, in quotation marks where it poses as the head
+    of a line, without the delimiters of recalled text."""
+    cut = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]} …"
+    return without_delimiters(quoted(cut))
 
 
 _WRITE = "memwrite"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recallm.facts import Fact, FactMemory, NewFact
 
-PARTS_OF_CALLS = ("[MEM_WRITE{", "[MEM_READ{", "[MEM_FIND{", "[mem\\_read {", "[MEM", "}]", "}:")
+PARTS_OF_CALLS = ("[MEM_WRITE{", "[MEM_READ{", "[mem\\_read {", "[MEM", "}]", "}:")
 OTHER_PARTS = (">>", "\\n", "\\u0041", "12 more", "least", "Ada Lovelace")
 CHARACTERS = ">»{}[]:;\\\n\"”' ?_*ar\x00\u2028\u3000\ud800"
 PIECES_OF_CALLS = st.sampled_from((*PARTS_OF_CALLS, *OTHER_PARTS, *CHARACTERS))

@@ -1,5 +1,4 @@
-"""The controller of a memory of facts with scripted models: the paper's dialogues, streams, and
-aggregations."""
+"""The controller of a memory of facts with scripted models: the paper's dialogues and streams."""
 
 from __future__ import annotations
 
@@ -159,36 +158,3 @@ def test_where_facts_come_from(facts: FactMemory) -> None:
     assert answer.written == (NewFact("Ada", "lives in", "Oslo", said=said, source="mail"),)
     (fact,) = facts.read("Ada")
     assert (fact.said, fact.source) == (said, "mail")
-
-
-# -- aggregations ------------------------------------------------------------------------------
-
-ASKED = [
-    ("[MEM_COUNT{>>employed by>>BMW}:", "2]"),
-    ("[MEM_COUNT{>>employed by>>?}:", "2]"),
-    ("[MEM_COUNT{?>>>>}:", "4]"),
-    ("[MEM_GROUP{>>employed by>>?}:", "{BMW>>2};{Opera>>1}]"),
-    ("[MEM_GROUP{>>employed by>>?;least;1}:", "{Opera>>1}]"),
-    ("[MEM_TOP{>>salary>>}:", "{Bob>>salary>>61000}]"),
-    ("[MEM_TOP{>>salary>>;least;2}:", "{Ada>>salary>>52000};{Bob>>salary>>61000}]"),
-    ("[MEM_TOP{Ada>>salary>>}:", "{Ada>>salary>>52000}]"),
-    ("[MEM_FIND{?who>>employed by>>?firm;?firm>>founded in>>Oslo}:", "{Cleo>>Opera}]"),
-    ("[MEM_FIND{?who>>employed by>>;?who>>salary>>61000}:", "{Bob}]"),
-    ("[MEM_FIND{?who>>employed by>>BMW;?who>>salary>>?}:", "{Ada};{Bob}]"),
-]
-
-
-def test_aggregations(facts: FactMemory) -> None:
-    firms = [("Ada", "BMW"), ("Bob", "BMW"), ("Cleo", "Opera")]
-    facts.write_many((name, "employed by", firm) for name, firm in firms)
-    facts.write_many(
-        [("Opera", "founded in", "Oslo"), ("Ada", "salary", 52000), ("Bob", "salary", 61000)]
-    )
-    for asked, results in ASKED:
-        model = ScriptedModel(asked, "So it is.")
-        answer = FactChat(facts, model).answer("Well?")
-        assert answer == "So it is."
-        assert answer.complete
-        assert model.prompts[1].endswith(f"Reply: {asked}{results}"), asked
-        shows_facts = not asked.startswith(("[MEM_COUNT", "[MEM_GROUP"))
-        assert bool(answer.facts) == shows_facts, asked
