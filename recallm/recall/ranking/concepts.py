@@ -75,7 +75,7 @@ def _name_rarities(candidates: Candidates) -> dict[str, float]:
 
 def _parts_of_names(question: Question, names: Collection[str]) -> dict[str, frozenset[str]]:
     """Name → the concepts of its words, as the question has them: "norman west" → norman, west."""
-    concepts = {concept.name for concept in question.concepts}
+    concepts = frozenset(concept.name for concept in question.concepts)
     return {name: concepts.intersection(name.split(" ")) for name in names}
 
 
