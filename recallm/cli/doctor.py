@@ -60,19 +60,13 @@ def _installation() -> Iterator[Finding]:
     )
     try:
         known = RecallM().extract(["Brandon loves coffee."])[0].statements[0].concepts
-        is_right = [mention.name for mention in known] == ["brandon", "coffe"]
+        if [mention.name for mention in known] != ["brandon", "coffe"]:
+            raise RecallMError(
+                "does not find the concepts of a simple sentence: install recallm again"
+            )
+        yield Finding(state="ok", subject="pipeline", detail="finds names and nouns")
     except RecallMError as error:
         yield Finding(state="error", subject="pipeline", detail=str(error))
-    else:
-        yield (
-            Finding(state="ok", subject="pipeline", detail="finds names and nouns")
-            if is_right
-            else Finding(
-                state="error",
-                subject="pipeline",
-                detail="does not find the concepts of a simple sentence: install recallm again",
-            )
-        )
     is_there = (model_folder() / "model.onnx").exists()
     yield Finding(
         state="ok" if is_there else "note",

@@ -22,7 +22,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from recallm.facts.fact import Terms
@@ -106,7 +105,8 @@ _TOKEN = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|>>|.", re.DOTALL)
 _SEPARATORS = frozenset((">>", "»", "≫"))
 _CHARACTER_OF = {text: character for character, text in _SHORT_ESCAPES.items()}
 _VARIABLE = re.compile(r"\?\w*")
-_MORE = re.compile(r"(\d{1,18}) more")
+_ROW = re.compile(r"\{((?:[^\\{}]|\\.)*)\}", re.DOTALL)
+_MORE = re.compile(r"(?:\A|;)\s*(\d{1,18}) more\s*(?:;|\Z)")
 
 
 def _terms(tokens: Sequence[str]) -> list[str | None]:
@@ -159,21 +159,8 @@ def call_of(name: CallName, arguments: str) -> Call | None:
 
 def with_results(call: Call, text: str) -> Call:
     """``call`` with the results of ``text``, which stands between its colon and its bracket."""
-    rows: list[tuple[str, ...]] = []
-    more = 0
-    marks = iter((*_TOKEN.findall(text), ";"))
-    bare: list[str] = []  # outside of braces
-    for mark in marks:
-        if mark == "{":
-            row = list(takewhile(lambda inside: inside != "}", marks))
-            rows.append(tuple(term or "" for term in _terms(row)))
-        elif mark != ";":
-            bare.append(mark)
-        elif found := "".join(_stripped(bare)):
-            left_out = _MORE.fullmatch(found)
-            if left_out:
-                more = int(left_out[1])
-            else:
-                rows.append((found,))
-            bare = []
-    return replace(call, rows=tuple(rows), more=more)
+    rows = tuple(
+        tuple(term or "" for term in _terms(_TOKEN.findall(row))) for row in _ROW.findall(text)
+    )
+    left_out = _MORE.search(_ROW.sub("", text))
+    return replace(call, rows=rows, more=int(left_out[1]) if left_out else 0)

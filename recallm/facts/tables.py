@@ -54,9 +54,7 @@ class TableReport:
 class Stated(NamedTuple):
     """The latest evidence of a table for a fact of a row."""
 
-    object: str
-    predicate: str
-    t_index: int
+    evidence: TripletEvidence
     negative: bool
 
 
@@ -231,7 +229,9 @@ class _Load:
         for relation in now.keys() | stated.keys():
             fresh, gone = self._difference(now.get(relation, {}), stated.get(relation, {}))
             triplets += ((subject, predicate, text) for text, predicate in fresh.items())
-            triplets += ((subject, denied(it.predicate), it.object) for it in gone)
+            triplets += (
+                (subject, denied(it.evidence.predicate), it.evidence.object) for it in gone
+            )
         if not triplets:
             return None
         latest = (each.timestamp for each in evidence if each.timestamp is not None)
@@ -255,7 +255,7 @@ class _Load:
         An object in another spelling is written, and the one before is not denied: to deny it would
         end both.
         """
-        known = {it.object: key for key, it in stated.items()}
+        known = {it.evidence.object: key for key, it in stated.items()}
         held = {key: it for key, it in stated.items() if not it.negative}
         same = {known[text] for text in now if text in known} & held.keys()
         fresh = {text: it for text, it in now.items() if known.get(text) not in same}
@@ -284,6 +284,9 @@ class _Load:
             objects = stated.setdefault(relation, {})
             key = end_key(each.object, each.object_concept)
             known = objects.get(key)
-            if known is None or (each.t_index, negative) > (known.t_index, known.negative):
-                objects[key] = Stated(each.object, each.predicate, each.t_index, negative)
+            if known is None or (each.t_index, negative) > (
+                known.evidence.t_index,
+                known.negative,
+            ):
+                objects[key] = Stated(each, negative)
         return stated

@@ -78,11 +78,10 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
 
     async def forget(request: Request) -> Response:
         asked = await _body(request)
-        forgetting = {"statement": views.forget_statement, "passage": views.forget_passage}
         kind, id = asked.get("kind"), asked.get("id")
-        if not (isinstance(kind, str) and kind in forgetting and isinstance(id, str)):
+        if kind not in ("statement", "passage") or not isinstance(id, str):
             raise HTTPException(400, "say what to forget: a kind, 'statement' or 'passage', and id")
-        return JSONResponse(await run_in_threadpool(forgetting[kind], id))
+        return JSONResponse(await run_in_threadpool(views.forget, kind, id))
 
     reads: dict[str, Callable[[Request], Any]] = {
         "overview": lambda _: {**views.overview(), "may_forget": may_forget},

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 from recallm.facts import Change, FactMemory
 from recallm.memory import RecallM
@@ -211,13 +211,11 @@ class MemoryViews:
             "said": _moment(found.timestamp)
         }
 
-    def forget_statement(self, id: str) -> Json:
-        """Forget one statement; how much is gone."""
-        return dataclasses.asdict(self._memory.forget(statement=id))
-
-    def forget_passage(self, id: str) -> Json:
-        """Forget one passage; how much is gone."""
-        return dataclasses.asdict(self._memory.forget(id=id))
+    def forget(self, kind: Literal["statement", "passage"], id: str) -> Json:
+        """Forget one statement or passage; how much is gone."""
+        forget = self._memory.forget
+        gone = forget(statement=id) if kind == "statement" else forget(id=id)
+        return dataclasses.asdict(gone)
 
 
 def _graph(found: Neighbourhood) -> Json:
