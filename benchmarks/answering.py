@@ -1,8 +1,8 @@
 """Language models that answer and grade: any OpenAI-compatible server, or any command.
 
 A model is a function from a prompt to a text. ``Cached`` keeps each answer in a file of its own, so
-that a run that was stopped goes on where it stopped and a second run asks nothing. The prompts of
-all experiments stand in ``prompts.toml``.
+that a run that was stopped goes on where it stopped and a second run asks nothing. The prompts
+stand in ``prompts.toml``.
 """
 
 from __future__ import annotations

@@ -19,16 +19,15 @@ films that it was not trained on.
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from benchmarks.corpora import Asked, Film, films
+from benchmarks.discriminator import discriminator_rows
 from benchmarks.intervals import Scores
 from benchmarks.rankers import Found, Ranker
 from benchmarks.rankings import (
@@ -52,7 +51,6 @@ from recallm.vectors import Embedding
 _TOKENS = (100, 200, 400)
 _WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
-_DISCRIMINATOR = "benchmarks.discriminator"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -135,13 +133,10 @@ def _answers(asked: Asked, context: Sequence[Found]) -> float:
     return float(any(answer in text for answer in answers for text in texts))
 
 
-def _discriminated(path: Path) -> Any:
-    """What the benchmark of the discriminator finds; None where there is none."""
-    if find_spec(_DISCRIMINATOR) is None:
-        print(f"the discriminator is left out: there is no {_DISCRIMINATOR}")
-        return None
+def _discriminated(path: Path) -> list[dict[str, Any]] | None:
+    """What the benchmark of the discriminator finds; None where the file has no graded answers."""
     try:
-        rows = importlib.import_module(_DISCRIMINATOR).discriminator_rows(path)
+        rows = discriminator_rows(path)
     except ValueError as error:
         print(f"the discriminator is left out: {error}")
         return None

@@ -18,11 +18,9 @@ def draw_over_repetitions(
     path: Path,
     repetitions: Sequence[int],
     panels: Mapping[str, Mapping[str, Sequence[float | None]]],
-    *,
-    accuracy: str = "accuracy among five statements",
 ) -> None:
     """Write an SVG file: side by side the panels, title → row → accuracy after so many of the
-    ``repetitions`` (0 to 1; None leaves a gap). ``accuracy`` names the vertical axis."""
+    ``repetitions`` (0 to 1; None leaves a gap)."""
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(9, 4.2), layout="constrained")
         FigureCanvasSVG(figure)
@@ -44,7 +42,7 @@ def draw_over_repetitions(
             axis.set_xticks(repetitions)
             axis.set_ylim(-0.03, 1.03)
             axis.grid(alpha=0.3)
-        axes[0].set_ylabel(accuracy)
+        axes[0].set_ylabel("accuracy among five statements")
         lines, names = axes[0].get_legend_handles_labels()
         figure.legend(lines, names, loc="outside lower center", ncols=3, frameon=False)
         path.parent.mkdir(parents=True, exist_ok=True)
