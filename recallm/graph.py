@@ -312,7 +312,7 @@ class MemoryGraph:
 
     def show(self, concept: str, *, limit: int = 24, as_of: Moment | None = None) -> Neighbourhood:
         """``concept`` (its label, or its name) with at most ``limit`` neighbours, those of the
-        latest relations, and the relations among all of these. A notebook lists them."""
+        latest relations, and the relations among all of these."""
         label = checks.string(concept, "concept")
         at_most = min(checks.whole(limit, "limit", least=1), LARGEST_NUMBER)
         with self.reader(as_of) as reader:

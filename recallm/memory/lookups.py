@@ -17,7 +17,7 @@ from recallm.model import (
     Stats,
 )
 from recallm.recall.neighbourhood import known_name
-from recallm.recall.results import RecalledStatement, RelatedConcept, Shown, chronological
+from recallm.recall.results import RecalledStatement, RelatedConcept, chronological
 
 
 class Lookups:
@@ -50,7 +50,7 @@ class Lookups:
         metadata: Mapping[str, Any] | None = None,
         path: Sequence[str] | None = None,
         withdrawn: bool = False,
-    ) -> Shown[Passage]:
+    ) -> tuple[Passage, ...]:
         """The passages that meet the filters (as in ``recall``), in the order of their t_index:
         the latest ``limit`` of them; with ``withdrawn`` those that were withdrawn too."""
         at_most = checks.count(limit, "limit")
@@ -63,7 +63,7 @@ class Lookups:
             path=path,
         )
         with self._namespace.reader(as_of, withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
-            return Shown(reversed(reader.passages(where, limit=at_most)))
+            return tuple(reversed(reader.passages(where, limit=at_most)))
 
     def history(
         self,
@@ -72,7 +72,7 @@ class Lookups:
         limit: int | None = None,
         skip: int = 0,
         as_of: Moment | None = None,
-    ) -> Shown[RecalledStatement]:
+    ) -> tuple[RecalledStatement, ...]:
         """Every statement that mentions ``concept`` (its label, or its name), in order; with a
         ``limit`` those that arrived last, after the last ``skip`` were left out."""
         label = checks.string(concept, "concept")
@@ -83,7 +83,7 @@ class Lookups:
             newest = None if at_most is None else min(skipped + at_most, LARGEST_NUMBER)
             found = reader.mentions([name], limit=newest, where=Filter()).get(name)
             rows = reader.statements(found.keys[skipped:]) if found else []
-        return Shown(chronological(RecalledStatement.of(row) for row in rows))
+        return tuple(chronological(RecalledStatement.of(row) for row in rows))
 
     def concepts(
         self,

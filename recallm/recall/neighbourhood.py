@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recallm.model import ConceptRow, Relation
-from recallm.recall.notebook import listed_html
 from recallm.stores.base import GraphReader
 
 
@@ -16,8 +15,7 @@ class Neighbourhood:
 
     ``concepts`` begin with the concept asked for; its neighbours follow, those of the latest
     relation first. There are none where the concept is unknown. ``relations`` are ordered by
-    (a, b). ``t_index`` is that of the view. ``more``: the concept has further neighbours. Notebooks
-    list the relations.
+    (a, b). ``t_index`` is that of the view. ``more``: the concept has further neighbours.
     """
 
     concepts: tuple[ConceptRow, ...] = ()
@@ -28,30 +26,13 @@ class Neighbourhood:
     def __bool__(self) -> bool:
         return bool(self.concepts)
 
-    def _repr_html_(self) -> str:
-        if not self:
-            return listed_html([], otherwise=f"No such concept at t={self.t_index}.")
-        labels = {concept.name: concept.label for concept in self.concepts}
-        return listed_html(
-            (
-                (
-                    f"{labels[relation.a]} — {labels[relation.b]}",
-                    [f"strength {relation.strength} · t={relation.t_index}"],
-                )
-                for relation in self.relations
-            ),
-            title=self.concepts[0].label,
-            note=f"t={self.t_index}{', and it has more neighbours' if self.more else ''}",
-            otherwise="It has no neighbours.",
-        )
-
 
 def read_neighbourhood(reader: GraphReader, name: str, limit: int) -> Neighbourhood:
     """The concept ``name`` with at most ``limit`` neighbours."""
     t_index = reader.state.t_index
     latest = reader.relations([name], limit=limit + 1)
-    latest.sort(key=lambda it: (-it.t_index, -it.strength, it.a, it.b))
-    neighbours = [it.b if it.a == name else it.a for it in latest[:limit]]
+    latest.sort(key=lambda each: (-each.t_index, -each.strength, each.a, each.b))
+    neighbours = [each.b if each.a == name else each.a for each in latest[:limit]]
     rows = {row.name: row for row in reader.concepts([name, *neighbours])}
     if name not in rows:
         return Neighbourhood(t_index=t_index)

@@ -13,7 +13,6 @@ from recallm.model import (
     MAX_POSITION,
     ConceptRow,
     Forgotten,
-    Passage,
     Stats,
     StoredStatement,
     Summary,
@@ -21,7 +20,6 @@ from recallm.model import (
     empty_mapping,
 )
 from recallm.recall.antecedents import RecalledReference, recalled_references, with_names
-from recallm.recall.notebook import listed_html
 
 PREFIX = "Oldest first; on conflict, the later holds:"
 """What the prompt of the RecallM paper says of its statements, in few tokens."""
@@ -142,16 +140,8 @@ class RecalledStatement:
         return self.id if self.passage is None or self.span is None else self.passage
 
     @classmethod
-    def of(
-        cls,
-        stored: StoredStatement,
-        *,
-        score: float | None = None,
-        contributions: Mapping[str, float] | None = None,
-        path: tuple[str, ...] = (),
-        references: tuple[RecalledReference, ...] | None = None,
-    ) -> RecalledStatement:
-        """A stored statement; ``references`` are its own where none are given."""
+    def of(cls, stored: StoredStatement) -> RecalledStatement:
+        """A stored statement."""
         return cls(
             id=stored.id,
             text=stored.text,
@@ -163,43 +153,22 @@ class RecalledStatement:
             session=stored.session_name,
             metadata=stored.metadata,
             concepts=tuple(mention.name for mention in stored.concepts),
-            score=score,
-            contributions=contributions or empty_mapping(),
-            path=path,
-            references=recalled_references(stored) if references is None else references,
+            references=recalled_references(stored),
             span=(stored.start, stored.end) if stored.start < stored.end else None,
             passage=stored.passage_id,
         )
 
     @classmethod
     def of_fact(
-        cls,
-        stored: StoredStatement,
-        triplet: tuple[str, str, str],
-        *,
-        passage: str | None,
-        score: float | None = None,
-        contributions: Mapping[str, float] | None = None,
-        path: tuple[str, ...] = (),
+        cls, stored: StoredStatement, triplet: tuple[str, str, str], passage: str | None
     ) -> RecalledStatement:
         """A fact that no statement shows; ``triplet`` are its exact ids."""
-        statement = cls.of(stored, score=score, contributions=contributions, path=path)
-        return replace(
-            statement,
-            id=f"fact:{fact_line(*triplet)}@{stored.t_index}",
-            position=MAX_POSITION,
-            fact=triplet,
-            passage=passage,
-        )
+        id = f"fact:{fact_line(*triplet)}@{stored.t_index}"
+        statement = cls.of(stored)
+        return replace(statement, id=id, position=MAX_POSITION, fact=triplet, passage=passage)
 
     @classmethod
-    def of_summary(
-        cls,
-        summary: Summary,
-        *,
-        score: float | None = None,
-        contributions: Mapping[str, float] | None = None,
-    ) -> RecalledStatement:
+    def of_summary(cls, summary: Summary) -> RecalledStatement:
         """A concept's revised context as a statement that became true at its t_index."""
         return cls(
             id=f"summary:{summary.concept}@{summary.t_index}",
@@ -207,47 +176,13 @@ class RecalledStatement:
             t_index=summary.t_index,
             position=MAX_POSITION,
             concepts=(summary.concept,),
-            score=score,
-            contributions=contributions or empty_mapping(),
             path=(f"revised context of {summary.concept}",),
         )
-
-
-_SHOWN_SIGNALS = 5
-"""Contributions of a statement that a notebook shows, the greatest first."""
 
 
 def _strongest_first(contributions: Mapping[str, float]) -> list[tuple[str, float]]:
     ordered = sorted(contributions.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [(name, value) for name, value in ordered if value]
-
-
-def _notebook_row(shown: RecalledStatement | Passage) -> tuple[str, list[str]]:
-    """The text of a statement or a passage, and what is known about it."""
-    about = [f"t={shown.t_index}"]
-    if shown.timestamp is not None:
-        about.append(shown.timestamp.isoformat(" ", "minutes"))
-    if shown.speaker is not None:
-        about.append(shown.speaker)
-    if isinstance(shown, Passage):
-        return shown.text, [" · ".join(about)]
-    if shown.score is not None:
-        about.append(f"p={shown.score:.2f}")
-    strongest = _strongest_first(shown.contributions)[:_SHOWN_SIGNALS]
-    reasons = [f"{name} {value:+.2f}" for name, value in strongest]
-    return shown.text, [" · ".join(about), *reasons, *(shown.path if reasons else ())]
-
-
-_Listed = TypeVar("_Listed", RecalledStatement, Passage)
-
-
-class Shown(tuple[_Listed, ...]):
-    """Statements or passages. Notebooks show them as they show a recalled context."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return listed_html(map(_notebook_row, self))
 
 
 class _Ordered(Protocol):
@@ -373,14 +308,6 @@ class RecalledContext:
 
     def __str__(self) -> str:
         return self.text
-
-    def _repr_html_(self) -> str:
-        return listed_html(
-            map(_notebook_row, self.statements),
-            title=self.question,
-            note="" if self.time is None else "; ".join(self.time.rules),
-            otherwise="Nothing recalled.",
-        )
 
     def explain(self) -> str:
         """Why each statement was recalled: its score, each signal's contribution, the path. The

@@ -47,7 +47,6 @@ from recallm.hybrid import (
     LLMDiscriminator,
     TrainedDiscriminator,
 )
-from recallm.recall.results import Shown
 from recallm.vectors import Embedding
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -180,8 +179,8 @@ def recall(memory: RecallM) -> None:
 def look_up(memory: RecallM) -> None:
     assert_type(memory.get("message-1"), Passage | None)
     assert_type(memory.get_many(["message-1"]), dict[str, Passage])
-    assert_type(memory.passages(session="chat-17", since="2026-01-01"), Shown[Passage])
-    assert_type(memory.history("Brandon", as_of=NOON), Shown[RecalledStatement])
+    assert_type(memory.passages(session="chat-17", since="2026-01-01"), tuple[Passage, ...])
+    assert_type(memory.history("Brandon", as_of=NOON), tuple[RecalledStatement, ...])
     assert_type(memory.concepts(["Brandon"]), tuple[ConceptRow, ...])
     assert_type(memory.relations("Brandon", limit=3), tuple[RelatedConcept, ...])
     assert_type(memory.stats(), Stats)

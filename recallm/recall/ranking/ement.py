@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 from recallm.model import ConceptRow, Question, StoredStatement
@@ -136,19 +136,24 @@ def _context(
     return RecalledContext(
         question=request.question,
         text=text,
-        statements=tuple(
-            chronological(
-                RecalledStatement.of(
-                    near.statement,
-                    contributions=None if near.cosine is None else {"cosine": near.cosine},
-                    path=tuple(_path(near.statement, places, labels)),
-                    references=named.get(near.statement.key),
-                )
-                for near in chosen
-            )
-        ),
+        statements=tuple(chronological(_recalled(near, places, labels, named) for near in chosen)),
         concepts=essential,
         tokens=request.count_tokens(text),
+    )
+
+
+def _recalled(
+    near: NearStatement,
+    places: Mapping[int, int],
+    labels: Mapping[str, str],
+    named: Mapping[int, tuple[RecalledReference, ...]],
+) -> RecalledStatement:
+    recalled = RecalledStatement.of(near.statement)
+    return replace(
+        recalled,
+        contributions=recalled.contributions if near.cosine is None else {"cosine": near.cosine},
+        path=tuple(_path(near.statement, places, labels)),
+        references=named.get(near.statement.key, recalled.references),
     )
 
 

@@ -226,8 +226,10 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         question=question.text,
         text=text,
         statements=tuple(
-            _recalled(
-                statement, candidates, ranked, place_of[statement.key], named.get(statement.key)
+            replace(
+                _recalled(statement, candidates, named),
+                score=float(ranked.scores[place_of[statement.key]]),
+                contributions=ranked.contributions(place_of[statement.key]),
             )
             for statement in chosen
         ),
@@ -293,33 +295,20 @@ def _with_matches(
 def _recalled(
     statement: StoredStatement,
     candidates: Candidates,
-    ranked: RankedStatements,
-    place: int,
-    references: tuple[RecalledReference, ...] | None,
+    named: Mapping[int, tuple[RecalledReference, ...]],
 ) -> RecalledStatement:
-    score = float(ranked.scores[place])
-    contributions = ranked.contributions(place)
+    """A chosen statement with how the graph led to it; ``named`` are the references that the
+    context names."""
     summary = candidates.summaries.get(statement.passage_id)
+    if summary is not None and statement.key not in candidates.context:
+        return replace(RecalledStatement.of_summary(summary), timestamp=statement.timestamp)
+    path = tuple(_path(statement, candidates))
     fact = candidates.facts.get(statement.key)
     if fact is not None:
-        return RecalledStatement.of_fact(
-            statement,
-            fact.triplet,
-            passage=fact.passage,
-            score=score,
-            contributions=contributions,
-            path=(*fact.path, *_path(statement, candidates)),
-        )
-    if summary is not None and statement.key not in candidates.context:
-        revised = RecalledStatement.of_summary(summary, score=score, contributions=contributions)
-        return replace(revised, timestamp=statement.timestamp)
-    return RecalledStatement.of(
-        statement,
-        score=score,
-        contributions=contributions,
-        path=tuple(_path(statement, candidates)),
-        references=references,
-    )
+        recalled = RecalledStatement.of_fact(statement, fact.triplet, fact.passage)
+        return replace(recalled, path=(*fact.path, *path))
+    recalled = RecalledStatement.of(statement)
+    return replace(recalled, path=path, references=named.get(statement.key, recalled.references))
 
 
 def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:

@@ -125,7 +125,7 @@ def _statements(
             recalled = RecalledStatement.of_summary(line)
         elif line.key in facts:
             fact = facts[line.key]
-            recalled = RecalledStatement.of_fact(line, fact.triplet, passage=fact.passage)
+            recalled = RecalledStatement.of_fact(line, fact.triplet, fact.passage)
         else:
             recalled = RecalledStatement.of(line)
         first.setdefault(recalled.id, recalled)
