@@ -40,7 +40,8 @@ from recallm.recall.retrieval.nearest import EmbeddedQuestion, read_entity_state
 from recallm.recall.retrieval.relations import RelationIndex, RelationIndexes
 from recallm.recall.retrieval.subgraph import QuestionWindow, question_window, read_subgraph
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.vectors.statements import QuestionVector, StatementVectors
+from recallm.vectors.arrays import Vector
+from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
     from recallm.english.extractor import Extractor
@@ -125,23 +126,16 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
 
 def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
     question, reader, vector, *_ = asked
-    nearest = read_nearest(
-        reader, vector or _NOTHING_NEAR, request, wanted=request.config.neighbours
-    )
+    nearest = read_nearest(reader, vector, request, wanted=request.config.neighbours)
     of_entities = read_entity_statements(reader, question, request)
     return ement_context(question, nearest, of_entities, request)
 
 
 def _recall_nearest(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
     _, reader, vector, *_ = asked
-    nearest = read_nearest(
-        reader, vector or _NOTHING_NEAR, request, wanted=wanted_statements(request)
-    )
+    nearest = read_nearest(reader, vector, request, wanted=wanted_statements(request))
     return nearest_context(nearest, request)
 
-
-_NOTHING_NEAR = EmbeddedQuestion(model="", vector=np.zeros(0), nearest=lambda *_: ())
-"""Of a namespace that has no vectors."""
 
 RANKINGS: Mapping[RankingName, Ranking] = MappingProxyType(
     {
@@ -294,10 +288,7 @@ class Recaller:
         question = self._extractor.question(request.question, asker=request.asker)
         uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
         with self._store.reader(self._namespace, request.horizon) as reader:
-            embedded = self._embedded(question.text, reader) if uses_vectors else None
-            vector = self._vector(embedded, reader, request)
-            if vector is not None and request.config.ranking == "statements":
-                vector = self._with_asked(vector, question, reader)
+            vector = self._embedded(question, reader, request) if uses_vectors else None
             relations = self._indexes.of(self._namespace, reader)
             yield OpenQuestion(question, reader, vector, relations)
 
@@ -309,15 +300,9 @@ class Recaller:
         ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
         """
         question = self._extractor.question(request.question, asker=request.asker)
-        embedded = self._embedded(request.question, reader)
-        vector = self._vector(embedded, reader, request)
-        candidates = read_candidates(
-            reader,
-            question,
-            None if vector is None else self._with_asked(vector, question, reader),
-            request,
-            wanted=request.config.candidate_limit,
-        )
+        vector = self._embedded(question, reader, request)
+        wanted = request.config.candidate_limit
+        candidates = read_candidates(reader, question, vector, request, wanted=wanted)
         if candidates is None:
             return {}
         ranked = rank(candidates, request, repeats=True)
@@ -327,29 +312,25 @@ class Recaller:
         )
         return passage_scores(ranked, request.question, first_passages)
 
-    def _embedded(self, text: str, reader: GraphReader) -> QuestionVector | None:
+    def _embedded(
+        self, question: Question, reader: GraphReader, request: RecallRequest
+    ) -> EmbeddedQuestion | None:
+        """The question under the memory's model; None where there are no vectors."""
+        vector = self._vector_of(question.text, reader)
+        if self._vectors is None or vector is None:
+            return None
+        asked = None
+        if question.when is not None:
+            asked = self._vector_of(f"{question.when.asked}?", reader)
+        past = request.as_of is not None
+        return EmbeddedQuestion(
+            model=self._vectors.model,
+            vector=vector.astype(np.float64),
+            nearest=self._vectors.finder(self._namespace, vector, reader, request.where, past=past),
+            asked=None if asked is None else asked.astype(np.float64),
+        )
+
+    def _vector_of(self, text: str, reader: GraphReader) -> Vector | None:
         if self._vectors is None:
             return None
         return self._vectors.embed_question(self._namespace, text, reader)
-
-    def _with_asked(
-        self, vector: EmbeddedQuestion, question: Question, reader: GraphReader
-    ) -> EmbeddedQuestion:
-        """``vector`` with that of what is asked for, where the question also says when."""
-        if question.when is None:
-            return vector
-        asked = self._embedded(f"{question.when.asked}?", reader)
-        return vector if asked is None else replace(vector, asked=asked.vector.astype(np.float64))
-
-    def _vector(
-        self, embedded: QuestionVector | None, reader: GraphReader, request: RecallRequest
-    ) -> EmbeddedQuestion | None:
-        if self._vectors is None or embedded is None:
-            return None
-        return EmbeddedQuestion(
-            model=self._vectors.model,
-            vector=embedded.vector.astype(np.float64),
-            nearest=self._vectors.finder(
-                self._namespace, embedded, reader, request.where, past=request.as_of is not None
-            ),
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from recallm.errors import DimensionError, EmbeddingModelError
@@ -26,15 +26,6 @@ from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
 _EVERYTHING = Horizon(withdrawn=True)
 
 _log = logging.getLogger("recallm")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionVector:
-    """A question's unit vector, of shape (dimension,), and the state of its namespace's vectors
-    when it was embedded."""
-
-    vector: Vector
-    state: VectorState
 
 
 class StatementVectors:
@@ -144,10 +135,8 @@ class StatementVectors:
                 )
         return state
 
-    def embed_question(
-        self, namespace: str, question: str, reader: GraphReader
-    ) -> QuestionVector | None:
-        """The question's vector; None if the namespace has no vectors, as ``reader`` sees it.
+    def embed_question(self, namespace: str, question: str, reader: GraphReader) -> Vector | None:
+        """The question's unit vector; None if the namespace has no vectors, as ``reader`` sees it.
 
         Raises:
             EmbeddingModelError: its vectors are of another model.
@@ -162,33 +151,29 @@ class StatementVectors:
         vector = self._embedding.question(question)
         if 2 * len(vector) != state.size:
             raise DimensionError(self.model, expected=state.size // 2, found=len(vector))
-        return QuestionVector(vector=vector, state=state)
+        return vector
 
     def finder(
-        self,
-        namespace: str,
-        question: QuestionVector,
-        reader: GraphReader,
-        where: Filter,
-        *,
-        past: bool,
+        self, namespace: str, question: Vector, reader: GraphReader, where: Filter, *, past: bool
     ) -> Callable[[GraphReader, int], Matches]:
-        """A function from a reader and n to the n nearest statements that ``reader`` shows and that
-        meet ``where``. ``past``: the reader's horizon is not the present."""
+        """A function from a reader and n to the n statements nearest to the vector ``question``
+        that ``reader`` shows and that meet ``where``. ``past``: the reader's horizon is not the
+        present."""
         view = None if past else self._index.view_of(namespace, reader.state)
         if view is None:
+            asked_in = reader.state.vectors
             with self._store.reader(namespace, _EVERYTHING) as everything:
                 state = everything.state.vectors
-                if state is None or (
-                    replace(state, revision=question.state.revision) != question.state
-                ):
+                if asked_in is None or state is None:
+                    return lambda *_: []
+                if replace(state, revision=asked_in.revision) != asked_in:
                     return lambda *_: []  # everything was forgotten meanwhile
                 view = self._index.catch_up(namespace, state, everything)
 
         # A reader on a server calls ``nearest`` again for each round trip (``together``).
         @cache
         def search(limit: int, updates: tuple[int, ...] | None = None) -> Matches:
-            return view.nearest(question.vector, limit, updates=updates)
+            return view.nearest(question, limit, updates=updates)
 
         visible_updates: list[tuple[int, ...]] = []
 

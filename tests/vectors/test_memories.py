@@ -346,7 +346,6 @@ class TestConcurrency:
             with memory._opened.store.reader("default", Horizon()) as reader:
                 asked = memory._vectors.embed_question("default", "Ann sings", reader)
                 assert asked is not None
-                assert reader.state.vectors is not None
                 memory.update("Ann sings.")
                 find = memory._vectors.finder("default", asked, reader, Filter(), past=False)
                 assert [key for key, _ in find(reader, 1)] == [1 << 20]

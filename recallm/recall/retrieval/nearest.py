@@ -41,10 +41,13 @@ class EmbeddedQuestion:
 
 
 def read_nearest(
-    reader: GraphReader, vector: EmbeddedQuestion, request: RecallRequest, *, wanted: int
+    reader: GraphReader, vector: EmbeddedQuestion | None, request: RecallRequest, *, wanted: int
 ) -> list[NearStatement]:
     """The ``wanted`` nearest statements that may be recalled, nearest first, of equal sentences the
-    latest. The index is asked for more until ``wanted`` are found or it has no more."""
+    latest; none without vectors. The index is asked for more until ``wanted`` are found or it has
+    no more."""
+    if vector is None:
+        return []
     equals = EqualSentences()
     found: dict[SentenceKey, NearStatement] = {}
     done: set[int] = set()
