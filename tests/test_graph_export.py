@@ -81,14 +81,12 @@ def test_bad_arguments_of_relations(memory: RecallM) -> None:
 def test_networkx_has_all_nodes_and_edges(memory: RecallM) -> None:
     graph = memory.graph.to_networkx()
     stats = memory.stats()
-    elements = [it["element"] for _, it in graph.nodes(data=True)]
-    assert elements.count("concept") == stats.concepts
-    assert elements.count("entity") == stats.entities == 2
-    elements = [it["element"] for *_, it in graph.edges(data=True)]
-    assert elements.count("relation") == stats.relations
-    assert elements.count("triplet") == stats.triplets == 3
-    assert elements.count("stands on") == 1
-    name = memory.concepts(["Ada"])[0].name
+    nodes = [node["element"] for _, node in graph.nodes(data=True)]
+    edges = [edge["element"] for *_, edge in graph.edges(data=True)]
+    assert (nodes.count("concept"), nodes.count("entity")) == (stats.concepts, stats.entities)
+    assert (edges.count("relation"), edges.count("triplet")) == (stats.relations, stats.triplets)
+    assert edges.count("stands on") == 1
+    ada, oslo = (f"concept:{row.name}" for row in memory.concepts(["Ada", "Oslo"]))
     assert graph.nodes["entity:ada"] == {
         "element": "entity",
         "name": "ada",
@@ -99,8 +97,8 @@ def test_networkx_has_all_nodes_and_edges(memory: RecallM) -> None:
         "properties": {"born": [1815, {"a": 1}]},
         "source": "job",
     }
-    assert graph.nodes[f"concept:{name}"]["updates"] == 4
-    assert graph.has_edge("entity:ada", f"concept:{name}", "stands on")
+    assert graph.nodes[ada]["updates"] == 4
+    assert graph.has_edge("entity:ada", ada, "stands on")
     assert graph.edges["entity:ada", "entity:chunk", "WORKS_AT"] == {
         "element": "triplet",
         "label": "WORKS_AT",
@@ -109,13 +107,9 @@ def test_networkx_has_all_nodes_and_edges(memory: RecallM) -> None:
         "properties": {"x": None},
         "source": "job",
     }
-    oslo = f"concept:{memory.concepts(['Oslo'])[0].name}"
-    first, second = sorted([f"concept:{name}", oslo])
-    assert graph.edges[first, second, "relation"]["strength"] == 2
+    assert graph.edges[*sorted([ada, oslo]), "relation"]["strength"] == 2
     written = json.dumps(nx.node_link_data(graph))
-    assert {it["id"]: it for it in json.loads(written)["nodes"]} == {
-        node: {**it, "id": node} for node, it in graph.nodes(data=True)
-    }
+    assert {node["id"] for node in json.loads(written)["nodes"]} == set(graph.nodes)
 
 
 def test_networkx_of_the_past(memory: RecallM) -> None:

@@ -98,11 +98,6 @@ def test_a_run_that_was_stopped_goes_on_and_asks_nothing_twice(talks: Path) -> N
     assert not list((talks / "cache").glob("*.part"))
 
 
-def test_a_command_reads_too(talks: Path) -> None:
-    found = _run(talks, "--llm-command", "grep -q '^Grade' && echo 0.5 || echo a boat")
-    assert _read(found) == [0.5] * len(_ROWS)
-
-
 def test_a_grader_that_gives_no_grade_is_asked_once_more(
     talks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,37 +168,29 @@ def test_without_a_model_the_figures_that_need_none_are_reported(talks: Path) ->
         assert row["evidence"] == row["whole evidence"] == row["answer stems"] == 1.0, row
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--llm", "http://127.0.0.1:1/v1"),
-        ("--model", MODEL),
-        ("--llm", "http://127.0.0.1:1/v1", "--model", MODEL, "--llm-command", "cat"),
-        ("--grader-llm-command", "cat"),
-    ],
-)
 def test_options_that_do_not_go_together_are_refused(
-    talks: Path, options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    talks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit):
-        _run(talks, *options)
-    assert "error:" in capsys.readouterr().err
+    server = ("--llm", "http://127.0.0.1:1/v1")
+    command = ("--llm-command", "cat")
+    for options in (
+        server,
+        ("--model", MODEL),
+        (*server, "--model", MODEL, *command),
+        ("--grader-llm-command", "cat"),
+    ):
+        with pytest.raises(SystemExit):
+            _run(talks, *options)
+        assert "error:" in capsys.readouterr().err, options
 
 
-@pytest.mark.parametrize(
-    ("reply", "grade"),
-    [
-        *(("1", 1.0), ("Grade: 1.0.", 1.0), ("0.5", 0.5), ("½", 0.5), ("1/2", 0.5), ("0", 0.0)),
-        ("**0.5**", 0.5),
-    ],
-)
-def test_a_grade_is_read_from_a_reply(reply: str, grade: float) -> None:
-    assert reading.grade_of(reply) == grade
-
-
-@pytest.mark.parametrize("reply", ["", "good", "2", "10", "1 or 0", "0.75"])
-def test_a_reply_that_names_no_grade_or_several_is_none(reply: str) -> None:
-    assert reading.grade_of(reply) is None
+def test_a_grade_is_read_from_a_reply() -> None:
+    """None where it names none, or several."""
+    grades = {"1": 1.0, "Grade: 1.0.": 1.0, "0.5": 0.5, "½": 0.5, "1/2": 0.5, "0": 0.0}
+    grades["**0.5**"] = 0.5
+    none = dict.fromkeys(("", "good", "2", "10", "1 or 0", "0.75"))
+    for reply, grade in {**grades, **none}.items():
+        assert reading.grade_of(reply) == grade, reply
 
 
 def test_what_an_answer_says_cannot_pass_for_a_part_of_the_prompt() -> None:

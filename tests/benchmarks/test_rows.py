@@ -115,6 +115,7 @@ def test_duorc_says_that_a_file_is_missing(
     assert "does not exist" in capsys.readouterr().err
 
 
+@pytest.mark.nightly  # what is judged right: test_scoring
 def test_the_temporal_scores_stand_by_repetition() -> None:
     scores = temporal.measure(tell("dev", repetitions=2), asked_after=(1, 2))
     assert list(scores) == [1, 2]

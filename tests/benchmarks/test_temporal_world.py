@@ -35,30 +35,16 @@ def world(request: pytest.FixtureRequest) -> World:
     return tell(request.param)
 
 
-def test_it_is_some_1500_updates_in_25_repetitions(world: World) -> None:
-    assert 1450 <= len(world.statements) <= 1550
-    assert len(world.ends) == len(world.questions) == 25
-    assert world.ends[-1] == len(world.statements)
-
-
-@pytest.mark.parametrize("split", _SPLITS)
-def test_the_same_seed_tells_the_same_and_another_seed_does_not(split: str) -> None:
-    assert tell(split, seed=3) == tell(split, seed=3)
-    assert tell(split, seed=3) != tell(split, seed=4)
+def test_the_same_seed_tells_the_same_and_another_seed_does_not() -> None:
+    told = tell("dev", seed=3)
+    assert told == tell("dev", seed=3)
+    assert told != tell("dev", seed=4)
 
 
 def test_a_shorter_world_is_the_beginning_of_a_longer_one() -> None:
     longer, shorter = tell("dev", repetitions=4), tell("dev", repetitions=2)
     assert longer.statements[: len(shorter.statements)] == shorter.statements
     assert longer.questions[:2] == shorter.questions
-
-
-def test_where_nothing_new_is_left_to_tell_no_world_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(benchmarks.temporal_world, "_DRAWS", 0)
-    with pytest.raises(ValueError, match="nothing new is left to tell"):
-        tell("dev")
 
 
 def test_no_text_is_told_twice_and_each_names_its_subject(world: World) -> None:
@@ -114,19 +100,6 @@ def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
             assert question.state in told[question.topic]
 
 
-def test_a_named_value_is_that_of_the_state_beside_the_one_that_answers(world: World) -> None:
-    named = [question for question in world.questions[-1] if question.kind in (BEFORE, AFTER)]
-    assert len(named) > 100
-    for question in named:
-        step = 1 if question.kind == BEFORE else -1
-        beside = [
-            told
-            for told in world.statements
-            if told.topic == question.topic and question.state + step in told.states
-        ]
-        assert any(_words(question) & _words(told) for told in beside)
-
-
 def test_at_the_time_of_a_named_value_the_state_of_another_topic_is_asked_for(
     world: World,
 ) -> None:
@@ -143,30 +116,14 @@ def _words(it: Question | Statement) -> set[str]:
     return set(re.findall(r"[\w&']+", it.text.lower())) - _FUNCTION_WORDS - {it.subject.lower()}
 
 
-def test_most_questions_share_but_the_name_with_what_answers_them(world: World) -> None:
-    answers = {
-        (told.topic, told.states[-1]): told.text.lower()
-        for told in reversed(world.statements)
-        if told.topic is not None
-    }
-    shared = []
-    for question in world.questions[-1]:
-        if question.kind in (CURRENT, PREVIOUS, FIRST):
-            words = set(re.findall(r"[a-z]{4,}", question.text.lower())) - _FUNCTION_WORDS
-            words.discard(question.subject.lower())
-            text = answers[question.topic, question.state]
-            shared.append(any(re.search(rf"\b{word}", text) for word in words))
-    assert 0 < sum(shared) < len(shared) / 3
-
-
 _FUNCTION_WORDS = {"what", "which", "where", "with", "does", "most", "moment", "have", "these"}
 
 
-@pytest.mark.parametrize(("one", "other"), list(combinations(_SPLITS, 2)))
-def test_two_splits_share_no_phrase_no_name_and_no_value(one: str, other: str) -> None:
-    shared = set(_strings(_phrases(one))) & set(_strings(_phrases(other)))
-    names = {attribute["name"] for attribute in _phrases(one)["attribute"]}
-    assert shared <= names
+def test_two_splits_share_no_phrase_no_name_and_no_value() -> None:
+    phrases = {split: _phrases(split) for split in _SPLITS}
+    for one, other in combinations(_SPLITS, 2):
+        shared = set(_strings(phrases[one])) & set(_strings(phrases[other]))
+        assert shared <= {attribute["name"] for attribute in phrases[one]["attribute"]}, other
 
 
 def _phrases(split: str) -> dict[str, Any]:

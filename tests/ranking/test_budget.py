@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallm.model import StoredStatement, TemporalReading, statement_key
+from recallm.model import TemporalReading, statement_key
 from recallm.recall.ranking.budget import Budget, context_text, fit_by_worth, fit_in_order
 from recallm.recall.ranking.linear_model import RankedStatements
 from recallm.recall.results import PREFIX, chronological
@@ -147,16 +147,3 @@ def test_a_further_statement_of_a_passage_that_has_a_line_costs_no_head() -> Non
     both = f"{PREFIX}\n{line}\n[2024-03-02] Bartholomew: I saw it too"
     assert text_of(ranked, [3, 1, 0]) == both
     assert text_of(ranked, fit(ranked, limit=3, max_tokens=999, count_tokens=len)) == both
-
-
-def test_the_text_tells_its_order_where_several_passages_are_told_from() -> None:
-    assert context_text([], names_antecedents=False) == ""
-    two = ranking(["a", "b"], [0.5, 0.4]).statements
-    assert context_text(two, names_antecedents=False) == f"{PREFIX}\na\nb"
-    assert context_text(two[:1], names_antecedents=False) == "a"
-
-
-def test_a_line_without_marks_is_the_statement() -> None:
-    """Marks stand only where something is known."""
-    statement: StoredStatement = ranking(["abc"], [0.5]).statements[0]
-    assert context_text([statement], names_antecedents=False) == "abc"

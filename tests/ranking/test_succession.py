@@ -152,14 +152,6 @@ def test_the_state_before_is_neither_the_newest_nor_one_of_long_ago() -> None:
     assert found[MALAGA]["neighbour state"] < 0.02
 
 
-def test_it_counts_as_far_as_time_is_asked_for() -> None:
-    both = turn(LISBON), turn(MALAGA)
-    assert not any(any(values.values()) for values in told(*both, time=ANY).values())
-    some = told(*both, time=TemporalReading(recency=0.3, order="any"))
-    assert some[LISBON]["superseded"] == pytest.approx(0.3)
-    assert some == told(*both, time=TemporalReading(recency=0.3, order="latest"))
-
-
 def test_a_later_change_that_names_the_value_supersedes_it_whatever_its_words() -> None:
     swapped, sold = "Ingrid swapped Lisbon for Porto", "Ingrid sold the harp"
     sideways = {swapped: (0.0, 1.0), sold: (0.0, 1.0)}
