@@ -56,7 +56,7 @@ def opened(memory: RecallM) -> float:
     memory.recall("Who is it?")
     taken = (time.perf_counter() - began) * 1000
     index = memory._vectors._index if memory._vectors is not None else None
-    while isinstance(index, ChromaIndex) and index._exact._caches and not index._is_off:
+    while isinstance(index, ChromaIndex) and index._caches and not index._is_off:
         memory.recall("Who is it?")  # each recall moves some vectors into Chroma
     return taken
 

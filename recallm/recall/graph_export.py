@@ -12,12 +12,7 @@ if TYPE_CHECKING:
 
 
 def networkx_graph(reader: GraphReader) -> MultiDiGraph:
-    """See ``MemoryGraph.to_networkx``.
-
-    Raises:
-        MissingDependencyError: networkx is not installed.
-
-    """
+    """See ``MemoryGraph.to_networkx``."""
     try:
         from networkx import MultiDiGraph
     except ImportError:

@@ -31,7 +31,7 @@ from recallm.recall.ranking.paper import (
     ranked_concepts,
     symbolically_revised,
 )
-from recallm.recall.ranking.passages import passage_scores, possible_exact_passages
+from recallm.recall.ranking.passages import passage_scores
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RecalledContext
 from recallm.recall.retrieval.candidates import read_candidates
@@ -198,12 +198,7 @@ def checked_request(
     config: RecallConfig,
     count_tokens: Callable[[str], int],
 ) -> RecallRequest:
-    """The arguments of ``RecallM.recall``, checked, with the settings of the memory.
-
-    Raises:
-        InvalidInputError: an argument cannot be used, or not with this ranking.
-
-    """
+    """The arguments of ``RecallM.recall``, checked, with the settings of the memory."""
     request = RecallRequest(
         question=checks.string(question, "question"),
         limit=checks.count(limit, "limit"),
@@ -256,14 +251,7 @@ class Recaller:
         self._indexes = indexes
 
     def recall(self, request: RecallRequest) -> RecalledContext:
-        """What the ranking of the settings finds.
-
-        Raises:
-            EmbeddingModelError: the namespace's vectors are of another model.
-            EmbeddingError: the model failed.
-            StoreError: the store failed.
-
-        """
+        """What the ranking of the settings finds."""
         with self.opened(request) as asked:
             ranking = RANKINGS[request.config.ranking]
             window = None
@@ -306,11 +294,9 @@ class Recaller:
         if candidates is None:
             return {}
         ranked = rank(candidates, request, repeats=True)
-        ids = possible_exact_passages(ranked, request.question)
-        first_passages = (
-            {passage.id: passage for passage in reader.passages(ids=ids)} if ids else {}
+        return passage_scores(
+            ranked, request.question, lambda ids: reader.passages(ids=ids) if ids else ()
         )
-        return passage_scores(ranked, request.question, first_passages)
 
     def _embedded(
         self, question: Question, reader: GraphReader, request: RecallRequest

@@ -17,7 +17,7 @@ from recallm.stores.base import GraphStore
 from recallm.vectors import minilm
 from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.embedding import Embedding, model_name
-from recallm.vectors.index import ExactIndex, VectorIndex
+from recallm.vectors.index import ExactIndex
 
 _FRAMEWORK_METHODS = (
     ("embed_documents", "embed_query"),  # LangChain
@@ -29,13 +29,7 @@ _FRAMEWORK_METHODS = (
 def checked_embedding(given: object) -> Embedding | None:
     """The argument ``embeddings`` as an ``Embedding``: None, "default", an ``Embedding``, an
     embedding model of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable
-    list of texts → vectors.
-
-    Raises:
-        InvalidInputError: it is none of these.
-        MissingDependencyError: "default" needs a package that is not installed.
-
-    """
+    list of texts → vectors."""
     if given is None or isinstance(given, Embedding):
         return given
     if isinstance(given, str) and given == "default":
@@ -66,13 +60,7 @@ def _chroma_question(model: Any) -> Callable[[str], Any]:
 def checked_index(given: object, store: object) -> Path | Any | None:
     """The argument ``vector_index`` as the place of a Chroma index: a folder, or a client of
     chromadb; None for the exact search. ``store`` is the argument of that name: "chroma" beside an
-    SQLite file means the folder ``FILE.chroma``.
-
-    Raises:
-        InvalidInputError: it is none of these.
-        MissingDependencyError: chromadb is needed and not installed.
-
-    """
+    SQLite file means the folder ``FILE.chroma``."""
     if given is None or (isinstance(given, str) and given == "exact"):
         return None
     place = _chroma_place(given, store)
@@ -106,6 +94,6 @@ def _chroma_place(given: object, store: object) -> Path | Any:
     )
 
 
-def open_index(place: Path | Any | None, store: GraphStore) -> VectorIndex:
+def open_index(place: Path | Any | None, store: GraphStore) -> ExactIndex:
     """The index at the place that ``checked_index`` gave."""
     return ExactIndex() if place is None else ChromaIndex(store, place)

@@ -31,7 +31,7 @@ from recallm.vectors.chroma_collection import (
     open_collection,
     open_folder,
 )
-from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorView
+from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorView, are_same_vectors
 
 _MAX_OPEN_COLLECTIONS = 64
 """Beyond it the collection that was not used for longest is closed."""
@@ -45,9 +45,9 @@ _MIN_OVER_FETCH = 512
 _log = logging.getLogger(__name__)
 
 
-class ChromaIndex:
-    """A ``VectorIndex`` in a folder (``place``, made if there is none), or on a client of chromadb,
-    which stays open when the index is closed.
+class ChromaIndex(ExactIndex):
+    """An index in a folder (``place``, made if there is none), or on a client of chromadb, which
+    stays open when the index is closed. Where Chroma lacks vectors or fails, the search is exact.
 
     Forgotten vectors are deleted from their collection at once if they were forgotten through this
     index, else at the next recall. The collection of a namespace that another process emptied is
@@ -61,12 +61,12 @@ class ChromaIndex:
     is_durable = True
 
     def __init__(self, store: GraphStore, place: Path | Any) -> None:
+        super().__init__()
         self._store = store
-        self._exact = ExactIndex()
         self._folder = place if isinstance(place, Path) else None
         self._client: Any = None if isinstance(place, Path) else place
         self._folder_lock: IO[bytes] | None = None
-        self._lock = new_lock()
+        self._chroma_lock = new_lock()
         """Guards everything below."""
         self._open: OrderedDict[str, ChromaCollection] = OrderedDict()
         """Collections by namespace; the most recently used is last."""
@@ -80,8 +80,8 @@ class ChromaIndex:
         """The namespace's vectors in Chroma; in memory while Chroma lacks some, or fails."""
         view = self._followed(namespace, state, reader)
         if view is None:
-            return self._exact.catch_up(namespace, state, reader)
-        self._exact.drop(namespace, state)
+            return super().catch_up(namespace, state, reader)
+        super().drop(namespace, state)
         return view
 
     def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
@@ -106,7 +106,7 @@ class ChromaIndex:
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete the collection of the namespace."""
-        self._exact.drop(namespace, state)
+        super().drop(namespace, state)
         try:
             call_chroma(lambda: self._delete_collection(namespace, state))
         except ChromaError as error:
@@ -118,7 +118,7 @@ class ChromaIndex:
         self._note_failure(namespace, error)
         with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             state = reader.state.vectors
-            return None if state is None else self._exact.catch_up(namespace, state, reader)
+            return None if state is None else super().catch_up(namespace, state, reader)
 
     def read_vectors(self, namespace: str, keys: list[int], model: str) -> dict[int, bytes]:
         """The store's vectors with these keys, in their order."""
@@ -128,7 +128,7 @@ class ChromaIndex:
 
     def close(self) -> None:
         """Close the client and release the folder if they are this index's."""
-        with self._lock:
+        with self._chroma_lock:
             self._is_off = True
             self._open.clear()
             if self._folder_lock is not None:
@@ -137,7 +137,7 @@ class ChromaIndex:
                     call_chroma(lambda: client.close())  # noqa: PLW0108 - early versions have none
                 self._folder_lock.close()
                 self._folder_lock = None
-        self._exact.close()
+        super().close()
 
     # -- collections -----------------------------------------------------------------------
 
@@ -145,9 +145,9 @@ class ChromaIndex:
         self, namespace: str, state: VectorState, reader: GraphReader
     ) -> _ChromaView | None:
         """The view of the namespace's collection; None while that lacks some vectors."""
-        with self._lock:
+        with self._chroma_lock:
             collection = self._open.get(namespace)
-            if collection is None or not collection.belongs_to(state):
+            if collection is None or not are_same_vectors(collection.state, state):
                 collection = open_collection(self._opened_client(), namespace, state, reader)
                 self._open[namespace] = collection
             self._open.move_to_end(namespace)
@@ -160,7 +160,7 @@ class ChromaIndex:
 
     def _delete_collection(self, namespace: str, state: VectorState | None) -> None:
         """Delete this store's collection; another store's may be in the same place."""
-        with self._lock:
+        with self._chroma_lock:
             collection = self._open.pop(namespace, None)
             if collection is not None:
                 name = collection.name
@@ -182,7 +182,7 @@ class ChromaIndex:
     def _note_failure(self, namespace: str, error: ChromaError) -> None:
         """Delete the collection that failed: it is filled anew. Switch Chroma off after too many
         failures, or when it cannot be opened."""
-        with self._lock:
+        with self._chroma_lock:
             if self._is_off:
                 return
             collection = self._open.pop(namespace, None)

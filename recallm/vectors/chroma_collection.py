@@ -86,7 +86,7 @@ class ChromaCollection:
         self._collection = collection
         self._lock = new_lock()
         self._keys = keys
-        self._state = state
+        self.state = state
         self._revision = state.revision
         self._last_key = int(keys.max(initial=-1))
         self._missing = keys[:0]
@@ -96,11 +96,6 @@ class ChromaCollection:
     def name(self) -> str:
         """Its name in Chroma."""
         return str(self._collection.name)
-
-    def belongs_to(self, state: VectorState) -> bool:
-        """Whether it holds the vectors that ``state`` describes."""
-        own = (self._state.origin, self._state.model, self._state.size)
-        return own == (state.origin, state.model, state.size)
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> Keys | None:
         """Follow the store: forgotten vectors leave the collection, some new ones come into it.
@@ -131,7 +126,7 @@ class ChromaCollection:
     def _move(self, reader: GraphReader) -> bool:
         """Move vectors that the collection lacks into it, at most ``_MOVED_AT_ONCE``; whether it
         has all now."""
-        model, room = self._state.model, _MOVED_AT_ONCE
+        model, room = self.state.model, _MOVED_AT_ONCE
         while room > 0:
             missing = self._missing[:room]
             if len(missing):
@@ -166,8 +161,8 @@ class ChromaCollection:
     def _write_metadata(self) -> None:
         self._collection.modify(
             metadata={
-                "model": self._state.model,
-                "size": self._state.size,
+                "model": self.state.model,
+                "size": self.state.size,
                 "revision": self._revision,
                 "watermark": int(self._keys.max(initial=-1)),
             }
@@ -228,13 +223,7 @@ def _ids(keys: Keys) -> list[str]:
 
 def open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
     """A client of an embedded Chroma in ``folder``, which is made if there is none, and the file
-    whose lock keeps other indexes out until it is closed, or its process ends.
-
-    Raises:
-        FolderInUseError: another index has the folder open.
-        ChromaError: Chroma cannot open it, nor make it anew.
-
-    """
+    whose lock keeps other indexes out until it is closed, or its process ends."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
     lock = (folder / "recallm.lock").open("ab")
     chroma = folder / "chroma"

@@ -20,7 +20,7 @@ import numpy as np
 from recallm.ground.forking import new_lock
 from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
-from recallm.vectors.arrays import GrowingMatrix, Matches, Matrix, Vector
+from recallm.vectors.arrays import GrowingMatrix, Matches, Vector
 
 PAGE = 4_096
 """Vectors that are read from the store at once."""
@@ -44,37 +44,10 @@ class VectorView(Protocol):
         ...
 
 
-class VectorIndex(Protocol):
-    """Finds the nearest statement vectors of any namespace of one store. Safe for threads.
-
-    ``is_durable``: it keeps vectors on disk or on a server. It must then be told at once when
-    vectors are forgotten.
-    """
-
-    is_durable: bool
-
-    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
-        """Follow the store, as ``reader`` shows it; it must hide nothing. ``state`` is what it says
-        of the namespace's vectors."""
-        ...
-
-    def view_of(self, namespace: str, state: NamespaceState) -> VectorView | None:
-        """The view of the latest ``catch_up``, if nothing was written since, so that the store need
-        not be asked; None if that is not known. ``state`` is the present one."""
-        ...
-
-    def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
-        """Of a durable index: delete at once what the store has no more; see ``catch_up``."""
-        ...
-
-    def drop(self, namespace: str, state: VectorState | None) -> None:
-        """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,
-        if it is known."""
-        ...
-
-    def close(self) -> None:
-        """Close what is open; a second call does nothing."""
-        ...
+def are_same_vectors(one: VectorState, other: VectorState) -> bool:
+    """Whether two states describe vectors of one model, of one origin: they differ in what was
+    added or forgotten alone."""
+    return (one.origin, one.model, one.size) == (other.origin, other.model, other.size)
 
 
 class CachedVectors:
@@ -84,17 +57,10 @@ class CachedVectors:
     def __init__(self, state: VectorState) -> None:
         self.lock = new_lock()
         self.matrix = GrowingMatrix(state.size // 2)
-        self.model = state.model
-        self.size = state.size
-        self.origin = state.origin
+        self.state = state
         self.revision = -1  # nothing was read yet
         self.t_index = 0
         self._last_key = -1
-
-    def belongs_to(self, state: VectorState) -> bool:
-        """Whether these are the vectors that ``state`` describes."""
-        own = (self.origin, self.model, self.size)
-        return own == (state.origin, state.model, state.size)
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> None:
         """Read what the store has and this lacks, and remove what the store has no more."""
@@ -117,8 +83,12 @@ class CachedVectors:
 
 
 class ExactIndex:
-    """Compares every vector, in one matrix in memory for each namespace: four bytes a dimension.
-    Nothing is on disk."""
+    """Finds the nearest statement vectors of any namespace of one store, by comparing every one: in
+    one matrix in memory for each namespace, four bytes a dimension. Safe for threads.
+
+    ``is_durable``: the index keeps vectors on disk or on a server (``ChromaIndex``). It must then
+    be told at once when vectors are forgotten.
+    """
 
     is_durable = False
 
@@ -127,11 +97,12 @@ class ExactIndex:
         self._caches: OrderedDict[str, CachedVectors] = OrderedDict()
         """By namespace; the most recently used is last."""
 
-    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> Matrix:
-        """The matrix with all vectors of the namespace."""
+    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
+        """All vectors of the namespace, as ``reader`` shows them (it must hide nothing). ``state``
+        is what the reader says of them."""
         with self._lock:
             cache = self._caches.pop(namespace, None)
-            if cache is None or not cache.belongs_to(state):
+            if cache is None or not are_same_vectors(cache.state, state):
                 cache = CachedVectors(state)
             self._caches[namespace] = cache
         with cache.lock:
@@ -140,11 +111,14 @@ class ExactIndex:
         self._limit_memory()
         return snapshot
 
-    def view_of(self, namespace: str, state: NamespaceState) -> Matrix | None:
-        """The matrix, if it has all vectors of the namespace."""
+    def view_of(self, namespace: str, state: NamespaceState) -> VectorView | None:
+        """The view of the latest ``catch_up``, if nothing was written since, so that the store need
+        not be asked; None if that is not known. ``state`` is the present one."""
         with self._lock:
             cache = self._caches.get(namespace)
-            if cache is None or state.vectors is None or not cache.belongs_to(state.vectors):
+            if cache is None or state.vectors is None:
+                return None
+            if not are_same_vectors(cache.state, state.vectors):
                 return None
             self._caches.move_to_end(namespace)
         with cache.lock:
@@ -153,16 +127,17 @@ class ExactIndex:
             return cache.matrix.snapshot
 
     def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
-        """Nothing is on disk: the next ``catch_up`` removes them."""
+        """Delete at once what the store has no more, where anything is on disk."""
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
-        """Drop the matrix of the namespace."""
+        """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,
+        if it is known."""
         del state
         with self._lock:
             self._caches.pop(namespace, None)
 
     def close(self) -> None:
-        """Drop all matrices."""
+        """Close what is open; a second call does nothing."""
         with self._lock:
             self._caches.clear()
 

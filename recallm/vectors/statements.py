@@ -21,7 +21,7 @@ from recallm.model import (
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
-from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex
+from recallm.vectors.index import OVER_FETCH_FACTOR, ExactIndex, are_same_vectors
 
 _EVERYTHING = Horizon(withdrawn=True)
 
@@ -34,18 +34,13 @@ class StatementVectors:
     Args:
         store: has the vectors.
         embedding: the model.
-        index: finds the nearest.
-
-    Raises:
-        EmbeddingError: of each method, the model failed.
-
-    """
+        index: finds the nearest."""
 
     def __init__(
         self,
         store: GraphStore,
         embedding: Embedding,
-        index: VectorIndex,
+        index: ExactIndex,
     ) -> None:
         self._store = store
         self._embedding = embedding
@@ -104,12 +99,7 @@ class StatementVectors:
             self.embed_statements(namespace, keys)
 
     def checked_state(self, reader: GraphReader) -> VectorState | None:
-        """The state of the namespace's vectors.
-
-        Raises:
-            EmbeddingModelError: they are of another model.
-
-        """
+        """The state of the namespace's vectors."""
         state = reader.state.vectors
         if state is not None and state.model != self.model:
             raise EmbeddingModelError(stored=state.model, given=self.model)
@@ -117,12 +107,7 @@ class StatementVectors:
 
     def warned_state(self, namespace: str, reader: GraphReader) -> VectorState | None:
         """``checked_state``. The first call for a namespace warns where statements have no
-        vector.
-
-        Raises:
-            EmbeddingModelError: the namespace's vectors are of another model.
-
-        """
+        vector."""
         state = self.checked_state(reader)
         if namespace not in self._examined:
             self._examined.add(namespace)
@@ -136,13 +121,7 @@ class StatementVectors:
         return state
 
     def embed_question(self, namespace: str, question: str, reader: GraphReader) -> Vector | None:
-        """The question's unit vector; None if the namespace has no vectors, as ``reader`` sees it.
-
-        Raises:
-            EmbeddingModelError: its vectors are of another model.
-            DimensionError: they have another dimension.
-
-        """
+        """The question's unit vector; None where ``reader`` sees no vectors."""
         state = self.warned_state(namespace, reader)
         if state is None:
             if self._index.is_durable:
@@ -164,9 +143,7 @@ class StatementVectors:
             asked_in = reader.state.vectors
             with self._store.reader(namespace, _EVERYTHING) as everything:
                 state = everything.state.vectors
-                if asked_in is None or state is None:
-                    return lambda *_: []
-                if replace(state, revision=asked_in.revision) != asked_in:
+                if asked_in is None or state is None or not are_same_vectors(state, asked_in):
                     return lambda *_: []  # everything was forgotten meanwhile
                 view = self._index.catch_up(namespace, state, everything)
 

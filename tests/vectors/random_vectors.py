@@ -12,7 +12,7 @@ from recallm.model import Horizon
 from recallm.stores.base import GraphStore
 from recallm.vectors import decode, encode
 from recallm.vectors.chroma import ChromaIndex
-from recallm.vectors.index import VectorIndex
+from recallm.vectors.index import ExactIndex
 from tests.store_suite.marked_text import prepared, vector
 
 __all__ = [
@@ -64,7 +64,7 @@ def check_nearest(found: list[int], cosines: Mapping[int, float], limit: int | N
 
 
 def nearest_keys(
-    index: VectorIndex,
+    index: ExactIndex,
     store: GraphStore,
     question: np.ndarray,
     limit: int,

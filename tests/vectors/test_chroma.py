@@ -61,7 +61,7 @@ def test_a_collection_is_filled_in_parts(
             check_nearest(nearest_keys(index, store, wanted, 99), exact_cosines(store, wanted))
             sizes += collection_sizes(index)
         assert sizes == [20, 40, 50, 50]
-        assert not index._exact._caches
+        assert not index._caches
         store.apply("n", [prepared(f"bare{n}", "[Bo]") for n in range(30)])
         later = {statement_key(t, 0): encode(RANDOM.normal(size=8)) for t in range(51, 81)}
         store.amend("n", AddVectors(model="m", vectors=later))

@@ -104,12 +104,7 @@ class WeightTables:
 
 @cache
 def load_tables(path: str | None = None) -> WeightTables:
-    """The tables in a file, those that ship where ``path`` is None.
-
-    Raises:
-        InvalidInputError: the file cannot be read, or holds no such tables.
-
-    """
+    """The tables in a file, those that ship where ``path`` is None."""
     where = DATA if path is None else Path(path)
     try:
         tables = tomllib.loads(where.read_text(encoding="utf-8"))
