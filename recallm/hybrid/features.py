@@ -9,9 +9,11 @@ and times count if the question does not hold them already.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,63 +38,13 @@ _BARE = 2
 _MAX_WORD_LENGTH = 60
 _MAX_CACHED_WORDS = 20_000
 
-_NEGATIONS = word_set(
-    "no not n't never none nothing nobody nowhere neither nor cannot without cant dont doesnt "
-    "didnt isnt wasnt arent werent wont unable"
-)
-_SOURCES = word_set(
-    "statement statements context contexts passage passages text texts document documents source "
-    "sources content contents excerpt excerpts extract extracts information info conversation "
-    "conversations memory memories record records notes snippet snippets material materials data "
-    "database knowledge prompt input question questions article story plot transcript messages"
-)
-"""Names for the context that an answerer was given."""
-
-_KNOWING = word_set(
-    "mention mentions mentioned mentioning specify specifies specified specific specifically "
-    "provide provides provided providing state states stated detail details detailed clear clearly "
-    "know known determine determined answer answers answered indicate indicates indicated "
-    "indication describe describes described explain explains explained explicit explicitly reveal "
-    "reveals revealed given available access identify identified disclose disclosed evident enough "
-    "sufficient insufficient evidence reference references include includes included contain "
-    "contains contained discuss discussed confirm confirmed certain sure unclear unknown "
-    "unspecified unsure uncertain incomplete lack lacks lacking missing n/a relevant additional "
-    "further accurate accurately regarding about based according"
-)
-"""Words about knowing and not knowing."""
-
-_HEDGES = word_set(
-    "may might possibly perhaps maybe likely probably presumably apparently seems seem appears "
-    "appear suggest suggests suggesting implied implies imply inferred assume assumed assuming "
-    "however although though could unsure uncertain think believe guess"
-)
-_GENERIC = word_set(
-    "typically usually generally often commonly various vary varies depends depending individuals "
-    "people person many several common certain factors such important general different individual "
-    "multiple numerous type types kind kinds"
-)
-"""Words of answers that do not speak of the case in question."""
-
-_VAGUE = word_set("someone somebody something unnamed unknown unidentified unspecified somewhere")
-_SELF = word_set("i i'm i'd i've i'll my me ai assistant model")
-"""Words for the answerer itself."""
-
-_PLACE_PREPOSITIONS = word_set("in at to from near inside outside into on under")
-_REASONS = word_set("because to so since for due order as")
-_YES_NO = word_set("yes no yeah nope true false correct incorrect")
-_NUMBERS = word_set("one two three four five six seven eight nine ten several both all none no")
-_PRONOUNS = word_set("he she they it")
-_FILLERS = word_set(
-    "a an the this that these those and or but if then than as because while until of in on at to "
-    "from by with for about into onto over under after before between through during against up "
-    "out off again once no not nor both each all any some only own so since though although also "
-    "whether upon within without toward towards per via"
-)
-_PEOPLE = word_set(
-    "man woman boy girl father mother son daughter brother sister wife husband friend girlfriend "
-    "boyfriend doctor captain king queen police officer agent professor detective group family "
-    "people leader child kids children uncle aunt men women student soldiers parents"
-)
+_WORDS = {
+    name: word_set(words)
+    for name, words in tomllib.loads(
+        files("recallm.hybrid").joinpath("data", "english.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The lists of words; comments in the file say what each holds."""
 
 _SOURCES_AT_END = re.compile(
     r"\n\W{0,8}(?:sources?|references?|citations?)\b[ \t]*(?:[:\n].*)?\Z", re.IGNORECASE | re.DOTALL
@@ -140,7 +92,7 @@ def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:
         for word in words
         if word.is_word
         and not word.is_stop_word
-        and word.lowered not in _FILLERS
+        and word.lowered not in _WORDS["fillers"]
         and not word.marks & (Mark.PRONOUN | Mark.ASKS | Mark.AUXILIARY)
     )
 
@@ -148,8 +100,8 @@ def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _stems_without_content() -> frozenset[str]:
     """Stems of words about knowing, hedging and the like: they are never new stems."""
-    words = _SOURCES | _KNOWING | _HEDGES | _GENERIC | _VAGUE | _SELF | _NEGATIONS
-    return frozenset(stem(word) for word in words)
+    kinds = ("sources", "knowing", "hedges", "generic", "vague", "self", "negations")
+    return frozenset(stem(word) for kind in kinds for word in _WORDS[kind])
 
 
 class Question:
@@ -198,7 +150,7 @@ class AnswerFeatures:
         self.gives_reason = (
             question.asks_reason
             and not self.refuses
-            and bool(_REASONS & self.distinct)
+            and bool(_WORDS["reasons"] & self.distinct)
             and bool(self.new_stems)
         )
         self.fits = not self.refuses and self._has_trait(question.asked_traits)
@@ -214,8 +166,12 @@ class AnswerFeatures:
                 and any(word.marks & Mark.COUNT and word.stem in self.new_stems for word in new)
             )
             or (asked & Trait.NAME and self.names)
-            or (asked & Trait.PERSON and self.distinct & (_PEOPLE | _PRONOUNS))
-            or (asked & Trait.PLACE and self.new_stems and self.distinct & _PLACE_PREPOSITIONS)
+            or (asked & Trait.PERSON and self.distinct & (_WORDS["people"] | _WORDS["pronouns"]))
+            or (
+                asked & Trait.PLACE
+                and self.new_stems
+                and self.distinct & _WORDS["place_prepositions"]
+            )
         )
 
     def count(self, *words: str) -> int:
@@ -237,7 +193,7 @@ def _log(number: int) -> float:
 
 
 def _is_negation(word: str) -> bool:
-    return word in _NEGATIONS or word.endswith("n't")
+    return word in _WORDS["negations"] or word.endswith("n't")
 
 
 _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
@@ -245,12 +201,12 @@ _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
     "refuses at once": lambda a, _: a.refuses and min(a.refusals) < _EARLY,
     "refuses in several ways": lambda a, _: len(a.refusals) / 3,
     "tells more beside a refusal": lambda a, _: a.refuses * _log(len(a.new_stems)),
-    "speaks of its sources": lambda a, _: bool(_SOURCES & a.new_words),
-    "speaks of knowing": lambda a, _: a.share(_KNOWING),
+    "speaks of its sources": lambda a, _: bool(_WORDS["sources"] & a.new_words),
+    "speaks of knowing": lambda a, _: a.share(_WORDS["knowing"]),
     "asks back": lambda a, _: "?" in a.text,
     "denies": lambda a, _: not a.refuses and any(map(_is_negation, a.lowered)),
-    "speaks in general": lambda a, _: a.share(_GENERIC),
-    "is vague": lambda a, _: bool(_VAGUE & a.distinct),
+    "speaks in general": lambda a, _: a.share(_WORDS["generic"]),
+    "is vague": lambda a, _: bool(_WORDS["vague"] & a.distinct),
     "length": lambda a, _: _log(a.size),
     "is bare": lambda a, _: a.size <= _BARE,
     "is long": lambda a, _: max(0.0, _log(a.size) - _log(_LONG)),
@@ -262,17 +218,17 @@ _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
     "holds the question": lambda a, q: len(q.stems & set(a.stems)) / max(len(q.stems), 1),
     "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
     "begins with what it tells": lambda a, _: not a.new_stems.isdisjoint(a.stems[:1]),
-    "begins with a pronoun": lambda a, _: a.first in _PRONOUNS,
+    "begins with a pronoun": lambda a, _: a.first in _WORDS["pronouns"],
     "tells": lambda a, _: _log(len(a.new_stems)),
     "tells nothing": lambda a, q: not a.new_stems and not a.refuses and not q.is_yes_no,
     "names": lambda a, _: _log(len(a.names)),
-    "number in words": lambda a, _: bool(_NUMBERS & a.new_words),
+    "number in words": lambda a, _: bool(_WORDS["numbers"] & a.new_words),
     "fits what is asked": lambda a, _: a.fits,
     "misses what is asked": lambda a, q: (
         not a.refuses
         and ((bool(q.asked_traits) and not a.fits) or (q.asks_reason and not a.gives_reason))
     ),
-    "says yes or no": lambda a, q: q.is_yes_no and a.first in _YES_NO,
+    "says yes or no": lambda a, q: q.is_yes_no and a.first in _WORDS["yes_no"],
     "gives a reason": lambda a, _: a.gives_reason,
 }
 """The features of an answer ``a`` to a question ``q`` by itself, by name. "Tells" speaks of new
