@@ -43,9 +43,9 @@ def test_words_concepts_neighbours_and_what_stands_beside_lead_to_statements() -
         "Herons live near Naxos",
         "Naxos has a harbour",
     }
-    assert set(found.essential) == {"herons"}
-    assert set(found.activation) == {"naxos"}
-    assert found.activation["naxos"].through == "herons"
+    assert set(found.leads.essential) == {"herons"}
+    assert set(found.leads.activation) == {"naxos"}
+    assert found.leads.activation["naxos"].through == "herons"
 
 
 def test_a_hub_is_cut_to_a_few_hundred_that_match_best() -> None:

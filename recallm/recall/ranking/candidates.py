@@ -8,7 +8,7 @@ two concepts' numbers of updates (a cosine): the share of their updates that tou
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -20,6 +20,8 @@ from recallm.ground.forking import cached_property
 from recallm.model import (
     ConceptRow,
     CorpusSize,
+    Mentions,
+    Postings,
     Question,
     Relation,
     Sizes,
@@ -64,6 +66,25 @@ def activate(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leads:
+    """What the words, the concepts, the dates and the vector of a question lead to: totals, and the
+    keys of statements.
+
+    ``postings`` are those of its stems, ``mentions`` those of its concepts. ``essential`` are its
+    concepts that are known, ``activation`` says how strongly those next to them are activated.
+    """
+
+    postings: Mapping[str, Postings]
+    mentions: Mapping[str, Mentions]
+    sizes: Sizes
+    essential: Mapping[str, ConceptRow]
+    activation: Mapping[str, Activation]
+    of_neighbours: Sequence[int]
+    similar: Sequence[int]
+    dated: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFact:
     """A triplet that no statement shows, as one more ``statement``, whose text is its line.
 
@@ -88,8 +109,6 @@ class Candidates:
     * ``statements``: the candidates, ascending by key, summaries and facts last.
     * ``context``: every statement that was read, by key, with the statements around the candidates.
     * ``read``: the candidates, then all others of ``context``. ``stems`` holds their stems.
-      ``previous_places`` holds, for each, the place in ``read`` of the statement before it; -1 if
-      there is none or it was not read.
     * ``summaries``: those among the candidates, by the passage id that stands for them.
     * ``facts``: those among the candidates, by key. ``stated``: the lines of facts by the keys of
       the statements that they led to.
@@ -103,10 +122,7 @@ class Candidates:
       that only say when ("when she lived in Oslo"). ``documents`` is the number of statements that
       hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
       often each holds them.
-    * ``essential``: its concepts that are known. ``mention_counts`` says how many statements
-      mention each, ``activation`` how strongly the concepts next to them are activated,
-      ``speakers`` which are the concepts of speakers.
-    * ``dates``: those that it names.
+    * ``speakers``: which of its concepts are speakers'. ``dates``: those that it names.
     * ``matches``: all that matches it, where it asks for every answer; None where that is not
       determined.
     * ``question_vector``: its unit vector under the embedding model, without what ``terms`` leave
@@ -114,11 +130,11 @@ class Candidates:
     """
 
     question: Question
+    leads: Leads
     statements: tuple[StoredStatement, ...]
     context: Mapping[int, StoredStatement]
     read: tuple[StoredStatement, ...]
     stems: StatementStems
-    previous_places: Keys
     summaries: Mapping[str, Summary]
     facts: Mapping[int, GraphFact]
     stated: Mapping[int, str]
@@ -128,10 +144,6 @@ class Candidates:
     documents: Floats
     stem_counts: StemCounts
     session_counts: Mapping[str, Floats]
-    sizes: Sizes
-    essential: Mapping[str, ConceptRow]
-    mention_counts: Mapping[str, int]
-    activation: Mapping[str, Activation]
     speakers: frozenset[str]
     dates: tuple[AskedDate, ...]
     matches: Matches | None
@@ -140,7 +152,15 @@ class Candidates:
     @property
     def corpus(self) -> CorpusSize:
         """The size of the namespace."""
-        return self.sizes.corpus
+        return self.leads.sizes.corpus
+
+    @cached_property
+    def previous_places(self) -> Keys:
+        """For each of ``read`` the place in ``read`` of the statement before it; -1 if there is
+        none or it was not read."""
+        places = {row.key: place for place, row in enumerate(self.read)}
+        found = (-1 if row.previous is None else places.get(row.previous, -1) for row in self.read)
+        return np.fromiter(found, np.int64, len(self.read))
 
     @cached_property
     def keys(self) -> Keys:

@@ -63,13 +63,12 @@ def _name_rarities(candidates: Candidates) -> dict[str, float]:
     asked = names_asked_for(candidates.question)
     parts = {word for name in asked if " " in name for word in name.split(" ")}
     excluded = parts | candidates.speakers
-    total = candidates.corpus.statements
+    total, mentions = candidates.corpus.statements, candidates.leads.mentions
+    mentioning = {name: mentions[name].statements if name in mentions else 0 for name in asked}
     return {
-        name: min(
-            1.0, float(np.log1p(total / (1 + candidates.mention_counts.get(name, 0)))) / _RARE
-        )
+        name: min(1.0, float(np.log1p(total / (1 + mentioning[name]))) / _RARE)
         for name in asked
-        if name in candidates.essential and name not in excluded
+        if name in candidates.leads.essential and name not in excluded
     }
 
 

@@ -157,7 +157,7 @@ def _of_others(candidates: Candidates) -> set[int]:
 def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedStatements:
     """The same statements, those with new names or concepts first. ``worth`` is what each adds to
     the statements before it; the scores do not change."""
-    asked = {*candidates.essential, *candidates.speakers}
+    asked = {*candidates.leads.essential, *candidates.speakers}
     left = list(ranked.order[:_MOST_DIVERSIFIED])
     concepts = {place: _own_concepts(ranked.statements[place], asked) for place in left}
     all_names = {
@@ -322,11 +322,11 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
         if mention.name in candidates.speakers:
             said = statement.speaker is not None and mention is statement.concepts[0]
             yield f"said by {mention.label}" if said else f"mentions {mention.label}"
-        elif mention.name in candidates.essential:
+        elif mention.name in candidates.leads.essential:
             yield f"mentions essential concept {mention.label}"
-        elif mention.name in candidates.activation:
-            through = candidates.activation[mention.name].through
-            label = candidates.essential[through].label
+        elif mention.name in candidates.leads.activation:
+            through = candidates.leads.activation[mention.name].through
+            label = candidates.leads.essential[through].label
             yield f"neighbour of {label}: {mention.label}"
     for asked in candidates.dates:
         if statement.timestamp is not None and lies_in(statement.timestamp.date(), asked):
@@ -341,10 +341,14 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
 
 def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list[RankedConcept]:
     """The question's concepts in its order, then the neighbours that led to what was chosen."""
-    named = (candidates.essential.get(concept.name) for concept in candidates.question.concepts)
+    named = (
+        candidates.leads.essential.get(concept.name) for concept in candidates.question.concepts
+    )
     essential = [RankedConcept.of(row) for row in named if row is not None]
     mentioned = {mention.name for statement in chosen for mention in statement.concepts}
-    activated = (candidates.activation[name] for name in mentioned & candidates.activation.keys())
+    activated = (
+        candidates.leads.activation[name] for name in mentioned & candidates.leads.activation.keys()
+    )
     return essential + [
         RankedConcept.of(
             neighbour.concept, score=neighbour.value, essential=False, through=neighbour.through

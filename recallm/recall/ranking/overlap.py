@@ -73,7 +73,7 @@ def _session_overlap(candidates: Candidates) -> Floats:
         return np.zeros(len(candidates.statements))
     counts = np.vstack([candidates.session_counts[name] for name in names])
     weights = as_shares(session_rarity(counts, candidates.corpus))
-    matched = session_scores(names, counts, weights, candidates.sizes)
+    matched = session_scores(names, counts, weights, candidates.leads.sizes)
     shares = matched / (matched.max() or 1.0)
     scores = dict(zip(names, shares.tolist(), strict=True))
     return np.array(

@@ -31,13 +31,13 @@ from recallm.model import (
     statement_key,
 )
 from recallm.recall.predicates import SOMEBODY, SPEAKER, stated_relations
-from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.candidates import Candidates, Leads
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.matches import Matches
-from recallm.recall.ranking.stem_counts import Keys, PostingCounts, StatementStems
+from recallm.recall.ranking.stem_counts import PostingCounts, StatementStems
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.fact_candidates import NO_FACTS, FactReader, ReadFacts
-from recallm.recall.retrieval.leads import Leads, read_leads
+from recallm.recall.retrieval.leads import read_leads
 from recallm.recall.retrieval.matches import all_matches
 from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.recall.retrieval.relations import RelationIndex
@@ -64,75 +64,72 @@ def read_candidates(
     has none of the question's words and concepts, and no vector or related word leads to one.
     ``relations``: those of the namespace's triplets; None where it has no triplet."""
     where = request.where
-    names = tuple(concept.name for concept in question.concepts)
-    fetched = max(FETCHED, 2 * wanted)
     dates = asked_dates(question.text, request.asked_at)
+
+    # Leads: keys of statements, and facts.
     leads: Leads
     leads, (facts, matches) = reader.together(
         lambda reader: read_leads(reader, question, vector, request, dates),
-        lambda reader: _read_facts(reader, question, request, relations, len(names), wanted),
+        lambda reader: _read_facts(reader, question, request, relations, wanted),
     )
-    postings, mentions, sizes = leads.postings, leads.mentions, leads.sizes
-    essential, activation = leads.essential, leads.activation
-    if not (postings or mentions or leads.similar or leads.dated or facts.facts or facts.stated):
+    brought = {*leads.similar, *leads.dated, *facts.stated}
+    if not (leads.postings or leads.mentions or brought or facts.facts):
         return None
-    tokens = tuple(token for token in question.tokens if token in postings)
+    brought.update(leads.of_neighbours)
+
+    # The first score, before any statement is read.
+    tokens = tuple(token for token in question.tokens if token in leads.postings)
     stems = question.search_terms + tokens
-    posted = PostingCounts.read(
-        stems, postings, mentions, speaker_stems=_likely_speaker_stems(mentions, postings)
-    ).with_rarer(question.exact_terms, stems, sizes.corpus.statements)
-    best = posted.best(fetched if vector is None else fetched // 2, sizes)
+    posted = _posting_counts(stems, question, leads)
+    fetched = max(FETCHED, 2 * wanted)
+    best = posted.best(fetched if vector is None else fetched // 2, leads.sizes)
+
+    # Rows: the best, what else was brought, and what stands around the first of them.
     summaries = [
         row.summary
-        for _, row in sorted(essential.items(), key=itemgetter(0))
+        for _, row in sorted(leads.essential.items(), key=itemgetter(0))
         if row.summary is not None and not where
     ]
     newest_covered = {
-        summary.concept: _newest_covered(summary, mentions.get(summary.concept))
+        summary.concept: _newest_covered(summary, leads.mentions.get(summary.concept))
         for summary in summaries
     }
-    context = _read_context(
-        reader,
-        best,
-        {
-            *leads.similar,
-            *leads.dated,
-            *leads.of_neighbours,
-            *newest_covered.values(),
-            *facts.stated,
-        },
-        fetched,
-    )
+    context = _read_context(reader, best, brought.union(newest_covered.values()), fetched)
     rows = [context[key] for key in sorted(context)]
-    speakers = _named_speakers(names, rows)
+    statements = (
+        *(row for row in rows if meets(row, where)),
+        *(
+            _as_statement(
+                summary,
+                place,
+                context.get(newest_covered[summary.concept]),
+                leads.essential[summary.concept],
+            )
+            for place, summary in enumerate(summaries)
+        ),
+        *(fact.statement for fact in facts.facts),
+    )
+    read = (*statements, *(row for row in rows if not meets(row, where)))
+    read_keys = np.array([row.key for row in read], dtype=np.int64)
+    read_stems = StatementStems.of(
+        [row.terms if tokens else content_terms(row.terms) for row in read]
+    )
+
+    # What is asked for, now that the speakers are known.
+    speakers = _named_speakers(question, rows)
     not_asked = {word for name in speakers for word in name.split(" ")}
     when = question.when if _are_mostly_alone(rows) else None
     if when is not None:
         not_asked.update(when.terms)
     columns = [column for column, term in enumerate(stems) if term not in not_asked]
     terms = tuple(stems[column] for column in columns)
-    sessions = posted.over_sessions(columns)
-    candidates = [row for row in rows if meets(row, where)] if where else rows
-    statements = (
-        *candidates,
-        *(
-            _as_statement(summary, place, context.get(newest_covered[summary.concept]), essential)
-            for place, summary in enumerate(summaries)
-        ),
-        *(fact.statement for fact in facts.facts),
-    )
-    others = [row for row in rows if not meets(row, where)] if where else []
-    read = (*statements, *others)
-    read_stems = StatementStems.of(
-        [row.terms if tokens else content_terms(row.terms) for row in read]
-    )
     return Candidates(
         question=question,
+        leads=leads,
         statements=statements,
         context=context,
         read=read,
         stems=read_stems,
-        previous_places=_previous_places(read),
         summaries={_summary_id(summary): summary for summary in summaries},
         facts={fact.statement.key: fact for fact in facts.facts},
         stated=facts.stated,
@@ -140,14 +137,8 @@ def read_candidates(
         vectors={} if vector is None else reader.vectors(context.keys(), model=vector.model),
         terms=terms,
         documents=posted.documents[columns],
-        stem_counts=posted.over_statements(
-            columns, np.array([row.key for row in read], dtype=np.int64), read_stems.counts(terms)
-        ),
-        session_counts=sessions,
-        sizes=sizes,
-        essential=essential,
-        mention_counts={name: found.statements for name, found in mentions.items()},
-        activation=activation,
+        stem_counts=posted.over_statements(columns, read_keys, read_stems.counts(terms)),
+        session_counts=posted.over_sessions(columns),
         speakers=speakers,
         dates=dates,
         matches=None if dates else matches,
@@ -160,17 +151,16 @@ def _read_facts(
     question: Question,
     request: RecallRequest,
     relations: RelationIndex | None,
-    summaries: int,
     wanted: int,
 ) -> tuple[ReadFacts, Matches | None]:
-    """The facts that may answer, and all that matches a question for every answer. At most
-    ``summaries`` summaries are candidates too."""
+    """The facts that may answer, and all that matches a question for every answer."""
     facts, pattern = NO_FACTS, None
     if relations is not None:
         fact_reader = FactReader(reader, question, request, relations)
         pattern = fact_reader.matching() if question.asks_all else None
         matching = [] if pattern is None else [each for each, _ in pattern.matches[:wanted]]
-        facts = fact_reader.candidates(matching, first_place=summaries)
+        # Summaries of the question's concepts are candidates too, and have the first places.
+        facts = fact_reader.candidates(matching, first_place=len(question.concepts))
     if not question.asks_all:
         return facts, None
     return facts, all_matches(reader, question, request.where, pattern, facts.keys)
@@ -265,10 +255,11 @@ def _are_mostly_alone(rows: Sequence[StoredStatement]) -> bool:
     return 2 * alone > len(rows)
 
 
-def _previous_places(read: Sequence[StoredStatement]) -> Keys:
-    places = {row.key: place for place, row in enumerate(read)}
-    found = (-1 if row.previous is None else places.get(row.previous, -1) for row in read)
-    return np.fromiter(found, np.int64, len(read))
+def _posting_counts(stems: Sequence[str], question: Question, leads: Leads) -> PostingCounts:
+    """What postings and mentions say of the question's ``stems``."""
+    speakers = _likely_speaker_stems(leads.mentions, leads.postings)
+    counts = PostingCounts.read(stems, leads.postings, leads.mentions, speaker_stems=speakers)
+    return counts.with_rarer(question.exact_terms, stems, leads.sizes.corpus.statements)
 
 
 def _likely_speaker_stems(
@@ -285,11 +276,11 @@ def _likely_speaker_stems(
     }
 
 
-def _named_speakers(names: Collection[str], rows: Sequence[StoredStatement]) -> frozenset[str]:
+def _named_speakers(question: Question, rows: Sequence[StoredStatement]) -> frozenset[str]:
     """Of the question's concepts, those that are a speaker's, or a part of a speaker's name."""
     speakers = {row.speaker_concept for row in rows if row.speaker_concept is not None}
-    parts = {word for name in speakers for word in name.split(" ")}
-    return frozenset(name for name in names if name in speakers or name in parts)
+    speakers |= {word for name in speakers for word in name.split(" ")}
+    return frozenset(each.name for each in question.concepts if each.name in speakers)
 
 
 def _newest_covered(summary: Summary, found: Mentions | None) -> int:
@@ -306,11 +297,10 @@ def _as_statement(
     summary: Summary,
     place: int,
     newest: StoredStatement | None,
-    essential: Mapping[str, ConceptRow],
+    concept: ConceptRow,
 ) -> StoredStatement:
     """A summary as one more statement, said when the newest statement that it covers was said. No
     statement has its position; ``place`` tells apart the summaries of one t."""
-    row = essential[summary.concept]
     return StoredStatement(
         key=statement_key(summary.t_index, NO_POSITION - place),
         passage_id=_summary_id(summary),
@@ -323,7 +313,7 @@ def _as_statement(
         session_key=None,
         metadata=empty_mapping(),
         terms=summary.terms,
-        concepts=(ConceptMention(name=row.name, label=row.label, kind=row.kind),),
+        concepts=(ConceptMention(name=concept.name, label=concept.label, kind=concept.kind),),
         traits=summary.traits,
         previous=None,
         next=None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from functools import partial
 from itertools import chain
@@ -28,7 +28,7 @@ from recallm.model import (
     Sizes,
     statement_key,
 )
-from recallm.recall.ranking.candidates import Activation, activate
+from recallm.recall.ranking.candidates import Activation, Leads, activate
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.recall.ranking.stem_counts import rarity_of
@@ -66,21 +66,6 @@ _RELATED_NEWEST = 64
 
 _RELATED_STATEMENTS = 40
 """Statements that related stems bring."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leads:
-    """What the words, the concepts, the dates and the vector of a question lead to: totals, and the
-    keys of statements."""
-
-    postings: Mapping[str, Postings]
-    mentions: Mapping[str, Mentions]
-    sizes: Sizes
-    essential: Mapping[str, ConceptRow]
-    activation: Mapping[str, Activation]
-    of_neighbours: Sequence[int]
-    similar: Sequence[int]
-    dated: Sequence[int]
 
 
 def read_leads(
