@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recallm.errors import MissingDependencyError
 from recallm.stores.base import GraphReader
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
+
+_OF_CONCEPT = ("name", "label", "kind", "t_index", "updates", "statements")
+_OF_ENTITY = ("label", "t_index", "updates", "source")
+_OF_RELATION = ("strength", "t_index")
+_OF_TRIPLET = ("strength", "t_index", "source")
+"""Attributes that nodes and edges have as they are."""
 
 
 def networkx_graph(reader: GraphReader) -> MultiDiGraph:
@@ -20,60 +26,27 @@ def networkx_graph(reader: GraphReader) -> MultiDiGraph:
     graph = MultiDiGraph()
     concepts = reader.concepts()
     for concept in concepts:
-        graph.add_node(
-            _concept_node(concept.name),
-            element="concept",
-            name=concept.name,
-            label=concept.label,
-            kind=concept.kind,
-            t_index=concept.t_index,
-            updates=concept.updates,
-            statements=concept.statements,
-        )
+        node = f"concept:{concept.name}"
+        graph.add_node(node, element="concept", **_attributes(concept, _OF_CONCEPT))
     for relation in reader.relations([concept.name for concept in concepts], among=True):
-        graph.add_edge(
-            _concept_node(relation.a),
-            _concept_node(relation.b),
-            "relation",
-            element="relation",
-            label="relation",
-            strength=relation.strength,
-            t_index=relation.t_index,
-        )
+        ends = f"concept:{relation.a}", f"concept:{relation.b}"
+        own = _attributes(relation, _OF_RELATION)
+        graph.add_edge(*ends, "relation", element="relation", label="relation", **own)
     for entity in reader.entities():
-        node = _entity_node(entity.id)
-        graph.add_node(
-            node,
-            element="entity",
-            name=entity.id,
-            label=entity.label,
-            kind=entity.type,
-            t_index=entity.t_index,
-            updates=entity.updates,
-            properties=dict(entity.properties),
-            source=entity.source,
-        )
+        node = f"entity:{entity.id}"
+        own = _attributes(entity, _OF_ENTITY)
+        own |= {"name": entity.id, "kind": entity.type, "properties": dict(entity.properties)}
+        graph.add_node(node, element="entity", **own)
         if entity.concept:
             kind = "stands on"
-            graph.add_edge(node, _concept_node(entity.concept), kind, element=kind, label=kind)
+            graph.add_edge(node, f"concept:{entity.concept}", kind, element=kind, label=kind)
     for triplet in reader.triplets():
-        graph.add_edge(
-            _entity_node(triplet.subject),
-            _entity_node(triplet.object),
-            triplet.predicate,
-            element="triplet",
-            label=triplet.predicate,
-            strength=triplet.strength,
-            t_index=triplet.t_index,
-            properties=dict(triplet.properties),
-            source=triplet.source,
-        )
+        ends = f"entity:{triplet.subject}", f"entity:{triplet.object}"
+        own = _attributes(triplet, _OF_TRIPLET)
+        own |= {"label": triplet.predicate, "properties": dict(triplet.properties)}
+        graph.add_edge(*ends, triplet.predicate, element="triplet", **own)
     return graph
 
 
-def _concept_node(name: str) -> str:
-    return f"concept:{name}"
-
-
-def _entity_node(id: str) -> str:
-    return f"entity:{id}"
+def _attributes(row: object, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
