@@ -12,7 +12,7 @@ earlier statements gave all its names, or all its concepts if it names nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +33,7 @@ from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.dates import lies_in, with_date_rules
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.replies import placed
-from recallm.recall.ranking.signals import SIGNALS, Weights, load_tables, measure
+from recallm.recall.ranking.signals import SIGNALS, load_tables, measure
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
@@ -72,50 +72,32 @@ class RankedStatements:
 def rank(
     candidates: Candidates, request: RecallRequest, *, repeats: bool = False
 ) -> RankedStatements:
-    """The candidates, ordered with the weights of the settings (``rank_measured``)."""
+    """The candidates, ordered with the weights of the settings.
+
+    Left out of the order are statements under the request's ``min_score``, those of the passages
+    that it calls known, what others say of themselves where the asker asks about "me", and, unless
+    ``repeats``, questions that stand in this question word for word: they say nothing that it does
+    not.
+    """
     tables = load_tables(request.config.weights)
     weights = tables.words if candidates.question_vector is None else tables.vectors
     values = measure(candidates, weights.signals)
-    return rank_measured(
-        candidates,
-        values,
-        weights,
-        min_score=request.min_score,
-        known=request.known,
-        repeats=repeats,
-    )
-
-
-def rank_measured(
-    candidates: Candidates,
-    values: Floats,
-    weights: Weights,
-    *,
-    min_score: float | None = None,
-    known: Collection[str] = (),
-    repeats: bool = False,
-) -> RankedStatements:
-    """Order candidates by their signals (``values``, as ``measure`` gives them).
-
-    Left out of the order are statements under ``min_score``, those of the passages ``known``, what
-    others say of themselves where the asker asks about "me", and, unless ``repeats``, questions
-    that stand in this question word for word: they say nothing that it does not.
-    """
-    statements = candidates.statements
     added = values * np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
     odds = added.sum(axis=1) + weights.intercept
     scores: Floats = np.exp(-np.logaddexp(0.0, -odds))
     order = np.lexsort((-candidates.keys, -scores))
-    if min_score is not None:
-        order = order[scores[order] >= min_score]
+    if request.min_score is not None:
+        order = order[scores[order] >= request.min_score]
     left_out = {
-        place for place, statement in enumerate(statements) if statement.passage_id in known
+        place
+        for place, statement in enumerate(candidates.statements)
+        if statement.passage_id in request.known
     }
     left_out |= _of_others(candidates)
     if not repeats:
         left_out |= _repeating(candidates)
     return RankedStatements(
-        statements=statements,
+        statements=candidates.statements,
         scores=scores,
         worth=scores,
         added=added,
