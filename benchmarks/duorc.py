@@ -72,10 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     embedding = None if options.without_vectors else default_embedding()
     scores = measure(plots, embedding, weights_for=weights_in(options.weights))
     columns = [f"{tokens} tokens" for tokens in _TOKENS]
-    table = [
-        {"ranking": row, **{each: scores.mean(row, each) for each in columns}}
-        for row in scores.rows
-    ]
+    table = scores.table("ranking", scores.rows, columns)
     differences = scores.differences(_OURS, (BM25_ROW, CHROMA_ROW), columns)
     show(f"DuoRC: {len(scores.units)} answers of {len(plots)} films in the context", table)
     show("DuoRC: differences and their 95 % intervals", differences)

@@ -97,6 +97,11 @@ class Scores:
         """The mean of each column."""
         return {column: self.mean(row, column, kind) for column in self.columns(row)}
 
+    def table(self, head: str, rows: Iterable[str], columns: Iterable[str]) -> list[dict[str, Any]]:
+        """The means of ``columns``, a row for each of ``rows``, whose names stand under ``head``."""
+        columns = list(columns)
+        return [{head: row, **{each: self.mean(row, each) for each in columns}} for row in rows]
+
     def difference(
         self, row: str, other: str, column: str, *, kind: str | None = None, seed: int = 0
     ) -> Difference:

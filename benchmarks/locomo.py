@@ -160,10 +160,7 @@ def _measure_talk(
 
 def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
     count = len(scores.units)
-    table = [
-        {"ranking": row, **{each: scores.mean(row, each) for each in _COLUMNS}}
-        for row in scores.rows
-    ]
+    table = scores.table("ranking", scores.rows, _COLUMNS)
     show(f"{title}: evidence of {count} questions", table)
     kinds = sorted({kind for kind in scores.kinds if kind is not None})
     categories = [

@@ -290,9 +290,7 @@ def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
     # Without a reader both orders of a peer have the same figures.
     hidden = set() if first == _READ else {row for orders in peers for row in orders[1:]}
     rows = [row for row in _ROWS if row in scores.rows and row not in hidden]
-    table = [
-        {"system": row, **{column: scores.mean(row, column) for column in columns}} for row in rows
-    ]
+    table = scores.table("system", rows, columns)
     show(f"{title}: {len(scores.units)} questions", table)
     best = [
         max(orders, key=lambda row: scores.mean(row, first) or 0.0) for orders in peers if orders

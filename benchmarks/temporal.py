@@ -110,22 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         world, embedding, asked_after=asked_after, weights_for=weights_in(options.weights)
     )
     end = scores[asked_after[-1]]
-    table = [
-        {"ranking": row, **{each: end.mean(row, each) for each in _COLUMNS}}
-        for row in end.rows
-        if end.has(row, _COLUMNS[0])
-    ]
+    asked = [row for row in end.rows if end.has(row, _COLUMNS[0])]
+    table = end.table("ranking", asked, _COLUMNS)
     kinds = list(dict.fromkeys(kind for kind in end.kinds if kind is not None))
-    at_equal_tokens = [
-        {
-            "ranking": row,
-            **{
-                column: end.mean(row, column)
-                for column in (f"{kind} in {tokens}" for kind in kinds for tokens in _TOKENS)
-            },
-        }
-        for row in end.rows
-    ]
+    in_tokens = (f"{kind} in {tokens}" for kind in kinds for tokens in _TOKENS)
+    at_equal_tokens = end.table("ranking", end.rows, in_tokens)
     differences = end.differences(_OURS, (BM25_ROW, TIME_ROW), _COLUMNS)
     curves = {
         column: {

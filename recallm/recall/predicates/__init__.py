@@ -15,17 +15,14 @@ from recallm.recall.predicates.held_facts import (
 from recallm.recall.predicates.holding import (
     Claim,
     Ending,
-    GroupKey,
-    Holding,
     Side,
     Span,
-    group_key,
     holding,
 )
 from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
 from recallm.recall.predicates.relations import Relations, shipped_words
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
-from recallm.recall.predicates.states import SOMEBODY, SPEAKER, StatedRelation, stated_relations
+from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
 
 __all__ = [
     "SOMEBODY",
@@ -35,8 +32,6 @@ __all__ = [
     "Ending",
     "FactReading",
     "Found",
-    "GroupKey",
-    "Holding",
     "PerVocabulary",
     "PredicateName",
     "PredicateNames",
@@ -45,10 +40,8 @@ __all__ = [
     "Side",
     "SimilarRelations",
     "Span",
-    "StatedRelation",
     "Vocabulary",
     "end_key",
-    "group_key",
     "holding",
     "name_similarity",
     "shipped_words",
