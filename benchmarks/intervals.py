@@ -98,7 +98,7 @@ class Scores:
         return {column: self.mean(row, column, kind) for column in self.columns(row)}
 
     def table(self, head: str, rows: Iterable[str], columns: Iterable[str]) -> list[dict[str, Any]]:
-        """The means of ``columns``, a row for each of ``rows``, whose names stand under ``head``."""
+        """The means of ``columns``: a row for each of ``rows``, named under ``head``."""
         columns = list(columns)
         return [{head: row, **{each: self.mean(row, each) for each in columns}} for row in rows]
 
