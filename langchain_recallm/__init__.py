@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langchain_recallm.chain import answer_chain, hybrid_chain
     from langchain_recallm.chat_history import RecallMChatMessageHistory, exchange_messages
-    from langchain_recallm.fact_tools import create_fact_tools
     from langchain_recallm.facts import fact_chat
     from langchain_recallm.llm import as_llm
     from langchain_recallm.memory import RecallMMemory
     from langchain_recallm.middleware import RecallMMiddleware
     from langchain_recallm.retriever import RecallMRetriever
     from langchain_recallm.store import RecallMStore
-    from langchain_recallm.tools import create_recallm_tools
+    from langchain_recallm.tools import create_fact_tools, create_recallm_tools
 
 __all__ = [
     "RecallMChatMessageHistory",
@@ -54,7 +53,7 @@ _MODULES = {
     "RecallMStore": "store",
     "answer_chain": "chain",
     "as_llm": "llm",
-    "create_fact_tools": "fact_tools",
+    "create_fact_tools": "tools",
     "create_recallm_tools": "tools",
     "exchange_messages": "chat_history",
     "fact_chat": "facts",

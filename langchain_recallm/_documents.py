@@ -20,19 +20,6 @@ def statement_document(statement: RecalledStatement) -> Document:
     )
 
 
-def context_document(context: RecalledContext) -> Document:
-    """A whole context, which is not empty."""
-    return Document(
-        page_content=context.text,
-        metadata={
-            "statements": [statement.id for statement in context.statements],
-            "t_index": max(statement.t_index for statement in context.statements),
-            "concepts": [concept.name for concept in context.concepts],
-            "tokens": context.tokens,
-        },
-    )
-
-
 def traced(
     recall: Callable[[], tuple[str, RecalledContext]], question: str, conversation: Conversation
 ) -> tuple[str, RecalledContext]:

@@ -16,8 +16,12 @@ from recallm import KnowledgeUpdate, Passage, RecallM
 from recallm.adapting import (
     POSTPONED_PATH,
     SPEAKER_NAMES,
+    TOO_LONG,
     FactReply,
+    ForgottenAbout,
     Message,
+    Query,
+    WholeSentences,
     as_data,
     checked_text,
     digest,
@@ -27,19 +31,15 @@ from recallm.adapting import (
     passage_named,
     plain_id,
     shown_name,
-    shown_with_ids,
-    statement_row,
-    statements_within,
+    statements_reply,
 )
 
 ToolName = Literal[
     "recall_memory", "save_memory", "forget_memory", "list_memories", "update_memory", "forget_me"
 ]
 
-_NOTHING = "Nothing is remembered about that."
 _NOTHING_AT_ALL = "Nothing is remembered yet."
 _NOTHING_OLDER = "Nothing older is remembered."
-_TOO_LONG = "What is remembered about that is too long to be shown."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +52,7 @@ class MemoryTools:
     limit: int | None
     max_tokens: int | None
 
-    def recall_memory(
-        self, query: Annotated[str, "What to look for: a question, or names and words."]
-    ) -> FactReply:
+    def recall_memory(self, query: Query) -> FactReply:
         """Look up what is remembered from earlier conversations: facts, events, preferences. Gives
         statements in the order in which they became true, each with its id and who said it; what AI
         said, the user did not say."""
@@ -69,19 +67,10 @@ class MemoryTools:
             # Not every ranking replaces the present turn by what else is remembered.
             limit += len(conversation.passages_of(self._turn_messages))
         context = conversation.recall(query, limit=limit, asker=self._asker(), known=known)
-        found = [it for it in context.statements if it.passage not in known]
-        if not found:
-            return FactReply(_NOTHING)
-        found = statements_within(memory, found, self.max_tokens)
-        text = shown_with_ids(found) if found else _TOO_LONG
-        return FactReply(text, map(statement_row, found))
+        found = [each for each in context.statements if each.passage not in known]
+        return statements_reply(memory, found, self.max_tokens)
 
-    def save_memory(
-        self,
-        text: Annotated[
-            str, "One or more whole sentences that are understood without the conversation."
-        ],
-    ) -> str:
+    def save_memory(self, text: WholeSentences) -> str:
         """Remember something for later conversations. Name people and things in full, and say when
         it holds if that matters."""
         update = self._saved(text, {"tool": "save_memory"})
@@ -137,7 +126,7 @@ class MemoryTools:
         while latest and self._takes_too_much(memory, _listed(latest)):
             latest.pop()
         if not latest:
-            return FactReply(_TOO_LONG if found else _NOTHING_OLDER if before else _NOTHING_AT_ALL)
+            return FactReply(TOO_LONG if found else _NOTHING_OLDER if before else _NOTHING_AT_ALL)
         return FactReply(_listed(latest), map(_passage_as_dict, latest))
 
     def forget_memory(
@@ -145,11 +134,7 @@ class MemoryTools:
         id: Annotated[
             str | None, "The id of one statement or memory, as recall_memory shows it."
         ] = None,
-        about: Annotated[
-            str | None,
-            "A name or a noun: all statements that mention it are forgotten, and stored items that "
-            "mention it are forgotten whole.",
-        ] = None,
+        about: ForgottenAbout = None,
     ) -> str:
         """Forget for good: either one statement by its id, or all statements that mention what is
         given as about, with stored items that mention it as a whole. Give exactly one of the

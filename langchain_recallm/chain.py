@@ -20,7 +20,6 @@ from pydantic import BaseModel
 
 from langchain_recallm._conversation import MessageConversation
 from langchain_recallm._documents import traced
-from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import checked_namespace, conversation_of_run, thread_of_run
 from langchain_recallm.llm import as_llm, checked_model, text_of_reply
 from recallm import HybridRecallM, InvalidInputError, RecalledContext, RecallM
@@ -53,7 +52,6 @@ _INPUT: Any = str | _Asked
 """What a chain's schema says that it takes."""
 
 
-@takes_k
 def answer_chain(
     memory: RecallM,
     chat_model: Runnable[Any, Any],
@@ -61,7 +59,6 @@ def answer_chain(
     prompt: BasePromptTemplate[Any] | None = None,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
     scope: Scope = "namespace",
-    k: int | None = None,  # noqa: ARG001
     **arguments: Unpack[RetrieverArguments],
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
@@ -76,7 +73,7 @@ def answer_chain(
     its ``context`` says so; what stands in the messages of its ``MessagesPlaceholder`` is not
     recalled again. The recalled text stands between delimiters that it cannot close. ``namespace``:
     whose memory, where it is not the memory's own, as in ``RecallMRetriever``. ``arguments`` are
-    ``limit`` (or ``k``), ``max_tokens`` (1000, with delimiters), ``as_of``, ``since``, ``until``,
+    ``limit``, ``max_tokens`` (1000, with delimiters), ``as_of``, ``since``, ``until``,
     ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of ``RecallM.recall``, and
     ``where``, which is its ``metadata``. With ``scope="session"`` and no ``session``, recall stays
     in the run's thread. The chain writes nothing.
@@ -143,7 +140,6 @@ def answer_chain(
     return steps.with_types(input_type=_INPUT).with_config(run_name="answer_from_memory")
 
 
-@takes_k
 def hybrid_chain(
     memory: RecallM,
     chat_model: Runnable[Any, Any],
@@ -152,7 +148,6 @@ def hybrid_chain(
     discriminator: Discriminator | None = None,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
     scope: Scope = "namespace",
-    k: int | None = None,  # noqa: ARG001
     **arguments: Unpack[RetrieverArguments],
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """Hybrid-RecallM as a runnable: ``memory`` and a vector retriever answer in parallel with

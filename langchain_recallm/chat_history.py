@@ -11,7 +11,6 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_recallm._conversation import MessageConversation
-from langchain_recallm._limits import takes_k
 from recallm import Passage, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
@@ -27,7 +26,7 @@ from recallm.adapting import (
 
 
 class RecallMChatMessageHistory(BaseChatMessageHistory):
-    """The messages of one session, the oldest first: the latest ``limit`` (or ``k``) of them, or
+    """The messages of one session, the oldest first: the latest ``limit`` of them, or
     all.
 
     For chains that use a ``RunnableWithMessageHistory`` already: ``RecallMRetriever`` and the other
@@ -54,14 +53,12 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
     """
 
-    @takes_k
     def __init__(
         self,
         *,
         memory: RecallM,
         session: str,
         limit: int | None = None,
-        k: int | None = None,  # noqa: ARG002
         redact: Redact | None = None,
         accept: Accept | None = None,
     ) -> None:

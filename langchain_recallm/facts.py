@@ -13,7 +13,6 @@ from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, RunnableGenerator
 
 from langchain_recallm._conversation import role_of, text_of
-from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import ConfigRun, checked_namespace, facts_of_run, thread_of_run
 from langchain_recallm.chain import question_inputs
 from langchain_recallm.llm import checked_model
@@ -22,13 +21,11 @@ from recallm.adapting import checked_facts
 from recallm.facts import ChatStream, FactChat, FactMemory
 
 
-@takes_k
 def fact_chat(
     memory: RecallM | FactMemory,
     chat_model: Runnable[Any, Any],
     *,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
-    k: int | None = None,  # noqa: ARG001
     **settings: Any,
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that replies with ``chat_model``, which reads and writes facts as it goes on
@@ -45,8 +42,8 @@ def fact_chat(
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
     whose facts, where they are not the memory's own: a name, a template or a callable from the run
     to a name, as in ``answer_chain``. Facts are written with the run's thread as source, when the
-    reply has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit`` (or
-    ``k``), ``redact`` and others.
+    reply has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit``,
+    ``redact`` and others.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

@@ -20,7 +20,6 @@ from langchain_recallm._conversation import (
     role_of,
     texts_of,
 )
-from langchain_recallm._limits import check_names, with_one_limit
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     DEFAULT_ROLES,
@@ -56,8 +55,8 @@ class RecallMMemory(WritesInBackground, BaseMemory):
     ``memory_key``: the prompt's variable. ``input_key``, ``output_key``: which of the chain's
     inputs and outputs belong to the conversation; needed where there are several. ``human_prefix``
     and ``ai_prefix`` name the speakers of messages without a name; ``roles``: whose messages are
-    remembered ("human", "ai", "tool"). At most ``limit`` (or ``k``) statements are recalled, in at
-    most ``max_tokens`` tokens, delimiters included (None: no limit).
+    remembered ("human", "ai", "tool"). At most ``limit`` statements are recalled, in at most
+    ``max_tokens`` tokens, delimiters included (None: no limit).
 
     ``write="background"``: ``save_context`` returns before the messages are written; the next call
     in the namespace raises what failed, or ``flush()`` does. ``redact`` and ``accept`` decide what
@@ -102,18 +101,9 @@ class RecallMMemory(WritesInBackground, BaseMemory):
     roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = DEFAULT_ROLES
     max_tokens: _Count | None = 1000
     limit: _Count | None = 10
-    k: _Count | None = Field(default=None, exclude=True, repr=False)
     redact: Redact | None = Field(default=None, exclude=True)
     accept: Accept | None = Field(default=None, exclude=True)
     write: Writing = "durable"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_names(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        check_names(given, list(cls.model_fields), cls.__name__)
-        return with_one_limit(given, "limit")
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:

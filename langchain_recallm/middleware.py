@@ -27,7 +27,6 @@ from langgraph.types import Command
 from langchain_recallm._agent_memory import SEPARATOR, AgentMemory
 from langchain_recallm._conversation import WritesInBackground, role_of
 from langchain_recallm._hearing import listen
-from langchain_recallm._limits import takes_k
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -72,7 +71,7 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         position: where the recalled text joins the request: "system", at the end of the system
             message, or "user", beside the user's message, which spares a provider's prompt cache.
         roles: whose texts are remembered: "human", "ai", on request "tool".
-        limit: the most statements; ``k`` is another name of it.
+        limit: the most statements.
         max_tokens: the most that is added to the request, by the memory's counter.
         min_score: the least probability that a statement helps.
         human_prefix: the person's name, where a message has none.
@@ -117,7 +116,6 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
 
     """
 
-    @takes_k
     def __init__(
         self,
         *,
@@ -127,7 +125,6 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         position: Position = "system",
         roles: Collection[Role] = ("human", "ai"),
         limit: int | None = 10,
-        k: int | None = None,  # noqa: ARG002
         max_tokens: int | None = 1000,
         min_score: float | None = None,
         human_prefix: str | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -18,9 +18,8 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from langchain_recallm._documents import context_document, statement_document
+from langchain_recallm._documents import statement_document
 from langchain_recallm._filter import check_filter, equal_texts, passes_filter
-from langchain_recallm._limits import check_names, with_one_limit
 from langchain_recallm._runs import checked_namespace, conversation_of_run
 from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 from recallm.adapting import (
@@ -29,8 +28,8 @@ from recallm.adapting import (
     RetrieverArguments,
     Scope,
     checked_memory,
-    gives_probabilities,
     statement_metadata,
+    unknown_argument,
 )
 
 _Count = Annotated[int, Field(ge=1, strict=True)]
@@ -50,7 +49,7 @@ class RecallMRetriever(BaseRetriever):
     the run (its config, in a graph also with the attributes of the ``Runtime``) to a name. All
     other arguments may also be given for one call: ``retriever.invoke(question, k=3)``.
 
-    ``k`` (or ``limit``): the most statements; None: as many as ``max_tokens`` allows, or else the
+    ``k``: the most statements; None: as many as ``max_tokens`` allows, or else the
     memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
     ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
     its ``metadata``: values that are compared for equality (``metadata=`` of a LangChain retriever
@@ -61,16 +60,14 @@ class RecallMRetriever(BaseRetriever):
     missing field is like null. Recall looks further until enough statements pass.
 
     ``order``: "time", as things became true, or "score", the most helpful first, as a rank fusion
-    such as ``EnsembleRetriever`` needs; "score", ``min_score`` and a ``filter`` of contexts need
-    the default ranking. ``mode="context"`` gives one document with the whole text for a prompt, or
-    none where nothing is known. Documents have no delimiters: whoever writes them into a prompt
-    says that they are data (``answer_chain`` does).
+    such as ``EnsembleRetriever`` needs; "score" and ``min_score`` need the default ranking.
+    Documents have no delimiters: whoever writes them into a prompt says that they are data
+    (``answer_chain`` does).
 
     A document's ``id`` is the statement's. Its ``metadata`` holds ``t_index``, ``timestamp`` (ISO
     8601), ``speaker``, ``source``, ``session``, ``score``, ``concepts`` and ``passage``, None where
     unknown, and the statement's own metadata; own keys that are also one of these stand under
-    ``own``. For a whole context it holds ``statements`` (ids), the latest ``t_index``,
-    ``concepts`` and ``tokens``.
+    ``own``.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()
@@ -98,7 +95,6 @@ class RecallMRetriever(BaseRetriever):
         _Name | Callable[[RunnableConfig], str] | None, AfterValidator(checked_namespace)
     ] = None
     k: _Count | None = None
-    limit: _Count | None = Field(default=None, exclude=True, repr=False)
     max_tokens: _Count | None = None
     as_of: _Moment | None = None
     since: _Moment | None = None
@@ -112,26 +108,11 @@ class RecallMRetriever(BaseRetriever):
     min_score: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     asker: _Name | None = None
     order: Order = "time"
-    mode: Literal["statements", "context"] = "statements"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_names(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        check_names(given, list(cls.model_fields), cls.__name__)
-        return with_one_limit(given, "k")
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
         self._options().check(checked_memory(self.memory))
         check_filter(self.filter)
-        if self.filter and self.mode == "context" and not gives_probabilities(self.memory):
-            raise InvalidInputError(
-                "filter with mode='context' needs the default ranking, as "
-                "memory.with_ranking('statements') has; or leave mode out",
-                argument="filter",
-            )
         return self
 
     def invoke(
@@ -175,8 +156,6 @@ class RecallMRetriever(BaseRetriever):
             context = _recalled_until_all_pass(recall, retriever._passes)
         else:
             context = recall()
-        if retriever.mode == "context":
-            return [context_document(context)] if context else []
         found = filter(retriever._passes, options.ordered(context))
         return [statement_document(statement) for statement in found]
 
@@ -211,8 +190,9 @@ class RecallMRetriever(BaseRetriever):
                 "filter= with operators",
                 argument="metadata",
             )
-        check_names(changes, sorted(_CHANGED_IN_A_CALL), "a call")
-        changes = with_one_limit(changes, "k")
+        for name in changes:
+            if name not in _CHANGED_IN_A_CALL:
+                raise unknown_argument("a call", name, sorted(_CHANGED_IN_A_CALL))
         fields = {name: getattr(self, name) for name in _OWN_FIELDS}
         try:
             return RecallMRetriever.model_validate({**fields, **changes})

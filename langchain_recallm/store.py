@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import os
 import time
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from typing import Any, Self, cast
 
@@ -42,7 +41,6 @@ from langchain_recallm._store_items import (
     unread_last,
     value_of,
 )
-from langchain_recallm._store_lifetime import Opening, Sweeper
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
 from recallm.adapting import POSTPONED_PATH, Accept, MessageFilter, Redact, checked_memory, checks
 
@@ -65,9 +63,9 @@ class RecallMStore(BaseStore):
     them ("role: user", but not "role: nurse"). Of a value that is bookkeeping alone it reads all.
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``).
-    ``sweep_ttl()`` frees their room; a write calls it every ``sweep_interval_minutes`` (60),
-    ``start_ttl_sweeper()`` a thread. ``ttl`` is LangGraph's configuration of this; other than
-    there, ``omit_expired`` is true where it is not given.
+    ``sweep_ttl()`` frees their room; a write calls it every ``sweep_interval_minutes`` (60).
+    ``ttl`` is LangGraph's configuration of this; other than there, ``omit_expired`` is true where
+    it is not given.
 
     ``redact``, text → text, changes every text in a value, names of fields, keys, parts of paths
     and queries: an item is found under the key that it was given, and shown under the redacted one.
@@ -77,8 +75,8 @@ class RecallMStore(BaseStore):
 
     The reads of one ``batch`` see the state before its writes; everything is checked first, and
     the values are written in one transaction. Safe to use from several threads; the async methods
-    do not block the event loop. As a context manager it stops the sweeper, and with
-    ``closes_memory`` closes the memory; ``from_conn_string`` opens a memory of its own.
+    do not block the event loop. ``from_conn_string`` opens a memory of its own, which the store
+    closes at the end of its ``with`` block.
 
     >>> from recallm import RecallM
     >>> store = RecallMStore(memory=RecallM())
@@ -108,7 +106,7 @@ class RecallMStore(BaseStore):
         redact: Redact | None = None,
         accept: Accept | None = None,
         **memory: Any,
-    ) -> Opening[RecallMStore]:
+    ) -> _Opening:
         """A store over a memory of its own, in a ``with`` or ``async with`` statement (where it is
         opened and closed off the event loop).
 
@@ -148,7 +146,7 @@ class RecallMStore(BaseStore):
                 owned.close()
                 raise
 
-        return Opening(opened)
+        return _Opening(opened)
 
     def __init__(
         self,
@@ -169,14 +167,12 @@ class RecallMStore(BaseStore):
         self._items = memory.items.with_expired() if keeps_expired else memory.items
         self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
         self._swept = time.monotonic()
-        self._sweeper = Sweeper(self.sweep_ttl)
 
     def setup(self) -> None:
         """Do nothing: the memory is ready. LangGraph's other stores create their tables here."""
 
     def close(self) -> None:
-        """Stop the sweeper; with ``closes_memory`` close the memory. A second call does nothing."""
-        self._sweeper.stop()
+        """With ``closes_memory`` close the memory. A second call does nothing."""
         if self._closes_memory:
             self.memory.close()
 
@@ -221,29 +217,6 @@ class RecallMStore(BaseStore):
         """Free the room of expired passages in the memory's namespace; returns how many."""
         self._swept = time.monotonic()
         return self.memory.forget(expired=True).passages
-
-    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
-        """Call ``sweep_ttl`` every so many minutes (those of ``ttl``, or else 60) in a thread, so
-        that room is freed without writes too. It ends at ``stop_ttl_sweeper``, when the store is
-        closed or no longer used, and where the result is cancelled. A second call starts no second
-        thread.
-
-        Raises:
-            InvalidInputError: the interval is no number of minutes above 0.
-
-        """
-        minutes = sweep_interval_minutes
-        if minutes is not None and (not is_number(minutes) or not 0 < minutes < math.inf):
-            raise InvalidInputError(
-                f"sweep_interval_minutes must be a number of minutes above 0, not {minutes!r}",
-                argument="sweep_interval_minutes",
-            )
-        return self._sweeper.start(self._sweep_every if minutes is None else minutes * 60)
-
-    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
-        """Stop the thread of ``start_ttl_sweeper``; whether it has ended, or there was none, within
-        ``timeout`` seconds (None: however long a sweep takes)."""
-        return self._sweeper.stop(timeout)
 
     def _read(self, op: Op, refreshed: list[Passage]) -> Result:
         """The result of an operation; items whose expiry starts anew are added to ``refreshed``."""
@@ -366,6 +339,29 @@ class RecallMStore(BaseStore):
         }
         if expiries:
             self.memory.expire(expiries)
+
+
+class _Opening(AbstractContextManager[RecallMStore], AbstractAsyncContextManager[RecallMStore]):
+    """A store that is opened when the block begins, and closed when the block ends: in an ``async
+    with`` off the event loop."""
+
+    def __init__(self, open: Callable[[], RecallMStore]) -> None:
+        self._open = open
+        self._store: RecallMStore | None = None
+
+    def __enter__(self) -> RecallMStore:
+        self._store = self._open()
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    async def __aenter__(self) -> RecallMStore:
+        return await asyncio.to_thread(self.__enter__)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.__exit__)
 
 
 def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Tools by which a model uses a memory itself: recall, save, forget, list, update.
+"""Tools by which a model uses a memory itself, and the facts of a memory.
 
 Errors go to the model, its own and those of the memory: the agent goes on. Whose memory it is comes
 from the runtime alone; nothing that a model writes can change it.
@@ -6,40 +6,55 @@ from the runtime alone; nothing that a model writes can change it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, get_args
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any, get_args, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
+from langchain_core.tools.base import create_schema_from_function
+from langgraph.prebuilt import ToolRuntime
 
 from langchain_recallm._conversation import MessageConversation
-from langchain_recallm._limits import takes_k
 from langchain_recallm._memory_tools import MemoryTools, ToolName
-from langchain_recallm._runs import checked_namespace, memory_of_run, thread_of_run
-from langchain_recallm._tool_building import check_prefix, new_tools
-from recallm import RecallM
+from langchain_recallm._runs import checked_namespace, facts_of_run, memory_of_run, thread_of_run
+from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     Accept,
     BackgroundWriter,
+    FactReply,
+    FactTools,
     MessageFilter,
     RecallOptions,
     Redact,
     Scope,
     check_budget,
+    checked_facts,
     checked_memory,
     checked_scope,
     checks,
 )
+from recallm.facts import FactMemory
+
+_log = logging.getLogger("langchain_recallm")
+
+_PREFIX = re.compile("[A-Za-z0-9_-]{0,40}")
+
+_Runtime = ToolRuntime[Any, Any] | None
+_InjectedRuntime = Annotated[_Runtime, InjectedToolArg]
+"""Injected in an agent, None outside; not in the schema that the model sees."""
 
 
-@takes_k
 def create_recallm_tools(
     memory: RecallM,
     *,
     namespace: str | Callable[[Any], str] | None = None,
     scope: Scope = "namespace",
     limit: int | None = 10,
-    k: int | None = None,  # noqa: ARG001
     max_tokens: int | None = 1000,
     prefix: str = "",
     tools: Collection[ToolName] = ("recall_memory", "save_memory", "forget_memory"),
@@ -50,17 +65,16 @@ def create_recallm_tools(
     those that ``tools`` names, also ``list_memories(before)``, ``update_memory(id, text)`` and
     ``forget_me(confirm)``.
 
-    ``memory``: the core. ``namespace``: whose memory it is, the memory's own by default: a name, a
-    template that the run's context or ``configurable`` fills, "user-{user_id}", or a callable over
-    the agent's runtime. Saved texts belong to the thread as their session; ``scope="session"``
-    keeps all tools inside it. ``limit`` (or ``k``) counts the shown statements, ``max_tokens`` the
-    whole result, by the memory's counter. ``prefix`` begins the tools' names ("team_"), so that one
-    agent can have the tools of two memories. ``redact`` and ``accept`` decide what is saved, as in
+    ``namespace``: whose memory it is, the memory's own by default: a name, a template that the
+    run's context or ``configurable`` fills, "user-{user_id}", or a callable over the agent's
+    runtime. Saved texts belong to the thread as their session; ``scope="session"`` keeps all tools
+    inside it. ``limit`` counts the shown statements, ``max_tokens`` the whole result, by the
+    memory's counter. ``prefix`` begins the tools' names ("team_"), so that one agent can have the
+    tools of two memories. ``redact`` and ``accept`` decide what is saved, as in
     ``RecallMMiddleware``; ``redact`` changes what recall asks with, too.
 
     * ``recall_memory`` shows statements with their ids, delimited as data, without what stands in
-      the messages of the agent's state. The artifact is a list of dicts with id, text, metadata,
-      t_index, timestamp, speaker, source, session, concepts, score and passage.
+      the messages of the agent's state. The artifact holds each statement as a dict.
     * ``save_memory`` writes one update with the speaker "AI"; the same tool call writes it once.
     * ``forget_memory`` forgets one statement, memory or fact by its id, or all that mention a
       concept; a store's item is forgotten as a whole.
@@ -76,9 +90,6 @@ def create_recallm_tools(
     >>> memory = RecallM()
     >>> recall, save, forget = create_recallm_tools(memory)
     >>> _ = save.invoke({"text": "Ann's flight leaves on Friday."})
-    >>> for statement in memory.recall("When does the flight leave?").statements:
-    ...     print(statement.text)
-    Ann's flight leaves on Friday.
     >>> print(recall.invoke({"query": "When does the flight leave?"}))
     <recalled_memory>
     ...
@@ -86,8 +97,6 @@ def create_recallm_tools(
     </recalled_memory>
     >>> forget.invoke({"about": "Ann"})
     "Forgot 1 statement that mentions 'Ann'."
-    >>> recall.invoke({"query": "When does the flight leave?"})
-    'Nothing is remembered about that.'
 
     Raises:
         InvalidInputError: an argument cannot be used.
@@ -95,7 +104,6 @@ def create_recallm_tools(
     """
     RecallOptions(limit=limit, max_tokens=max_tokens).check(checked_memory(memory))
     check_budget(memory, max_tokens)
-    check_prefix(prefix)
     names = checks.strings(tools, "tools")
     for name in names:
         checks.choice(name, get_args(ToolName), "tools")
@@ -103,7 +111,7 @@ def create_recallm_tools(
     scope = checked_scope(scope)
     filter = MessageFilter(redact=redact, accept=accept)
 
-    def bind(run: Any, config: RunnableConfig) -> MemoryTools:
+    def bind(run: _Runtime, config: RunnableConfig) -> MemoryTools:
         owned_memory = memory_of_run(memory, checked, run, config)
         BackgroundWriter.wait_for(owned_memory)
         conversation = MessageConversation(
@@ -114,4 +122,122 @@ def create_recallm_tools(
         )
         return MemoryTools(conversation=conversation, run=run, limit=limit, max_tokens=max_tokens)
 
-    return new_tools(MemoryTools, dict.fromkeys(names), prefix, bind)
+    return _new_tools(MemoryTools, dict.fromkeys(names), prefix, bind)
+
+
+def create_fact_tools(
+    memory: RecallM | FactMemory,
+    *,
+    namespace: str | Callable[[Any], str] | None = None,
+    limit: int = 20,
+    max_tokens: int | None = 1000,
+    prefix: str = "",
+    redact: Redact | None = None,
+) -> list[BaseTool]:
+    """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history``, ``count_facts``,
+    ``top_facts`` and ``find_facts``.
+
+    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``
+    and ``prefix`` are those of ``create_recallm_tools``. A result shows at most ``limit`` facts and
+    takes at most ``max_tokens``, by the memory's counter, and says how many more there are;
+    ``count_facts`` is exact in any case. ``redact``, text → text, changes every term that the model
+    gives, and the thread's name.
+
+    * ``write_fact`` writes with the thread as source, so that ``memory.forget(source=thread_id)``
+      forgets what an agent wrote there. The same tool call writes its fact once.
+    * ``read_facts`` finds what holds, exactly first, else by similar names and relations; facts
+      are delimited as data. ``fact_history`` has the former values of a relation.
+    * The artifacts hold each fact as a dict in plain values.
+
+    >>> from recallm import RecallM
+    >>> memory = RecallM()
+    >>> tools = {tool.name: tool for tool in create_fact_tools(memory)}
+    >>> write, read = tools["write_fact"], tools["read_facts"]
+    >>> write.invoke({"subject": "Ada", "relation": "works for", "object": "BMW"})
+    'Written.'
+    >>> print(read.invoke({"relation": "works for", "object": "BMW"}))
+    <recalled_memory>
+    ...
+    [...] Ada — works for → BMW
+    </recalled_memory>
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+
+    """
+    facts = checked_facts(memory)
+    namespace = checked_namespace(namespace)
+    FactTools(facts, limit=limit, max_tokens=max_tokens, redact=redact)  # checks the arguments
+
+    def bind(run: _Runtime, config: RunnableConfig) -> FactTools:
+        return FactTools(
+            facts_of_run(facts, namespace, run, config),
+            limit=limit,
+            max_tokens=max_tokens,
+            source=thread_of_run(run or config),
+            call=None if run is None else run.tool_call_id,
+            redact=redact,
+        )
+
+    return _new_tools(FactTools, FactTools.NAMES, prefix, bind)
+
+
+def _new_tools(
+    kind: type,
+    names: Iterable[str],
+    prefix: object,
+    bind: Callable[[_Runtime, RunnableConfig], Any],
+) -> list[BaseTool]:
+    """A tool for each of the named methods of ``kind``, whose docstrings and annotations are what a
+    model reads. ``bind`` gives the object of a call, whose method does the work: off the event loop
+    in async runs. The ``rows`` of its reply are the artifact."""
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        raise InvalidInputError(
+            "prefix must be up to 40 letters, digits, '_' and '-', as models take them in names, "
+            f"not {prefix!r}",
+            argument="prefix",
+        )
+
+    def new_tool(name: str) -> BaseTool:
+        method = getattr(kind, name)
+        has_rows = get_type_hints(method)["return"] is FactReply
+
+        def call(config: RunnableConfig, runtime: _InjectedRuntime = None, **arguments: Any) -> Any:
+            with _errors_for_the_model():
+                # Without an agent, a model can write an argument named ``runtime`` itself.
+                run = runtime if isinstance(runtime, ToolRuntime) else None
+                reply = getattr(bind(run, config), name)(**arguments)
+                return (str(reply), reply.rows) if has_rows else reply
+
+        @wraps(call)
+        async def off_the_loop(*args: Any, **kwargs: Any) -> Any:
+            return await asyncio.to_thread(call, *args, **kwargs)
+
+        paragraphs = (method.__doc__ or "").split("\n\n")
+        return StructuredTool.from_function(
+            func=call,
+            coroutine=off_the_loop,
+            name=f"{prefix}{name}",
+            description="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
+            args_schema=create_schema_from_function(name, method, filter_args=["self"]),
+            handle_tool_error=True,
+            response_format="content_and_artifact" if has_rows else "content",
+        )
+
+    return [new_tool(name) for name in names]
+
+
+@contextmanager
+def _errors_for_the_model() -> Iterator[None]:
+    """Turn errors into those that LangChain shows the model."""
+    try:
+        yield
+    except ToolException:
+        raise
+    except InvalidInputError as error:
+        raise ToolException(error.message) from error
+    except Exception as error:
+        _log.warning("the memory failed; the model gets the error", exc_info=True)
+        raise ToolException(
+            f"The memory failed ({type(error).__name__}); go on without it."
+        ) from error

@@ -18,6 +18,11 @@ from recallm.ground.untrusted_text import as_data, fact_line, quoted, storable
 
 Value: TypeAlias = str | int | float | bool
 
+_AnySubject: TypeAlias = Annotated[str | None, "Whom or what the facts are about."]
+_AnyRelation: TypeAlias = Annotated[str | None, "The relation, such as 'works for'."]
+_AnyObject: TypeAlias = Annotated[Value | None, "The other side of the relation."]
+"""Terms of the facts that are looked up; None: open."""
+
 _NOT_GIVEN = frozenset(("", "?", "*", "_"))
 """What models write for a term that they ask for."""
 
@@ -138,9 +143,9 @@ class FactTools:
 
     def read_facts(
         self,
-        subject: Annotated[str | None, "Whom or what the facts are about."] = None,
-        relation: Annotated[str | None, "The relation, such as 'works for'."] = None,
-        object: Annotated[Value | None, "The other side of the relation."] = None,
+        subject: _AnySubject = None,
+        relation: _AnyRelation = None,
+        object: _AnyObject = None,
         as_of: Annotated[
             str | None, "A day, as YYYY-MM-DD: what held then; none: what holds now."
         ] = None,
@@ -151,7 +156,10 @@ class FactTools:
         relation. Similar names and relations are found too, and marked.
         """
         terms = (self._term(subject), self._term(relation), self._term(object))
-        _check_any(terms)
+        if all(term is None for term in terms):
+            raise InvalidInputError(
+                "give at least one of subject, relation and object", argument="subject"
+            )
         found = self._facts.read(*terms, as_of=checks.optional(named_moment, as_of, "as_of"))
         return self._fact_reply(found, "matching")
 
@@ -171,9 +179,9 @@ class FactTools:
 
     def count_facts(
         self,
-        subject: Annotated[str | None, "Whom or what the facts are about."] = None,
-        relation: Annotated[str | None, "The relation, such as 'works for'."] = None,
-        object: Annotated[Value | None, "The other side of the relation."] = None,
+        subject: _AnySubject = None,
+        relation: _AnyRelation = None,
+        object: _AnyObject = None,
         group_by: Annotated[
             Literal["subject", "relation", "object"] | None,
             "Count apart for each different subject, relation or object, the most first.",
@@ -298,13 +306,6 @@ class FactTools:
 
 def _more_text(count: int, left_out: str) -> str:
     return f"{count} more {left_out} results are not shown; ask for less, or count them."
-
-
-def _check_any(terms: Iterable[Value | None]) -> None:
-    if all(term is None for term in terms):
-        raise InvalidInputError(
-            "give at least one of subject, relation and object", argument="subject"
-        )
 
 
 # -- results -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ Bad arguments raise ``InvalidInputError``, whose message is for the model.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from recallm.adapting.arguments import RecallOptions, check_budget, checked_scope, checked_session
 from recallm.adapting.conversation import Conversation, Scope
@@ -24,6 +24,20 @@ from recallm.ground.untrusted_text import as_data, shown_name, storable
 from recallm.memory import RecallM
 from recallm.model import Passage
 from recallm.recall.results import RecalledStatement
+
+WholeSentences: TypeAlias = Annotated[
+    str, "One or more whole sentences that are understood without the conversation."
+]
+Query: TypeAlias = Annotated[str, "What to look for: a question, or names and words."]
+ForgottenAbout: TypeAlias = Annotated[
+    str | None,
+    "A name or a noun: all statements that mention it are forgotten, and stored items that mention "
+    "it are forgotten whole.",
+]
+"""Arguments of the tools of all adapters, with what a model reads of them."""
+
+NOTHING_KNOWN = "Nothing is remembered about that."
+TOO_LONG = "What is remembered about that is too long to be shown."
 
 
 def checked_text(text: str, argument: str) -> str:
@@ -86,6 +100,18 @@ def statement_row(statement: RecalledStatement) -> dict[str, Any]:
         "metadata": dict(statement.metadata),
         **statement_fields(statement),
     }
+
+
+def statements_reply(
+    memory: RecallM, statements: Sequence[RecalledStatement], max_tokens: int | None
+) -> FactReply:
+    """The result of a tool that shows ``statements``, as many as ``max_tokens`` allow."""
+    if not statements:
+        return FactReply(NOTHING_KNOWN)
+    shown = statements_within(memory, statements, max_tokens)
+    if not shown:
+        return FactReply(TOO_LONG)
+    return FactReply(shown_with_ids(shown), map(statement_row, shown))
 
 
 # -- forgetting --------------------------------------------------------------------------------
@@ -208,12 +234,7 @@ class MemoryTools:
         )
         self._conversation.only_session()  # checks that there is one, where it is the scope
 
-    def remember(
-        self,
-        text: Annotated[
-            str, "One or more whole sentences that are understood without the conversation."
-        ],
-    ) -> FactReply:
+    def remember(self, text: WholeSentences) -> FactReply:
         """Remember something for later conversations.
 
         Name people and things in full, and say when it holds if that matters.
@@ -228,9 +249,7 @@ class MemoryTools:
         ids = list(update.statements) or [update.id]
         return FactReply(f"Remembered as {', '.join(ids)}.", ({"id": id} for id in ids))
 
-    def recall(
-        self, query: Annotated[str, "What to look for: a question, or names and words."]
-    ) -> FactReply:
+    def recall(self, query: Query) -> FactReply:
         """Look up what is remembered from earlier conversations: facts, events, preferences.
 
         Gives statements in the order in which they became true, each with its id and who said it;
@@ -241,7 +260,7 @@ class MemoryTools:
             limit=self._limit,
             asker=SPEAKER_NAMES["human"],
         )
-        return self._reply(context.statements, self._max_tokens)
+        return statements_reply(self._memory, context.statements, self._max_tokens)
 
     def history(
         self, about: Annotated[str, "A name or a noun, such as 'Ada' or 'the garden'."]
@@ -258,7 +277,7 @@ class MemoryTools:
         ]
         rest = self._memory.count_tokens("\n" + _earlier_text(len(found)))
         budget = None if self._max_tokens is None else max(0, self._max_tokens - rest)
-        reply = self._reply(found[-self._limit :], budget)
+        reply = statements_reply(self._memory, found[-self._limit :], budget)
         left_out = len(found) - len(reply.rows)
         if not reply.rows or not left_out:
             return reply
@@ -277,16 +296,6 @@ class MemoryTools:
         """
         session = self._conversation.only_session()
         return FactReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
-
-    def _reply(self, statements: Sequence[RecalledStatement], max_tokens: int | None) -> FactReply:
-        """``statements`` as data, a line each with its id, without those of the lowest score where
-        all are too long."""
-        if not statements:
-            return FactReply("Nothing is remembered about that.")
-        shown = statements_within(self._memory, statements, max_tokens)
-        if not shown:
-            return FactReply("What is remembered about that is too long to be shown.")
-        return FactReply(shown_with_ids(shown), map(statement_row, shown))
 
 
 def _earlier_text(count: int) -> str:

@@ -11,21 +11,25 @@ from typing import Annotated
 from recallm import RecalledStatement, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
+    ForgottenAbout,
+    Query,
+    WholeSentences,
     checked_text,
     checks,
     claimed_roles,
     forgotten_by_model,
     named_moment,
-    shown_with_ids,
     speaker_name,
-    statements_within,
+    statements_reply,
     time_of_writing,
 )
 from recallm.mcp_server.results import Remembered, Reply, Statements
 
-_NOTHING = "Nothing is remembered about that."
-_TOO_LONG = "What is remembered about that is too long to be shown."
 _HUMAN = SPEAKER_NAMES["human"]
+
+_KnownOn = Annotated[
+    str | None, "A day, YYYY-MM-DD: what was known then; none: what is known now."
+]
 
 
 class MemoryTools:
@@ -38,9 +42,7 @@ class MemoryTools:
 
     def remember(
         self,
-        text: Annotated[
-            str, "One or more whole sentences that are understood without the conversation."
-        ],
+        text: WholeSentences,
         speaker: Annotated[
             str | None, "Whose words these are: 'user', or a name; none: your own."
         ] = None,
@@ -67,7 +69,7 @@ class MemoryTools:
 
     def recall(
         self,
-        query: Annotated[str, "What to look for: a question, or names and words."],
+        query: Query,
         limit: Annotated[int, "At most this many statements."] = 10,
         speaker: Annotated[str | None, "Only what this speaker said."] = None,
         since: Annotated[
@@ -76,9 +78,7 @@ class MemoryTools:
         until: Annotated[
             str | None, "Only what was said on this day, YYYY-MM-DD, or earlier."
         ] = None,
-        as_of: Annotated[
-            str | None, "A day, YYYY-MM-DD: what was known then; none: what is known now."
-        ] = None,
+        as_of: _KnownOn = None,
     ) -> Reply:
         """Look up what is remembered: facts, events, preferences.
 
@@ -120,9 +120,7 @@ class MemoryTools:
         self,
         concept: Annotated[str, "A name, or any noun."],
         limit: Annotated[int, "At most this many statements, the latest."] = 20,
-        as_of: Annotated[
-            str | None, "A day, YYYY-MM-DD: what was known then; none: what is known now."
-        ] = None,
+        as_of: _KnownOn = None,
     ) -> Reply:
         """List all statements that mention a person, a thing or an idea, oldest first."""
         statements = self._memory.history(
@@ -136,11 +134,7 @@ class MemoryTools:
     def forget(
         self,
         id: Annotated[str | None, "The id of one statement, as recall shows it."] = None,
-        about: Annotated[
-            str | None,
-            "A name or a noun: all statements that mention it are forgotten, and stored items that "
-            "mention it are forgotten whole.",
-        ] = None,
+        about: ForgottenAbout = None,
     ) -> Reply:
         """Forget for good: one statement by its id, or all statements that mention a name.
 
@@ -151,15 +145,10 @@ class MemoryTools:
     def _shown(
         self, statements: Sequence[RecalledStatement], left_out: int, what_is_left_out: str
     ) -> Reply:
-        found = statements_within(self._memory, statements, self._max_tokens)
-        left_out += len(statements) - len(found)
-        if not statements:
-            text = _NOTHING
-        else:
-            text = shown_with_ids(found) if found else _TOO_LONG
-            if found and left_out:
-                text += f"\n{left_out} {what_is_left_out}"
-        return Reply(text, Statements.of(found, left_out))
+        reply = statements_reply(self._memory, statements, self._max_tokens)
+        left_out += len(statements) - len(reply.rows)
+        text = f"{reply}\n{left_out} {what_is_left_out}" if reply.rows and left_out else str(reply)
+        return Reply(text, Statements.of(reply.rows, left_out))
 
 
 def _speaker(given: str | None) -> str:

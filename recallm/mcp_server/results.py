@@ -6,14 +6,13 @@ delimiters of recalled text, and the values open with the notice that recalled t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from recallm import KnowledgeUpdate, RecalledStatement
-from recallm.adapting import NOTICE, FactReply, statement_row, without_delimiters
+from recallm import KnowledgeUpdate
+from recallm.adapting import NOTICE, FactReply, without_delimiters
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,9 @@ class Statements(BaseModel):
     left_out: int = Field(description="How many more there are.")
 
     @classmethod
-    def of(cls, statements: Sequence[RecalledStatement], left_out: int) -> Statements:
-        """The statements that are shown; ``left_out`` counts those that are not."""
-        rows = [_harmless(statement_row(statement)) for statement in statements]
-        return cls(notice=NOTICE, statements=rows, left_out=left_out)
+    def of(cls, rows: list[dict[str, Any]], left_out: int) -> Statements:
+        """The rows of the statements that are shown; ``left_out`` counts those that are not."""
+        return cls(notice=NOTICE, statements=_harmless(rows), left_out=left_out)
 
 
 class FactRows(BaseModel):

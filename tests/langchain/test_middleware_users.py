@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import BaseMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 
 from langchain_recallm import RecallMMiddleware
 from recallm import RecallM
-from tests.langchain.agents import human, remembering, system, thread, weather
+from tests.langchain.agents import Talk, human, system, thread, weather
 from tests.langchain.chat_models import ScriptedModel, call
 from tests.written_messages import speakers_and_texts
 
@@ -34,22 +32,6 @@ def of_user(runtime: Any) -> str:
     return f"user-{runtime.context.name}"
 
 
-def echo(messages: Sequence[BaseMessage]) -> str:
-    return f"You said: {messages[-1].text}"
-
-
-def users_agent(memory: RecallM, model: ScriptedModel, **how: Any) -> Any:
-    return remembering(
-        memory,
-        model,
-        checkpointer=InMemorySaver(),
-        context_schema=User,
-        namespace=of_user,
-        raise_errors=True,
-        **how,
-    )
-
-
 USERS = ("ann", "bob")
 TALKS = [(user, number) for user in USERS for number in range(3)]
 TURNS = 4  # in each
@@ -60,8 +42,33 @@ def seen(user: str, number: int) -> list[str]:
     return [f"{user} saw bird {n}." for n in range(number * TURNS, (number + 1) * TURNS)]
 
 
-def check_nothing_crossed(memory: RecallM, model: ScriptedModel) -> None:
-    assert speakers_and_texts(memory) == []
+@pytest.mark.parametrize("on_threads", [True, False])
+async def test_two_users_at_once(memory: RecallM, on_threads: bool) -> None:
+    """Two users, three conversations each, all at once, on threads or on one event loop: nothing
+    crosses, nothing is lost."""
+    talk = Talk(
+        memory,
+        reply=lambda messages: f"You said: {messages[-1].text}",
+        checkpointer=InMemorySaver(),
+        context_schema=User,
+        namespace=of_user,
+    )
+
+    async def asay_all(user: str, number: int) -> None:
+        for text in seen(user, number):
+            await talk.agent.ainvoke(human(text), thread(f"{user}-{number}"), context=User(user))
+
+    def say_all(user: str, number: int) -> None:
+        for text in seen(user, number):
+            talk.agent.invoke(human(text), thread(f"{user}-{number}"), context=User(user))
+
+    if on_threads:
+        with ThreadPoolExecutor(len(TALKS)) as threads:
+            for done in [threads.submit(say_all, *it) for it in TALKS]:
+                done.result()
+    else:
+        await asyncio.gather(*(asay_all(*it) for it in TALKS))
+    assert talk.written == []
     for user, number in TALKS:
         own = memory.in_namespace(f"user-{user}")
         assert own.stats().passages == 3 * TURNS * 2
@@ -71,38 +78,11 @@ def check_nothing_crossed(memory: RecallM, model: ScriptedModel) -> None:
             for line in (("Human", text), ("AI", f"You said: {text}"))
         ]
     without = 0
-    for messages in model.sent:
+    for messages in talk.model.sent:
         user, other = USERS if messages[-1].text.startswith(USERS[0]) else USERS[::-1]
         assert other not in str(messages)
         without += f"{user} saw bird" not in system(messages)
     assert without <= len(TALKS)  # what is said first has nothing before it
-
-
-def test_two_users_on_threads(memory: RecallM) -> None:
-    """Two users, three conversations each, all at once: nothing crosses, nothing is lost."""
-    model = ScriptedModel(reply=echo)
-    agent = users_agent(memory, model)
-
-    def talk(user: str, number: int) -> None:
-        for text in seen(user, number):
-            agent.invoke(human(text), thread(f"{user}-{number}"), context=User(user))
-
-    with ThreadPoolExecutor(len(TALKS)) as threads:
-        for done in [threads.submit(talk, *it) for it in TALKS]:
-            done.result()
-    check_nothing_crossed(memory, model)
-
-
-async def test_two_users_on_one_event_loop(memory: RecallM) -> None:
-    model = ScriptedModel(reply=echo)
-    agent = users_agent(memory, model)
-
-    async def talk(user: str, number: int) -> None:
-        for text in seen(user, number):
-            await agent.ainvoke(human(text), thread(f"{user}-{number}"), context=User(user))
-
-    await asyncio.gather(*(talk(*it) for it in TALKS))
-    check_nothing_crossed(memory, model)
 
 
 def test_without_a_namespace_nothing_is_written(
@@ -110,32 +90,25 @@ def test_without_a_namespace_nothing_is_written(
 ) -> None:
     """Nothing is recalled from, and nothing written into, the memory's own namespace."""
     memory.update("Ann lives in Oslo.")
-    for namespace in (of_user, lambda _: None, lambda _: "", lambda _: 42):
-        model = ScriptedModel(lines=["I do not know."])
-        middleware = RecallMMiddleware(
-            memory=memory,
-            namespace=namespace,  # type: ignore[arg-type]
-            on_missing="skip",
-        )
-        agent = create_agent(model, middleware=[middleware])
+    namespaces: list[Any] = [of_user, lambda _: None, lambda _: "", lambda _: 42, "user-{user_id}"]
+    for namespace in namespaces:
+        talk = Talk(memory, "I do not know.", namespace=namespace, on_missing="skip")
         caplog.clear()
         with caplog.at_level(logging.WARNING, "langchain_recallm"):
-            output = agent.invoke(human("Where does Ann live?"))  # without a context
+            output = talk.say("Where does Ann live?")  # without a context
         assert output["messages"][-1].text == "I do not know."
-        assert len(model.sent[0]) == 1
-        assert len(caplog.records) == 1
-        assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
-    with pytest.raises(AttributeError):
-        users_agent(memory, ScriptedModel(lines=["?"])).invoke(human("Hi"), thread("1"))
-
-
-def test_a_namespace_by_name(memory: RecallM) -> None:
-    memory.in_namespace("team").update("Ann lives in Oslo.")
-    model = ScriptedModel(lines=["Oslo."])
-    agent = remembering(memory, model, namespace="team")
-    agent.invoke(human("Where does Ann live?"))
-    assert "Ann lives in Oslo." in system(model.sent[0])
-    assert speakers_and_texts(memory) == []
+        assert len(talk.model.sent[0]) == 1
+        [record] = caplog.records
+        assert record.getMessage().startswith("nothing is recalled or remembered: ")
+        assert record.exc_info is None
+        assert talk.written == [(None, "Ann lives in Oslo.")]
+        with pytest.raises((AttributeError, TypeError, ValueError)):
+            Talk(memory, "?", namespace=namespace).say("Hi")
+    memory.in_namespace("team").update("Bo lives in Rome.")
+    talk = Talk(memory, "Rome.", namespace="team")
+    talk.say("Where does Bo live?")
+    assert "Bo lives in Rome." in talk.told()
+    assert talk.written == [(None, "Ann lives in Oslo.")]
     assert len(speakers_and_texts(memory.in_namespace("team"))) == 3
 
 
@@ -144,25 +117,22 @@ def test_a_namespace_by_name(memory: RecallM) -> None:
 
 def test_an_agent_that_is_a_tool_of_another(memory: RecallM) -> None:
     """Each recalls from the memory that it was given; nobody said a word to the second."""
-    expert_model = ScriptedModel(lines=["It snows in Oslo."])
-    expert = remembering(memory, expert_model, namespace="expert", raise_errors=True)
+    expert = Talk(memory, "It snows in Oslo.", namespace="expert")
 
     @tool
     def ask_expert(question: str) -> str:
         """Ask the expert."""
-        return str(expert.invoke(human(question))["messages"][-1].text)
+        return str(expert.say(question)["messages"][-1].text)
 
     memory.in_namespace("expert").update("Oslo is cold in winter.")
     memory.update("Ann lives in Oslo.")
-    model = ScriptedModel(lines=[call("ask_expert", question="How is Oslo in winter?"), "Snow."])
-    agent = remembering(
-        memory, model, [ask_expert], checkpointer=InMemorySaver(), raise_errors=True
-    )
-    agent.invoke(human("What should Ann wear?"), thread("1"))
-    assert "Oslo is cold in winter." in system(expert_model.sent[0])
-    assert "Ann lives" not in str(expert_model.sent)
-    assert "Ann lives in Oslo." in system(model.sent[1])
-    assert speakers_and_texts(memory, "1") == [("Human", "What should Ann wear?"), ("AI", "Snow.")]
+    asking = call("ask_expert", question="How is Oslo in winter?")
+    talk = Talk(memory, asking, "Snow.", tools=[ask_expert], checkpointer=InMemorySaver())
+    talk.say("What should Ann wear?", "1")
+    assert "Oslo is cold in winter." in expert.told()
+    assert "Ann lives" not in str(expert.model.sent)
+    assert "Ann lives in Oslo." in talk.told(1)
+    assert talk.written[1:] == [("Human", "What should Ann wear?"), ("AI", "Snow.")]
     assert speakers_and_texts(memory.in_namespace("expert"), "1") == []
 
 
@@ -173,19 +143,19 @@ def test_agents_one_after_the_other_in_a_graph(
     """The second has the user's question and the first one's answer: it is told what the memory
     knows, and nothing is written twice."""
     memory.update("Ann lives in Oslo.")
-    first = ScriptedModel(lines=["She lives up north."])
-    second = ScriptedModel(lines=[call("weather", city="Oslo"), "Sunny."])
+    first = Talk(memory, "She lives up north.", name="first")
+    lines = [call("weather", city="Oslo"), "Sunny."]
+    second = Talk(memory, *lines, tools=[weather], name="second")
     graph = StateGraph(MessagesState)
-    for name, model in (("first", first), ("second", second)):
-        graph.add_node(name, remembering(memory, model, [weather], name=name, raise_errors=True))
+    graph.add_node("first", first.agent)
+    graph.add_node("second", second.agent)
     graph.add_edge(START, "first")
     graph.add_edge("first", "second")
-    graph.add_edge("second", END)
     compiled: Any = graph.compile(checkpointer=InMemorySaver() if checkpoints else None)
     output = compiled.invoke(human("How is it where Ann lives?"), thread("1"))
     assert set(output) == {"messages"}
-    for model in (first, second):
-        assert all("Ann lives in Oslo." in system(messages) for messages in model.sent)
+    for talk in (first, second):
+        assert all("Ann lives in Oslo." in system(messages) for messages in talk.model.sent)
     assert len(recalls) == 2
     assert speakers_and_texts(memory, "1") == [
         ("Human", "How is it where Ann lives?"),
@@ -200,13 +170,8 @@ def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:
     own.update("Ann likes herring.")
     team.update("The team likes pizza.")
     saver = InMemorySaver()
-    model = ScriptedModel(
-        lines=[
-            call("weather", "1", says="Let me look.", city="Oslo"),
-            call("weather", "2", city="Oslo"),
-            "Both.",
-        ]
-    )
+    first_call = call("weather", "1", says="Let me look.", city="Oslo")
+    model = ScriptedModel(lines=[first_call, call("weather", "2", city="Oslo"), "Both."])
 
     def agents() -> Any:
         return create_agent(

@@ -310,35 +310,25 @@ CASES = [
 ]  # fmt: skip
 
 
-async def test_whose_words_are_remembered(memory: RecallM) -> None:
+@pytest.mark.parametrize("on_a_loop", [True, False])
+async def test_whose_words_are_remembered(memory: RecallM, on_a_loop: bool) -> None:
     """Once each, in the run's thread; of a person with a name of the app's."""
-    prefix = "Ann"
     wrong = []
     for make in CASES:
-        own = memory.in_namespace(make.__name__)
-        made, given, expected = make(Agents(own, human_prefix=prefix))
-        messages = [HumanMessage(given)] if isinstance(given, str) else given
-        entry = given["as it is"] if isinstance(given, dict) else {"messages": messages}
-        await made.ainvoke(entry, thread("1"))
-        named = [(prefix if who == "Human" else who, text) for who, text in expected]
-        found = speakers_and_texts(own)
-        if found != named or len(speakers_and_texts(own, "1")) != len(found):
-            wrong.append((make.__name__, found))
-    assert wrong == []
-
-
-def test_the_same_without_an_event_loop(memory: RecallM) -> None:
-    wrong = []
-    for make in CASES:
-        if make in (parallel_agents, parallel_agents_alone):
+        if not on_a_loop and make in (parallel_agents, parallel_agents_alone):
             continue
         own = memory.in_namespace(make.__name__)
-        made, given, expected = make(Agents(own))
+        made, given, expected = make(Agents(own, human_prefix="Ann" if on_a_loop else None))
         messages = [HumanMessage(given)] if isinstance(given, str) else given
         entry = given["as it is"] if isinstance(given, dict) else {"messages": messages}
-        made.invoke(entry, thread("1"))
-        if speakers_and_texts(own, "1") != expected:
-            wrong.append((make.__name__, speakers_and_texts(own)))
+        if on_a_loop:
+            await made.ainvoke(entry, thread("1"))
+            expected = [("Ann" if who == "Human" else who, text) for who, text in expected]
+        else:
+            made.invoke(entry, thread("1"))
+        found = speakers_and_texts(own)
+        if found != expected or len(speakers_and_texts(own, "1")) != len(found):
+            wrong.append((make.__name__, found))
     assert wrong == []
 
 

@@ -1,19 +1,21 @@
-"""The tools that are given on request: what is listed, updated, and forgotten as a whole."""
+"""The tools that are given on request, to list, update, and forget everything; those over facts."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from langchain_core.messages import ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from langchain_recallm import create_recallm_tools
+from langchain_recallm import create_fact_tools, create_recallm_tools
 from langchain_recallm._memory_tools import ToolName
-from recallm import InvalidInputError, NewItem, RecallM
-from recallm.adapting import CLOSING, OPENING
+from recallm import NewItem, RecallM
+from recallm.adapting import CLOSING, OPENING, FactTools
 from recallm.facts import FactMemory
-from tests.langchain.agents import human, remembering, thread
-from tests.langchain.chat_models import ScriptedModel, call
+from tests.langchain.agents import Talk, thread
+from tests.langchain.chat_models import call
 
 ALL: tuple[ToolName, ...] = (
     "recall_memory",
@@ -40,26 +42,25 @@ def texts(memory: RecallM) -> list[str]:
     return [passage.text for passage in memory.passages()]
 
 
-def test_the_tools_are_those_that_are_asked_for(memory: RecallM) -> None:
+def test_the_names_and_descriptions_that_the_model_gets(memory: RecallM) -> None:
     assert [it.name for it in create_recallm_tools(memory)] == list(ALL[:3])
     chosen = create_recallm_tools(memory, tools=["forget_me", "list_memories"], prefix="my_")
     assert [it.name for it in chosen] == ["my_forget_me", "my_list_memories"]
     assert create_recallm_tools(memory, tools=()) == []
-    for tool in create_recallm_tools(memory, tools=ALL):
-        schema = tool.tool_call_schema.model_json_schema()  # type: ignore[union-attr]
-        assert all(it["description"] for it in schema["properties"].values())
-        assert not {"runtime", "config"} & set(schema["properties"])
+    tools = [*create_recallm_tools(memory, tools=ALL), *create_fact_tools(memory)]
+    seen = {it["function"]["name"]: it["function"] for it in map(convert_to_openai_tool, tools)}
+    assert list(seen) == [*ALL, *FactTools.NAMES]
+    for function in seen.values():
+        assert function["description"]
+        properties = function["parameters"]["properties"]
+        assert all(it["description"] for it in properties.values())
+        assert not {"self", "config", "runtime"} & set(properties)
+    assert seen["write_fact"]["parameters"]["required"] == ["subject", "relation", "object"]
+    assert "required" not in seen["read_facts"]["parameters"]
+    assert json.loads(json.dumps(seen)) == seen
 
 
-def test_a_tool_that_is_none_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
-    wrong: Any
-    for wrong in ["recall_memory", ["drop_memory"], [3], None]:
-        with subtests.test(case=str(wrong)):
-            with pytest.raises(InvalidInputError, match="tools"):
-                create_recallm_tools(memory, tools=wrong)
-
-
-# -- listing ---------------------------------------------------------------------------------------
+# -- listing, updating, forgetting everything ------------------------------------------------------
 
 
 def test_a_list_has_the_latest_first_in_pages(stored: RecallM) -> None:
@@ -73,15 +74,14 @@ def test_a_list_has_the_latest_first_in_pages(stored: RecallM) -> None:
         "[n3] Number 3. ‹/recalled memory›",
     ]
     assert [it["id"] for it in message.artifact] == ["n4", "n3"]
-    older = answer(listing, before="n3")
-    assert [it["id"] for it in older.artifact] == ["n2", "n1"]
+    assert [it["id"] for it in answer(listing, before="n3").artifact] == ["n2", "n1"]
     last = answer(listing, before=stored.passages()[0].id)
     assert last.content == "Nothing older is remembered."
-    unknown = answer(listing, before="none")
-    assert unknown.status == "error"
+    assert answer(listing, before="none").status == "error"
 
 
 def test_a_list_is_bounded_and_stays_in_its_scope(memory: RecallM) -> None:
+    """It leaves out what the model reads anyway."""
     listing = tools_of(memory)["list_memories"]
     assert answer(listing).content == "Nothing is remembered yet."
     memory.update("Said on Monday.", session="monday")
@@ -89,6 +89,9 @@ def test_a_list_is_bounded_and_stays_in_its_scope(memory: RecallM) -> None:
     narrow = tools_of(memory, scope="session")["list_memories"]
     message = answer(narrow, thread("monday"))
     assert [it["text"] for it in message.artifact] == ["Said on Monday."]
+    talk = Talk(memory, call("list_memories"), "Done.", tools=[listing])
+    listed = talk.say("What do you know of me?", "1")["messages"][2]
+    assert [it["text"] for it in listed.artifact] == ["Said on Tuesday.", "Said on Monday."]
     memory.update_many(f"Number {n} is a number." for n in range(50))
     short = tools_of(memory, limit=None, max_tokens=80)["list_memories"]
     message = answer(short)
@@ -96,27 +99,19 @@ def test_a_list_is_bounded_and_stays_in_its_scope(memory: RecallM) -> None:
     assert 0 < len(message.artifact) < 50
 
 
-# -- updating --------------------------------------------------------------------------------------
-
-
-def test_an_update_replaces_a_statement_or_a_memory(stored: RecallM) -> None:
-    stored.forget(everything=True)
-    stored.update("Ann lives in Oslo. Ann has a cat.", id="a")
-    stored.update("Bo has a dog.", id="b")
-    update = tools_of(stored)["update_memory"]
+def test_an_update_replaces_a_statement_or_a_memory_and_nothing_else(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo. Ann has a cat.", id="a", session="monday")
+    memory.update("Bo has a dog.", id="b")
+    tools = tools_of(memory)
+    update = tools["update_memory"]
     assert "Replaced a#1 by " in str(answer(update, id="a#1", text="Ann has a parrot.").content)
     assert answer(update, id='"b"', text="Bo has a horse.").status == "success"
-    assert sorted(texts(stored)) == ["Ann has a parrot.", "Ann lives in Oslo.", "Bo has a horse."]
-    new = stored.passages()[-1]
+    assert sorted(texts(memory)) == ["Ann has a parrot.", "Ann lives in Oslo.", "Bo has a horse."]
+    new = memory.passages()[-1]
     assert (new.speaker, new.metadata) == ("AI", {"tool": "update_memory", "replaces": "b"})
-
-
-def test_what_is_not_updated_stays_as_it_is(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.", id="a", session="monday")
     memory.items.put([NewItem(path=("p",), key="k", text="Ann has a cat.")])
     FactMemory(memory).write("Ann", "works for", "BMW")
     before = texts(memory)
-    update = tools_of(memory)["update_memory"]
     item = memory.items.below()[0]
     fact = next(it for it in memory.passages() if not it.text)
     for id in ("none", "none#0", "", item.id, f"{item.id}#0", fact.id):
@@ -125,46 +120,58 @@ def test_what_is_not_updated_stays_as_it_is(memory: RecallM) -> None:
     narrow = tools_of(memory, scope="session")["update_memory"]
     assert answer(narrow, thread("tuesday"), id="a", text="Ann has a dog.").status == "error"
     assert texts(memory) == before
+    assert answer(tools["forget_memory"], id="a").content == "Forgot the memory a."
+    assert "Ann lives in Oslo." not in texts(memory)
 
 
-def test_a_memory_is_forgotten_by_the_id_that_a_list_shows(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo. Ann has a cat.", id="a")
-    forget = tools_of(memory)["forget_memory"]
-    assert answer(forget, id="a").content == "Forgot the memory a."
-    assert texts(memory) == []
-
-
-# -- forgetting everything -------------------------------------------------------------------------
-
-
-def test_forget_me_needs_a_confirmation(stored: RecallM) -> None:
+def test_forget_me_needs_a_confirmation_and_keeps_its_scope(stored: RecallM) -> None:
     forget = tools_of(stored)["forget_me"]
     before = texts(stored)
     assert answer(forget, confirm=False).status == "error"
     with pytest.raises(ValueError, match="confirm"):
         forget.invoke({})
     assert texts(stored) == before
-    other = stored.in_namespace(f"{stored.namespace}-other")
-    other.update("Cy lives in Rome.")
+    other = stored.in_namespace("other")
+    other.update("Said on Monday.", session="monday")
+    other.update("Said on Tuesday.", session="tuesday")
     assert answer(forget, confirm=True).content == "Forgot everything: 2 memories."
     assert texts(stored) == []
-    assert texts(other) == ["Cy lives in Rome."]
-    other.forget(everything=True)
+    assert len(texts(other)) == 2
+    narrow = tools_of(other, scope="session")["forget_me"]
+    assert answer(narrow, thread("monday"), confirm=True).status == "success"
+    assert texts(other) == ["Said on Tuesday."]
+    assert answer(narrow, confirm=True).status == "error"  # no thread
 
 
-def test_in_the_scope_of_a_session_the_thread_alone_is_forgotten(memory: RecallM) -> None:
-    memory.update("Said on Monday.", session="monday")
-    memory.update("Said on Tuesday.", session="tuesday")
-    forget = tools_of(memory, scope="session")["forget_me"]
-    assert answer(forget, thread("monday"), confirm=True).status == "success"
-    assert texts(memory) == ["Said on Tuesday."]
-    assert answer(forget, confirm=True).status == "error"  # no thread
+# -- over facts ------------------------------------------------------------------------------------
 
 
-def test_a_list_leaves_out_what_the_model_reads_anyway(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    model = ScriptedModel(lines=[call("list_memories"), "Done."])
-    agent = remembering(memory, model, create_recallm_tools(memory, tools=["list_memories"]))
-    state = agent.invoke(human("What do you know of me?"), thread("1"))
-    [listed] = [it for it in state["messages"] if isinstance(it, ToolMessage)]
-    assert [it["text"] for it in listed.artifact] == ["Ann lives in Oslo."]
+def test_every_tool_over_facts(memory: RecallM) -> None:
+    tools = {tool.name: tool for tool in create_fact_tools(memory)}
+    for person, firm, salary in (("Ada", "Opera", 52_000), ("Bo", "Opera", 48_000)):
+        answer(tools["write_fact"], subject=person, relation="works for", object=firm)
+        answer(tools["write_fact"], subject=person, relation="salary", object=salary)
+    counted = answer(tools["count_facts"], relation="works for", object="Opera")
+    assert counted.content == "The exact number is 2."
+    top = answer(tools["top_facts"], relation="salary")
+    assert [row["value"] for row in top.artifact] == [52_000]
+    patterns = [["?who", "works for", "Opera"], ["?who", "salary", "48000"]]
+    assert answer(tools["find_facts"], patterns=patterns).artifact == [{"who": "Bo"}]
+    ended = answer(tools["end_fact"], subject="Bo", relation="works for")
+    assert [row["object"] for row in ended.artifact] == ["Opera"]
+    history = answer(tools["fact_history"], subject="Bo", relation="works for")
+    assert [row["ended_by"] for row in history.artifact] == ["ended"]
+
+
+def test_the_bounds_of_facts_and_two_namespaces_in_one_agent(memory: RecallM) -> None:
+    facts = FactMemory(memory)
+    facts.write_many((f"Person {n}", "lives in", "Oslo") for n in range(30))
+    message = answer(create_fact_tools(facts, limit=5)[2], relation="lives in")
+    assert len(message.artifact) == 5
+    assert "25 more matching results are not shown" in str(message.content)
+    short = answer(create_fact_tools(facts, max_tokens=100)[2], relation="lives in")
+    assert memory.count_tokens(str(short.content)) <= 100
+    write, *_ = create_fact_tools(memory, namespace="team", prefix="team_")
+    answer(write, subject="We", relation="use", object="Rust")
+    assert write.name == "team_write_fact"
+    assert [fact.object for fact in FactMemory(memory.in_namespace("team")).read("We")] == ["Rust"]

@@ -23,8 +23,8 @@ from langchain_recallm import (
 )
 from langchain_recallm._templates import NamespaceTemplate
 from recallm import InvalidInputError, RecallM
-from tests.langchain.agents import human, remembering
-from tests.langchain.chat_models import ScriptedModel, call
+from tests.langchain.agents import Talk, human
+from tests.langchain.chat_models import call
 
 QUESTION = "What is the secret word?"
 TEMPLATE = "user-{user_id}"
@@ -50,48 +50,21 @@ def of(user: Any) -> RunnableConfig:
     return {"configurable": {"user_id": user}}
 
 
-MODEL = FakeListChatModel(responses=["Noted."])
-
-
 # -- every class that runs -------------------------------------------------------------------------
 
 
-async def test_chains_and_retrievers(memory: RecallM) -> None:
+async def test_chains_retrievers_and_tools_outside_of_an_agent(memory: RecallM) -> None:
+    model = FakeListChatModel(responses=["Noted."])
     retriever = RecallMRetriever(memory=memory, namespace=TEMPLATE)
     assert "annann" in retriever.invoke(QUESTION, of("ann"))[0].page_content
     assert "bobbob" in (await retriever.ainvoke(QUESTION, of("bob")))[0].page_content
-    chain = answer_chain(memory, MODEL, namespace=TEMPLATE)
+    chain = answer_chain(memory, model, namespace=TEMPLATE)
     assert "annann" in chain.invoke(QUESTION, of("ann"))["context"]
-    hybrid = hybrid_chain(memory, MODEL, vectors=lambda _: "", namespace=TEMPLATE)
+    hybrid = hybrid_chain(memory, model, vectors=lambda _: "", namespace=TEMPLATE)
     assert "bobbob" in hybrid.invoke(QUESTION, of("bob"))["answers"]["recallm"].context.text
-    for runnable in (retriever, chain, hybrid, fact_chat(memory, MODEL, namespace=TEMPLATE)):
+    for runnable in (retriever, chain, hybrid, fact_chat(memory, model, namespace=TEMPLATE)):
         with pytest.raises(InvalidInputError, match="needs 'user_id', which this run does not"):
             runnable.invoke(QUESTION)
-
-
-@pytest.mark.parametrize("by", ["context", "configurable"])
-@pytest.mark.parametrize("asynchronous", [False, True])
-async def test_an_agent(memory: RecallM, by: str, asynchronous: bool) -> None:
-    agent = remembering(
-        memory,
-        ScriptedModel(lines=[call("save_memory", text="The cat is called Kim."), "Noted."]),
-        create_recallm_tools(memory, namespace=TEMPLATE),
-        context_schema=User,
-        namespace=TEMPLATE,
-        raise_errors=True,
-    )
-    given: dict[str, Any] = {"context": User("ann")} if by == "context" else {"config": of("ann")}
-    if asynchronous:
-        await agent.ainvoke(human("Hello, who am I?"), **given)
-    else:
-        agent.invoke(human("Hello, who am I?"), **given)
-    texts = [it.text for it in memory.in_namespace("user-ann").passages()]
-    assert texts[1:] == ["Hello, who am I?", "The cat is called Kim.", "Noted."]
-    assert memory.stats().passages == 0
-    assert memory.in_namespace("user-bob").stats().passages == 1
-
-
-def test_tools_outside_of_an_agent_take_the_config(memory: RecallM) -> None:
     recall = create_recallm_tools(memory, namespace=TEMPLATE)[0]
     assert "annann" in recall.invoke({"query": QUESTION}, of("ann"))
     assert "needs 'user_id'" in recall.invoke({"query": QUESTION})
@@ -100,6 +73,28 @@ def test_tools_outside_of_an_agent_take_the_config(memory: RecallM) -> None:
     assert tools["write_fact"].invoke(fact, of("ann")) == "Written."
     assert "nurse" in tools["read_facts"].invoke({"relation": "is a"}, of("ann"))
     assert "nurse" not in tools["read_facts"].invoke({"relation": "is a"}, of("bob"))
+
+
+async def test_an_agent(memory: RecallM) -> None:
+    tools = create_recallm_tools(memory, namespace=TEMPLATE)
+    text = "The cat is called Kim."
+    lines = [call("save_memory", "1", text=text), "Noted."]
+    lines += [call("save_memory", "2", text=text), "Noted."]
+    own = memory.in_namespace("user-ann")
+    runs: list[dict[str, Any]] = [{"context": User("ann")}, {"config": of("ann")}]
+    for given in runs:
+        talk = Talk(memory, *lines, tools=tools, context_schema=User, namespace=TEMPLATE)
+        talk.agent.invoke(human("Hello, who am I?"), **given)
+        await talk.agent.ainvoke(human("Hello, who am I?"), **given)
+        texts = [it.text for it in own.passages()]
+        said = ["Hello, who am I?", text, "Noted."]
+        assert texts[1:] == said * 2
+        for passage in own.passages()[1:]:
+            own.forget(id=passage.id)
+    with pytest.raises(InvalidInputError, match="needs 'user_id'"):
+        Talk(memory, "Hi!", namespace=TEMPLATE, raise_errors=False).say("I live in Oslo.")
+    assert memory.stats().passages == 0
+    assert memory.in_namespace("user-bob").stats().passages == 1
 
 
 # -- the template ----------------------------------------------------------------------------------
@@ -120,43 +115,31 @@ def test_values_come_from_the_context_and_from_configurable() -> None:
     assert filled("team-{name}-", None, name="a-b c") == "team-a-b c-"
 
 
-def test_a_value_that_cannot_be_used_is_refused(subtests: pytest.Subtests) -> None:
+def test_a_value_that_cannot_be_used_is_refused() -> None:
+    """Also one that could merge two users."""
     configurable: Any
-    context: Any
     for context, configurable, fault in [
-        (None, {}, "needs 'user_id'"),
-        (User(), {"user_id": None}, "needs 'user_id'"),
-        (User(""), {}, "blank"),
-        (User(" \n"), {}, "blank"),
-        (User("{user_id}"), {}, "itself a template"),
-        (User(True), {}, "not bool"),
-        (User(1.5), {}, "not float"),
-        (User(["ann"]), {}, "not list"),
+        (None, {}, "needs 'user_id'"), (User(), {"user_id": None}, "needs 'user_id'"),
+        (User(""), {}, "blank"), (User(" \n"), {}, "blank"),
+        (User("{user_id}"), {}, "itself a template"), (User(True), {}, "not bool"),
+        (User(1.5), {}, "not float"), (User(["ann"]), {}, "not list"),
         (User("ann"), {"user_id": "bob"}, "two values"),
-    ]:
-        with subtests.test(case=str((context, configurable, fault))):
-            with pytest.raises(InvalidInputError, match=fault) as caught:
-                filled("user-{user_id}", context, **configurable)
-            assert caught.value.argument == "namespace"
-
-
-def test_values_that_could_merge_two_users_are_refused(subtests: pytest.Subtests) -> None:
+    ]:  # fmt: skip
+        with pytest.raises(InvalidInputError, match=fault) as caught:
+            filled("user-{user_id}", context, **configurable)
+        assert caught.value.argument == "namespace"
     for org, user in [("a-b", "c"), ("a", "b-c"), ("-", "a")]:
-        with subtests.test(case=str((org, user))):
-            with pytest.raises(InvalidInputError, match="two users could share one memory"):
-                filled("{org}-{user}", None, org=org, user=user)
-            assert filled("{org}/{user}", None, org=org, user=user) == f"{org}/{user}"
+        with pytest.raises(InvalidInputError, match="two users could share one memory"):
+            filled("{org}-{user}", None, org=org, user=user)
+        assert filled("{org}/{user}", None, org=org, user=user) == f"{org}/{user}"
 
 
-def test_a_template_that_cannot_be_used_is_refused_when_it_is_set(
-    memory: RecallM, subtests: pytest.Subtests
-) -> None:
+def test_a_template_that_cannot_be_used_is_refused_when_it_is_set(memory: RecallM) -> None:
     for template in [
         "user-{user_id", "user_id}", "{}", "{0}", "{user.id}", "{user[id]}", "{user!r}",
         "{user:>9}", "{{user_id}}", "{{x}}-{user}", "{org}{user}",
     ]:  # fmt: skip
-        with subtests.test(case=str(template)):
-            with pytest.raises(InvalidInputError, match="template"):
-                RecallMMiddleware(memory=memory, namespace=template)
-            with pytest.raises(ValueError, match="template"):
-                RecallMRetriever(memory=memory, namespace=template)
+        with pytest.raises(InvalidInputError, match="template"):
+            RecallMMiddleware(memory=memory, namespace=template)
+        with pytest.raises(ValueError, match="template"):
+            RecallMRetriever(memory=memory, namespace=template)
