@@ -172,7 +172,7 @@ def time_of_writing(memory: RecallM, day: str | None) -> datetime:
 def check_budget(memory: RecallM, max_tokens: int | None) -> None:
     """Refuse a budget that the delimiters alone use up: nothing would ever be recalled."""
     least = delimiter_tokens(memory)
-    if max_tokens is not None and checks.positive(max_tokens, "max_tokens") <= least:
+    if (checks.count(max_tokens, "max_tokens") or least + 1) <= least:
         raise InvalidInputError(
             f"max_tokens must be more than {least}, which the delimiters around recalled text "
             f"take, not {max_tokens}",

@@ -1,8 +1,7 @@
-"""What the tests of LangChain's adapters share: a memory, and a store by its own faces."""
+"""What the tests of LangChain's adapters share: a memory, a store, a clock."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -23,19 +22,6 @@ class Clock:
     def __call__(self) -> datetime:
         self.now += timedelta(milliseconds=1)
         return self.now
-
-
-class ByAsyncFaces:
-    """A store whose methods are asked for by their async twins."""
-
-    def __init__(self, store: RecallMStore) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        face = getattr(self._store, f"a{name}", None)
-        if face is None:
-            return getattr(self._store, name)  # type: ignore[no-any-return]
-        return lambda *given, **named: asyncio.run(face(*given, **named))
 
 
 @pytest.fixture
@@ -70,19 +56,13 @@ def recalls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-@pytest.fixture(params=["sync", "async"])
-def opening(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Callable[..., Any]]:
+@pytest.fixture
+def opening(clock: Clock) -> Iterator[Callable[..., RecallMStore]]:
     """Opens a store with the arguments that the test gives."""
     with ExitStack() as stack:
-
-        def opened(**how: Any) -> Any:
-            memory = stack.enter_context(RecallM(clock=clock))
-            store = RecallMStore(memory=memory, **how)
-            return store if request.param == "sync" else ByAsyncFaces(store)
-
-        yield opened
+        yield lambda **how: RecallMStore(memory=stack.enter_context(RecallM(clock=clock)), **how)
 
 
 @pytest.fixture
-def store(opening: Callable[..., Any]) -> Any:
+def store(opening: Callable[..., RecallMStore]) -> RecallMStore:
     return opening()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -12,19 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
-from langchain_core.language_models import FakeListChatModel
 
 from langchain_recallm import (
     RecallMChatMessageHistory,
     RecallMMemory,
-    RecallMMiddleware,
     RecallMRetriever,
     create_recallm_tools,
 )
-from recallm import InvalidInputError, RecallM
+from recallm import RecallM
 from recallm.adapting import BackgroundWriter, Message, background
-from tests.langchain.agents import human, thread
+from tests.langchain.agents import Talk
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"
@@ -52,50 +48,45 @@ def gate() -> Iterator[Gate]:
     gate.is_open.set()
 
 
-def middleware_of(memory: RecallM, **arguments: Any) -> RecallMMiddleware:
-    return RecallMMiddleware(memory=memory, write="background", **arguments)
-
-
-def agent_of(middleware: RecallMMiddleware) -> Any:
-    return create_agent(FakeListChatModel(responses=["Noted."]), middleware=[middleware])
+def talk_of(memory: RecallM, *lines: str, **how: Any) -> Talk:
+    """An agent that writes in the background; its model says "Noted.", or ``lines``."""
+    of_talk: Any = {"reply": None if lines else lambda _: "Noted.", "write": "background"}
+    return Talk(memory, *lines, **{**of_talk, "raise_errors": False, **how})
 
 
 def texts(memory: RecallM) -> list[str]:
     return [passage.text for passage in memory.passages()]
 
 
-def test_an_agent_does_not_wait_and_what_was_said_is_written_in_order(
+async def test_an_agent_does_not_wait_and_what_was_said_is_written_in_order(
     memory: RecallM, gate: Gate
 ) -> None:
-    middleware = middleware_of(memory, redact=gate)
-    state = agent_of(middleware).invoke(human("I live in Oslo."), thread("monday"))
-    assert state["messages"][-1].text == "Noted."
+    talk = talk_of(memory, redact=gate)
+    assert talk.say("I live in Oslo.", "monday")["messages"][-1].text == "Noted."
     assert texts(memory) == []
-    assert middleware.flush(timeout=0.01) is False
+    assert talk.ours.flush(timeout=0.01) is False
+    memory.in_namespace("bob").update("Bob lives in Lima.")  # another namespace does not wait
+    found = RecallMRetriever(memory=memory, namespace="bob").invoke("Where does Bob live?")
+    assert [it.page_content for it in found] == ["Bob lives in Lima."]
     gate.is_open.set()
-    assert middleware.flush() is True
+    assert talk.ours.flush() is True
     assert [(it.speaker, it.text, it.session) for it in memory.passages()] == [
         ("Human", "I live in Oslo.", "monday"),
         ("AI", "Noted.", "monday"),
     ]
-
-
-async def test_an_agent_reads_its_own_writes(memory: RecallM) -> None:
-    middleware = middleware_of(memory)
-    agent = agent_of(middleware)
     for n in range(6):
-        await agent.ainvoke(human(f"I saw bird {n}."), thread("monday"))
-        agent.invoke(human(f"I saw cat {n}."), thread("monday"))
-    assert await middleware.aflush()
+        await talk.asay(f"I saw bird {n}.", "monday")
+        talk.say(f"I saw cat {n}.", "monday")
+    assert await talk.ours.aflush()
     said = [f"I saw {kind} {n}." for n in range(6) for kind in ("bird", "cat")]
-    assert texts(memory) == [text for each in said for text in (each, "Noted.")]
+    assert texts(memory)[2:] == [text for each in said for text in (each, "Noted.")]
 
 
 @pytest.mark.parametrize("reader", ["retriever", "tool", "memory", "history"])
 def test_every_reader_of_the_package_waits_for_what_was_said(
     memory: RecallM, gate: Gate, reader: str
 ) -> None:
-    agent_of(middleware_of(memory, redact=gate)).invoke(human("I live in Oslo."), thread("m"))
+    talk_of(memory, redact=gate).say("I live in Oslo.", "m")
     assert gate.entered.wait(30)
     opener = threading.Timer(0.05, gate.is_open.set)
     opener.start()
@@ -112,19 +103,11 @@ def test_every_reader_of_the_package_waits_for_what_was_said(
     opener.join()
 
 
-def test_another_namespace_does_not_wait(memory: RecallM, gate: Gate) -> None:
-    memory.in_namespace("bob").update("Bob lives in Lima.")
-    agent_of(middleware_of(memory, namespace="ann", redact=gate)).invoke(human("Hello."))
-    found = RecallMRetriever(memory=memory, namespace="bob").invoke("Where does Bob live?")
-    assert [it.page_content for it in found] == ["Bob lives in Lima."]
-    assert not gate.is_open.is_set()
-
-
 def test_what_is_forgotten_is_not_written_afterwards(memory: RecallM) -> None:
     [forget] = create_recallm_tools(memory, tools=["forget_me"])
-    agent = agent_of(middleware_of(memory))
+    talk = talk_of(memory)
     for n in range(5):
-        agent.invoke(human(f"I saw bird {n}."))
+        talk.say(f"I saw bird {n}.")
     forget.invoke({"confirm": True})
     assert texts(memory) == []
 
@@ -135,9 +118,9 @@ def test_what_is_forgotten_is_not_written_afterwards(memory: RecallM) -> None:
 def test_closing_the_memory_waits_for_all(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with RecallM(path) as memory:
-        agent = agent_of(middleware_of(memory, namespace="ann"))
+        talk = talk_of(memory, namespace="ann")
         for n in range(10):
-            agent.invoke(human(f"I saw bird {n}."))
+            talk.say(f"I saw bird {n}.")
     with RecallM(path, namespace="ann") as memory:
         assert len(texts(memory)) == 20
 
@@ -180,18 +163,16 @@ def test_a_forked_child_leaves_the_parents_jobs_to_the_parent(tmp_path: Path, ga
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         gate.is_open.set()
         assert chain_memory.flush()
-        assert sorted(texts(memory)) == [
-            "Noted.",
-            "Noted.",
-            "Said by the child.",
-            "Said by the parent.",
-        ]
+        said = ["Said by the child.", "Said by the parent."]
+        assert sorted(texts(memory)) == ["Noted.", "Noted.", *said]
 
 
-def test_a_full_queue_waits_for_room(
+def test_a_full_queue_waits_for_room_and_an_idle_thread_ends(
     memory: RecallM, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The next job starts another one."""
     monkeypatch.setattr(background, "MOST_WAITING", 3)
+    monkeypatch.setattr(background, "_IDLE", 0.01)
     chain_memory = RecallMMemory(memory=memory, redact=gate, write="background")
     done = threading.Event()
 
@@ -208,19 +189,13 @@ def test_a_full_queue_waits_for_room(
     talking.join(30)
     assert chain_memory.flush()
     assert texts(memory)[::2] == [f"I saw bird {n}." for n in range(5)]
-
-
-def test_an_idle_thread_ends_and_the_next_job_starts_another(
-    memory: RecallM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "_IDLE", 0.01)
-    agent = agent_of(middleware_of(memory))
-    for n in range(3):
-        agent.invoke(human(f"I saw bird {n}."))
-        for it in threading.enumerate():
-            if it.name == "recallm-background-writer":
-                it.join(30)
-    assert len(texts(memory)) == 6
+    for n in range(2):
+        for thread in threading.enumerate():
+            if thread.name == "recallm-background-writer":
+                thread.join(30)
+        chain_memory.save_context({"input": f"I saw cat {n}."}, {"output": "Noted."})
+        assert chain_memory.flush(timeout=30)
+    assert len(texts(memory)) == 14
 
 
 # -- failures --------------------------------------------------------------------------------------
@@ -235,32 +210,27 @@ def fail_on_birds(message: Message) -> bool:
 def test_a_failure_is_logged_raised_by_flush_and_stops_nothing(
     memory: RecallM, caplog: pytest.LogCaptureFixture
 ) -> None:
-    middleware = middleware_of(memory, accept=fail_on_birds, roles=["ai"])
-    assert middleware.flush() is True
-    middleware = middleware_of(memory, accept=fail_on_birds)
-    agent = create_agent(
-        FakeListChatModel(responses=["A bird!", "Noted."]), middleware=[middleware]
-    )
-    with caplog.at_level(logging.WARNING, "langchain_recallm"):
-        agent.invoke(human("I saw a cat."), thread("1"))
-        with pytest.raises(LookupError, match="no birds"):
-            middleware.flush()
+    """With ``raise_errors`` the next turn raises it, and a chain's memory always does."""
+    talk = talk_of(memory, "A bird!", accept=fail_on_birds)
+    assert talk.ours.flush() is True
+    talk.say("I saw a cat.", "1")
+    with pytest.raises(LookupError, match="no birds"):
+        talk.ours.flush()
     assert "writing in the background failed: 1 message(s) were not remembered" in caplog.text
-    assert middleware.flush() is True  # raised once
+    assert talk.ours.flush() is True  # raised once
     assert texts(memory) == ["I saw a cat."]
-
-
-def test_with_raise_errors_the_next_turn_raises_it(memory: RecallM) -> None:
-    middleware = middleware_of(memory, accept=fail_on_birds, raise_errors=True)
-    agent = create_agent(
-        FakeListChatModel(responses=["A bird!", "Noted.", "Noted."]), middleware=[middleware]
-    )
-    agent.invoke(human("I saw a cat."), thread("1"))
+    talk = talk_of(memory, "A bird!", "Noted.", accept=fail_on_birds, raise_errors=True)
+    talk.say("I saw a cat.", "2")
     BackgroundWriter.wait_for(memory)
     with pytest.raises(LookupError, match="no birds"):
-        agent.invoke(human("And a dog."), thread("1"))
-    agent.invoke(human("And a cow."), thread("1"))
-    assert middleware.flush()
+        talk.say("And a dog.", "2")
+    talk.say("And a cow.", "2")
+    assert talk.ours.flush()
+    chain_memory = RecallMMemory(memory=memory, accept=fail_on_birds, write="background")
+    chain_memory.save_context({"input": "I saw a bird."}, {"output": "Noted."})
+    BackgroundWriter.wait_for(memory)
+    with pytest.raises(LookupError, match="no birds"):
+        chain_memory.save_context({"input": "I saw a cat."}, {"output": "Noted."})
 
 
 def test_a_job_that_reads_does_not_wait_for_itself(memory: RecallM) -> None:
@@ -270,25 +240,7 @@ def test_a_job_that_reads_does_not_wait_for_itself(memory: RecallM) -> None:
         seen.append(len(RecallMRetriever(memory=memory).invoke("What?")))
         return True
 
-    middleware = middleware_of(memory, accept=accept)
-    agent_of(middleware).invoke(human("I saw a cat."))
-    assert middleware.flush(timeout=30)
+    talk = talk_of(memory, accept=accept)
+    talk.say("I saw a cat.")
+    assert talk.ours.flush(timeout=30)
     assert seen
-
-
-def test_another_way_of_writing_is_refused(memory: RecallM, subtests: pytest.Subtests) -> None:
-    wrong: Any
-    for wrong in ["later", None, True]:
-        with subtests.test(case=str(wrong)):
-            with pytest.raises(InvalidInputError, match="write"):
-                RecallMMiddleware(memory=memory, write=wrong)
-            with pytest.raises(ValueError, match="write"):
-                RecallMMemory(memory=memory, write=wrong)
-
-
-def test_the_next_call_of_a_chains_memory_raises_it(memory: RecallM) -> None:
-    chain_memory = RecallMMemory(memory=memory, accept=fail_on_birds, write="background")
-    chain_memory.save_context({"input": "I saw a bird."}, {"output": "Noted."})
-    BackgroundWriter.wait_for(memory)
-    with pytest.raises(LookupError, match="no birds"):
-        chain_memory.save_context({"input": "I saw a cat."}, {"output": "Noted."})

@@ -176,7 +176,6 @@ async def graph_with_a_store(memory: RecallM) -> None:
     graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node")
     given: MessagesState = {"messages": [HumanMessage("Hello.")]}
     async with RecallMStore(memory=memory) as store:
-        store.start_ttl_sweeper()
         await graph.compile(store=store).ainvoke(given, thread("1"))
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from langchain_recallm import fact_chat
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.facts import FactMemory
+from tests.langchain.agents import Seen, thread
 from tests.langchain.chat_models import RecordingModel, ScriptedModel
 
 QUESTION = "Who works for BMW?"
@@ -59,7 +59,7 @@ def test_an_answer_with_the_facts_that_it_rests_on(memory: RecallM) -> None:
 def test_what_the_model_writes_is_stored_with_its_thread(memory: RecallM) -> None:
     model = asking(responses=["[MEM_WRITE{Bo>>works for>>Opera}] Noted."])
     chat = fact_chat(memory, model)
-    result = chat.invoke("Bo works for Opera.", {"configurable": {"thread_id": "monday"}})
+    result = chat.invoke("Bo works for Opera.", thread("monday"))
     assert result["answer"] == "Noted."
     assert [(it.subject, it.object) for it in result["written"]] == [("Bo", "Opera")]
     [fact] = FactMemory(memory).read("Bo")
@@ -128,40 +128,14 @@ async def test_a_stream_that_is_left_stores_nothing(memory: RecallM) -> None:
     assert FactMemory(memory).read("Bo") == []
 
 
-async def test_batches(memory: RecallM) -> None:
-    chat = fact_chat(memory, ScriptedModel(reply=reply_to))
-    result = chat.invoke(QUESTION)
-    assert result["answer"] == "Ada does."
-    assert await chat.ainvoke(QUESTION) == result
-    assert chat.batch([QUESTION] * 5) == [result] * 5
-    assert await chat.abatch([QUESTION] * 5) == [result] * 5
-    assert (RunnableLambda(lambda text: text) | chat).invoke(QUESTION) == result
-
-
-class Seen(BaseCallbackHandler):
-    def __init__(self) -> None:
-        self.names: dict[Any, str] = {}
-        self.parents: list[tuple[str, str | None]] = []
-        self.outputs: list[Any] = []
-
-    def on_chain_start(self, *args: Any, **kwargs: Any) -> None:
-        self.names[kwargs["run_id"]] = kwargs["name"]
-
-    def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
-        self.outputs.append(outputs)
-
-    def on_chat_model_start(self, *args: Any, **kwargs: Any) -> None:
-        self.parents.append(("model", self.names.get(kwargs["parent_run_id"])))
-
-
 async def test_tracers_see_each_round(memory: RecallM) -> None:
     first, second = Seen(), Seen()
     chat = fact_chat(memory, ScriptedModel(reply=reply_to))
     chat.invoke(QUESTION, {"callbacks": [first]})
     await chat.ainvoke(QUESTION, {"callbacks": [second]})
     for seen in (first, second):
-        assert seen.parents == [("model", "chat_with_facts")] * 2
-        assert seen.outputs[-1]["answer"] == "Ada does."
+        assert seen.runs == [("chat_with_facts", None), *[("model", "chat_with_facts")] * 2]
+        assert seen.outputs["chat_with_facts"]["answer"] == "Ada does."
 
 
 def user_of(config: RunnableConfig) -> str:
@@ -171,7 +145,10 @@ def user_of(config: RunnableConfig) -> str:
 async def test_many_users(memory: RecallM) -> None:
     for user in ("ann", "bob"):
         FactMemory(memory.in_namespace(user)).write(user.title(), "works for", "BMW")
-    chat = fact_chat(memory, ScriptedModel(reply=reply_to), namespace=user_of)
+    model = ScriptedModel(reply=reply_to)
+    alone: Any = RunnableLambda(lambda text: text) | fact_chat(memory, model)
+    assert alone.invoke(QUESTION)["answer"] == "Ada does."
+    chat = fact_chat(memory, model, namespace=user_of)
     configs: list[RunnableConfig] = [
         {"configurable": {"user": user}} for _ in range(8) for user in ("ann", "bob")
     ]

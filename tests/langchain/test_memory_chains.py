@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,6 +14,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, Prom
 from langchain_recallm import RecallMMemory, RecallMRetriever
 from recallm import RecallM
 from tests.langchain.chat_models import RecordingModel
+from tests.written_messages import speakers_and_texts as written
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `(LLMChain|ConversationChain|ConversationalRetrievalChain|"
@@ -22,91 +22,67 @@ pytestmark = pytest.mark.filterwarnings(
     "langchain_core._api.deprecation.LangChainDeprecationWarning"
 )
 
-
-@pytest.fixture
-def core() -> Iterator[RecallM]:
-    with RecallM() as core:
-        yield core
+TALKS = [(user, number) for user in ("ann", "bob") for number in range(2)]
+TURNS = 10  # in each
 
 
-def written(core: RecallM) -> list[tuple[str | None, str]]:
-    return [(passage.speaker, passage.text) for passage in core.passages()]
+@pytest.mark.parametrize("on_threads", [True, False])
+async def test_two_users_at_once(memory: RecallM, on_threads: bool) -> None:
+    """Nothing crosses, nothing is lost, each conversation is in order, answers after questions."""
 
+    def said(user: str, turn: int) -> tuple[str, str]:
+        return f"{user} keeps box number {turn} in the cellar.", f"{user}, noted {turn}."
 
-# -- two users at once -------------------------------------------------------------------------
+    def of(user: str, number: int) -> RecallMMemory:
+        return RecallMMemory(memory=memory, namespace=user, session=f"{user} {number}")
 
+    def other(user: str) -> str:
+        return "bob" if user == "ann" else "ann"
 
-TURNS = 20
-"""Of each user."""
-
-
-def told(user: str, turn: int) -> str:
-    return f"{user} keeps box number {turn} in the cellar."
-
-
-def check_users(core: RecallM, conversations: int) -> None:
-    """Nothing crossed, nothing was lost, each conversation is in order, answers after questions."""
-    for user in ("ann", "bob"):
-        theirs = core.in_namespace(user)
-        for conversation in range(conversations):
-            passages = theirs.passages(session=f"{user} {conversation}")
-            expected = [
-                text
-                for turn in range(TURNS // conversations)
-                for text in (told(user, turn), f"{user}, noted {turn}.")
-            ]
-            assert [passage.text for passage in passages] == expected
-        assert theirs.stats().passages == 2 * TURNS
-        other = "bob" if user == "ann" else "ann"
-        text = RecallMMemory(memory=core, namespace=user).load_memory_variables(
-            {"input": f"Where does {other} keep box number 3?"}
-        )["history"]
-        assert other not in text
-
-
-def test_two_users_on_threads(core: RecallM) -> None:
-    def talk(user: str, conversation: int) -> None:
-        memory = RecallMMemory(memory=core, namespace=user, session=f"{user} {conversation}")
-        for turn in range(TURNS // 2):
-            asked = {"input": told(user, turn)}
+    def talk(user: str, number: int) -> None:
+        for turn in range(TURNS):
+            asked, answer = said(user, turn)
             if turn % 5 == 0:
-                known = memory.load_memory_variables(asked)["history"]
-                assert ("bob" if user == "ann" else "ann") not in known
-            memory.save_context(asked, {"output": f"{user}, noted {turn}."})
+                known = of(user, number).load_memory_variables({"input": asked})
+                assert other(user) not in known["history"]
+            of(user, number).save_context({"input": asked}, {"output": answer})
 
-    with ThreadPoolExecutor(4) as pool:
-        running = [pool.submit(talk, user, it) for it in range(2) for user in ("ann", "bob")]
-        for one in running:
-            one.result()
-    check_users(core, 2)
-
-
-async def test_two_users_on_one_event_loop(core: RecallM) -> None:
-    async def talk(user: str, conversation: int) -> None:
-        memory = RecallMMemory(memory=core, namespace=user, session=f"{user} {conversation}")
-        for turn in range(TURNS // 2):
-            asked = {"input": told(user, turn)}
+    async def atalk(user: str, number: int) -> None:
+        for turn in range(TURNS):
+            asked, answer = said(user, turn)
             if turn % 5 == 0:
-                known = (await memory.aload_memory_variables(asked))["history"]
-                assert ("bob" if user == "ann" else "ann") not in known
-            await memory.asave_context(asked, {"output": f"{user}, noted {turn}."})
+                known = await of(user, number).aload_memory_variables({"input": asked})
+                assert other(user) not in known["history"]
+            await of(user, number).asave_context({"input": asked}, {"output": answer})
 
-    await asyncio.gather(*(talk(user, it) for it in range(2) for user in ("ann", "bob")))
-    check_users(core, 2)
+    if on_threads:
+        with ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(talk, *it) for it in TALKS]:
+                done.result()
+    else:
+        await asyncio.gather(*(atalk(*it) for it in TALKS))
+    for user, number in TALKS:
+        theirs = memory.in_namespace(user)
+        expected = [text for turn in range(TURNS) for text in said(user, turn)]
+        assert [text for _, text in written(theirs, f"{user} {number}")] == expected
+        assert theirs.stats().passages == 4 * TURNS
+        asked = f"Where does {other(user)} keep box number 3?"
+        text = of(user, number).load_memory_variables({"input": asked})["history"]
+        assert other(user) not in text
 
 
 # -- in chains ---------------------------------------------------------------------------------
 
 
-def test_braces_that_are_remembered_are_no_variables(core: RecallM) -> None:
+def test_braces_that_are_remembered_are_no_variables(memory: RecallM) -> None:
     model = RecordingModel()
-    chain = ConversationChain(llm=model, memory=RecallMMemory(memory=core))
+    chain = ConversationChain(llm=model, memory=RecallMMemory(memory=memory))
     chain.invoke("The password is {input} {history} {0} {{x}} %s.")
     chain.invoke("What is the password?")
     assert "The password is {input} {history} {0} {{x}} %s." in model.prompt()
 
 
-def test_llm_chain_with_messages(core: RecallM) -> None:
+def test_llm_chain_with_messages(memory: RecallM) -> None:
     model = RecordingModel()
     prompt = ChatPromptTemplate(
         [
@@ -115,26 +91,24 @@ def test_llm_chain_with_messages(core: RecallM) -> None:
             ("human", "{question} ({language})"),
         ]
     )
-    memory = RecallMMemory(memory=core, input_key="question", return_messages=True)
-    chain = LLMChain(llm=model, prompt=prompt, memory=memory)
+    chain_memory = RecallMMemory(memory=memory, input_key="question", return_messages=True)
+    chain = LLMChain(llm=model, prompt=prompt, memory=chain_memory)
     chain.invoke({"question": "My cat is called Mila.", "language": "English"})
     chain.invoke({"question": "What is my cat called?", "language": "English"})
     assert [message.type for message in model.given[0]] == ["system", "human"]
     assert [message.type for message in model.given[1]] == ["system", "human", "human"]
     assert "My cat is called Mila." in str(model.given[1][1].content)
-    assert {text for _, text in written(core)} == {
-        "My cat is called Mila.",
-        "What is my cat called?",
-        "Understood.",
-    }
+    assert [text for _, text in written(memory)][::2] == [
+        "My cat is called Mila.", "What is my cat called?",
+    ]  # fmt: skip
 
 
-def test_beside_another_memory(core: RecallM) -> None:
+def test_beside_another_memory(memory: RecallM) -> None:
     """Recall beside the latest turns word for word: what long conversations need."""
     both = CombinedMemory(
         memories=[
             ConversationBufferMemory(memory_key="recent", input_key="input"),
-            RecallMMemory(memory=core, memory_key="known", input_key="input"),
+            RecallMMemory(memory=memory, memory_key="known", input_key="input"),
         ]
     )
     prompt = PromptTemplate.from_template("{known}\n{recent}\n{input}")
@@ -145,27 +119,26 @@ def test_beside_another_memory(core: RecallM) -> None:
     assert result["recent"].startswith("Human: My cat is called Mila.")
 
 
-def test_conversational_retrieval_chain(core: RecallM) -> None:
+def test_conversational_retrieval_chain(memory: RecallM) -> None:
     """It wants its history as messages, and has two outputs."""
-    core.update("My cat is called Mila.", session="an old one")
-    memory = RecallMMemory(
-        memory=core, memory_key="chat_history", return_messages=True, output_key="answer"
-    )
+    memory.update("My cat is called Mila.", session="an old one")
     chain = ConversationalRetrievalChain.from_llm(
         RecordingModel(),
-        retriever=RecallMRetriever(memory=core),
-        memory=memory,
+        retriever=RecallMRetriever(memory=memory),
+        memory=RecallMMemory(
+            memory=memory, memory_key="chat_history", return_messages=True, output_key="answer"
+        ),
         return_source_documents=True,
     )
     result = chain.invoke({"question": "What is my cat called?"})
     assert [message.type for message in result["chat_history"]] == ["human"]
-    assert written(core)[1:] == [("Human", "What is my cat called?"), ("AI", "Understood.")]
+    assert written(memory)[1:] == [("Human", "What is my cat called?"), ("AI", "Understood.")]
 
 
-def test_a_failing_chain_writes_nothing(core: RecallM) -> None:
+def test_a_failing_chain_writes_nothing(memory: RecallM) -> None:
     """The classic chains save after the answer: there is none, so there is no turn."""
-    memory = RecallMMemory(memory=core)
-    chain = ConversationChain(llm=FakeListChatModel(responses=[]), memory=memory)
+    model = FakeListChatModel(responses=[])
+    chain = ConversationChain(llm=model, memory=RecallMMemory(memory=memory))
     with pytest.raises(IndexError):
         chain.invoke("My cat is called Mila.")
-    assert written(core) == []
+    assert written(memory) == []
