@@ -9,19 +9,18 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_mcp_adapters.client import MultiServerMCPClient
-from langchain_mcp_adapters.sessions import Connection
 from langchain_mcp_adapters.tools import load_mcp_tools
 
 from recallm import RecallM
 from recallm.adapting import CLOSING, OPENING
 from tests.langchain.chat_models import ScriptedModel, call
-from tests.mcp_server.servers import COMMAND, Transport, environment, http_server
+from tests.mcp_server.servers import http_server
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 
-async def answered(connection: Connection) -> list[ToolMessage]:
-    """What an agent's model is sent of its calls."""
+@pytest.mark.nightly  # test_transports.py: the same tools without an agent
+async def test_an_agent_remembers_and_recalls(tmp_path: Path) -> None:
     model = ScriptedModel(
         lines=[
             call("remember", "1", text="Ann moved to Porto.", speaker="user"),
@@ -30,38 +29,21 @@ async def answered(connection: Connection) -> list[ToolMessage]:
             "In Porto.",
         ]
     )
-    client = MultiServerMCPClient({"memory": connection})
-    async with client.session("memory") as session:
-        agent: Any = create_agent(model, await load_mcp_tools(session))
-        result = await agent.ainvoke({"messages": [HumanMessage("Where does Ann live?")]})
+    options = ["--db", "agent.db", "--namespace", "ann"]
+    with http_server(tmp_path, *options, RECALLM_MCP_TOKEN=TOKEN) as url:
+        connection: Any = {
+            "transport": "streamable_http",
+            "url": url,
+            "headers": {"Authorization": f"Bearer {TOKEN}"},
+        }
+        client = MultiServerMCPClient({"memory": connection})
+        async with client.session("memory") as session:
+            agent: Any = create_agent(model, await load_mcp_tools(session))
+            result = await agent.ainvoke({"messages": [HumanMessage("Where does Ann live?")]})
     assert result["messages"][-1].text == "In Porto."
     assert {"remember", "recall", "read_facts"} <= {tool.name for tool in model.tools}
-    return [message for message in model.sent[-1] if isinstance(message, ToolMessage)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("transport", [pytest.param("stdio", marks=pytest.mark.nightly), "http"])
-async def test_an_agent_remembers_and_recalls(transport: Transport, tmp_path: Path) -> None:
-    arguments = ["--db", "agent.db", "--namespace", "ann"]
-    if transport == "stdio":
-        saved, recalled, refused = await answered(
-            {
-                "transport": "stdio",
-                "command": COMMAND[0],
-                "args": [*COMMAND[1:], *arguments],
-                "cwd": tmp_path,
-                "env": environment(),
-            }
-        )
-    else:
-        with http_server(tmp_path, *arguments, RECALLM_MCP_TOKEN=TOKEN) as url:
-            saved, recalled, refused = await answered(
-                {
-                    "transport": "streamable_http",
-                    "url": url,
-                    "headers": {"Authorization": f"Bearer {TOKEN}"},
-                }
-            )
+    told = [message for message in model.sent[-1] if isinstance(message, ToolMessage)]
+    saved, recalled, refused = told
     assert "Saved as" in saved.text
     lines = recalled.text.splitlines()
     assert (lines[0], lines[-1]) == (OPENING, CLOSING)

@@ -138,17 +138,11 @@ def test_standard_output_is_the_protocol_alone(tmp_path: Path) -> None:
         "from recallm.cli import main\n"
         "main()\n"
     )
-    requests: list[Any] = [
-        INITIALIZE,
-        INITIALIZED,
-        *MALFORMED,
-        remember("Ann sings."),
-    ]
     with process(tmp_path, "--db", "a.db", script=script) as server:
         assert server.stdin
         assert server.stdout
         assert server.stderr
-        send(server, *requests)
+        send(server, INITIALIZE, INITIALIZED, *MALFORMED, remember("Ann sings."))
         messages: list[dict[str, Any]] = []
         while not any(message.get("id") == 2 for message in messages):
             messages.append(json.loads(server.stdout.readline()))
@@ -165,30 +159,23 @@ def test_standard_output_is_the_protocol_alone(tmp_path: Path) -> None:
 
 
 @posix
-def test_an_interrupt_ends_the_server_though_standard_input_is_open(tmp_path: Path) -> None:
+def test_a_signal_ends_the_server_though_standard_input_is_open(tmp_path: Path) -> None:
+    """A background job too: a shell starts it with interrupts ignored; so does ``nohup … &``."""
     with process(tmp_path, "--db", "a.db") as server:
-        assert exchange(server, INITIALIZE)["result"]["serverInfo"]["name"] == "recallm"
-        server.send_signal(signal.SIGINT)
-        assert server.wait(60) == 130
-        assert server.stdin
-        assert server.stderr
-        assert server.stderr.read() == ""
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            job = process(tmp_path, "--db", "b.db")
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        with job:
+            for each, number in ((server, signal.SIGINT), (job, signal.SIGTERM)):
+                assert exchange(each, INITIALIZE)["result"]["serverInfo"]["name"] == "recallm"
+                each.send_signal(number)
+                assert each.wait(60) == 130
+                assert each.stderr
+                assert each.stderr.read() == ""
     with RecallM(tmp_path / "a.db") as memory:
         assert memory.stats().t_index == 0
-
-
-@posix
-def test_a_signal_ends_a_background_job(tmp_path: Path) -> None:
-    """A shell starts background jobs with interrupts ignored; so does ``nohup … &``."""
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        server = process(tmp_path, "--db", "a.db")
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    with server:
-        exchange(server, INITIALIZE)
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(60) == 130
 
 
 @posix
@@ -220,12 +207,24 @@ def test_a_write_is_whole_though_the_client_leaves(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with a token."""
+    """A server with a token. Its log holds neither the token nor what clients sent."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "token").touch(mode=0o600)
     (folder / "token").write_text(f"{TOKEN}\n")
-    with http_server(folder, "--db", "a.db", "--token-file", "token") as url:
+    options = ["--http", "--port", "0", "--token-file", "token"]
+    with process(folder, "--db", "a.db", *options) as server:
+        assert server.stderr
+        url = server.stderr.readline().split()[-1]
         yield url
+        headers = {**ACCEPTED, "Authorization": f"Bearer {TOKEN}"}
+        for malformed in MALFORMED:
+            httpx.post(url, json=malformed, headers=headers, timeout=60)
+        server.terminate()
+        _, log = server.communicate(timeout=60)
+    assert log.count("a client's message failed") >= 2  # the last two are logged
+    assert TOKEN not in log
+    assert "PIN" not in log
+    assert "evil" not in log
 
 
 @pytest.fixture(scope="module")
@@ -239,9 +238,14 @@ def posted(url: str, **headers: str) -> httpx.Response:
     return httpx.post(url, json=INITIALIZE, headers={**ACCEPTED, **headers}, timeout=60)
 
 
-async def test_the_token_opens_the_server(guarded: str) -> None:
+async def test_the_token_opens_the_server_though_hosts_are_checked(guarded: str) -> None:
     async with http_session(guarded, TOKEN) as session:
         assert not (await session.call_tool("remember", {"text": "Ann sings."})).isError
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    assert posted(guarded, **bearer).status_code == 200
+    assert posted(guarded, Authorization=f"bearer {TOKEN}").status_code == 200
+    assert posted(guarded, **bearer, Host="evil.example").status_code == 421
+    assert posted(guarded, **bearer, **{"Content-Type": "text/plain"}).status_code == 400
 
 
 def test_nothing_else_opens_it(guarded: str, subtests: pytest.Subtests) -> None:
@@ -276,45 +280,6 @@ def test_a_web_page_of_another_host_reaches_no_server(
     ):
         with subtests.test(headers=headers):
             assert posted(open_server, **headers).status_code == status
-
-
-def test_a_token_is_asked_for_on_this_machine_too_and_hosts_are_checked(guarded: str) -> None:
-    bearer = {"Authorization": f"Bearer {TOKEN}"}
-    assert posted(guarded, **bearer).status_code == 200
-    assert posted(guarded, Authorization=f"bearer {TOKEN}").status_code == 200
-    assert posted(guarded, **bearer, Host="evil.example").status_code == 421
-
-
-def test_the_token_stands_in_no_log(tmp_path: Path) -> None:
-    with process(
-        tmp_path, "--db", "a.db", "--http", "--port", "0", RECALLM_MCP_TOKEN=TOKEN
-    ) as server:
-        assert server.stderr
-        url = server.stderr.readline().split()[-1]
-        bearer = f"Bearer {TOKEN}"
-        statuses = [
-            posted(url, **headers).status_code
-            for headers in (
-                {"Authorization": bearer},
-                {"Authorization": f"{bearer}x"},
-                {"Authorization": bearer, "Host": "evil.example"},
-                {"Authorization": bearer, "Content-Type": "text/plain"},
-            )
-        ]
-        for malformed in MALFORMED:
-            httpx.post(
-                url, json=malformed, headers={**ACCEPTED, "Authorization": bearer}, timeout=60
-            )
-        server.terminate()
-        _, log = server.communicate(timeout=60)
-    assert statuses == [200, 401, 421, 400]
-    assert log.count("a client's message failed") >= 2  # the last two are logged
-    assert TOKEN not in log
-    assert "PIN" not in log
-    assert "evil" not in log
-
-
-def test_requests_that_this_server_does_not_take(open_server: str) -> None:
     assert httpx.get(open_server).status_code == 405
     assert httpx.get(open_server.replace("/mcp", "/")).status_code == 404
     large = httpx.post(open_server, content=b"x" * (5 << 20), timeout=60)
@@ -336,7 +301,7 @@ def test_a_signal_ends_a_server_over_http(number: int, tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("transport", ["stdio", pytest.param("http", marks=pytest.mark.nightly)])
 def test_a_signal_ends_the_server_though_a_tool_is_at_work(
     transport: Transport, tmp_path: Path
 ) -> None:
@@ -391,12 +356,7 @@ def test_a_write_that_an_interruption_meets_is_whole(tmp_path: Path) -> None:
 
 def post_though_the_server_may_end(url: str, request: dict[str, Any]) -> None:
     try:
-        httpx.post(
-            url,
-            json=request,
-            headers=ACCEPTED,
-            timeout=120,
-        )
+        httpx.post(url, json=request, headers=ACCEPTED, timeout=120)
     except httpx.HTTPError:
         return  # the server ended first
 
