@@ -136,7 +136,9 @@ class AgentMemory:
         for turn in self.turns.pop_unfinished(hook.key, message_ids):
             refused |= turn.refused_in_turn_of(asking_ids)
             # A final reply that is not written yet was stopped by another middleware.
-            beside_calls = [it for it in turn.unwritten_replies(messages) if calls_tools([it])]
+            beside_calls = [
+                message for message in turn.unwritten_replies(messages) if calls_tools([message])
+            ]
             if hook.is_outermost:
                 self._write(beside_calls, hook.conversation)
         if refused:
@@ -210,7 +212,7 @@ class AgentMemory:
             replies = turn.unwritten_replies(messages)
         else:  # a resumed run without a call of the model: earlier replies are written already
             replies = latest_replies(messages)
-            places = [place for place, it in enumerate(replies) if role_of(it) == "ai"]
+            places = [place for place, message in enumerate(replies) if role_of(message) == "ai"]
             replies = replies[places[-1] + 1 :] if places else replies
         replies = hook.run.replies(replies, hook.to_interrupts)
         replies = with_structured_response(replies, state) if hook.is_outermost else []
@@ -309,7 +311,8 @@ class AgentMemory:
         def is_forgotten() -> bool:
             questions = conversation.core_messages(hook.asking)
             return bool(questions) and not any(
-                conversation.passage_id(it) or is_postponed(conversation, it) for it in questions
+                conversation.passage_id(message) or is_postponed(conversation, message)
+                for message in questions
             )
 
         if hook.was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):

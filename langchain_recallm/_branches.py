@@ -71,7 +71,9 @@ def _latest_held(
     unknown = 0
     for end in range(len(state.messages), 0, -_CHUNK):
         chunk = conversation.core_messages(state.messages[max(0, end - _CHUNK) : end])
-        for passage in reversed(conversation.passages_of_messages([it for it in chunk if it.id])):
+        for passage in reversed(
+            conversation.passages_of_messages([message for message in chunk if message.id])
+        ):
             if passage is None:
                 unknown += 1
             elif passage.withdrawn_t is None:
@@ -90,5 +92,5 @@ def _begins_anew(conversation: MessageConversation, state: ThreadState) -> bool:
         return False
     passages = conversation.memory.passages(session=conversation.session, limit=_MOST_OF_OTHERS)
     places = (passage.metadata.get("thread") for passage in reversed(passages))
-    place = next((it for it in places if isinstance(it, dict)), None)
+    place = next((found for found in places if isinstance(found, dict)), None)
     return place is not None and state.has_branch(place["checkpoint"])

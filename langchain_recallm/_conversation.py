@@ -120,10 +120,12 @@ class MessageConversation(Conversation):
         if self.thread is None:
             return written
         return [
-            replace(it, thread=self.thread.place(it.id, self._is_remembered, self.written_id))
-            if it.id
-            else it
-            for it in written
+            replace(
+                message, thread=self.thread.place(message.id, self._is_remembered, self.written_id)
+            )
+            if message.id
+            else message
+            for message in written
         ]
 
     def written_id(self, message: BaseMessage) -> str | None:
@@ -221,7 +223,11 @@ class MessageConversation(Conversation):
             context = self.recall(
                 question, limit=(limit or _DEFAULT_LIMIT) + len(held), known=sorted(found)
             )
-            recalled = {it.passage for it in context.statements if it.passage is not None}
+            recalled = {
+                statement.passage
+                for statement in context.statements
+                if statement.passage is not None
+            }
             new = {
                 passage.id
                 for passage in self.memory.get_many(recalled).values()
@@ -246,7 +252,9 @@ class MessageConversation(Conversation):
                 found |= looked_up[1]
             else:
                 messages.append(message)
-        redacted = {it.id: self.written_id(it) or it.id for it in messages if it.id}
+        redacted = {
+            message.id: self.written_id(message) or message.id for message in messages if message.id
+        }
         written = self.passage_ids(redacted.values())
         ids = {id: written[name] for id, name in redacted.items() if name in written}
         unknown = [message for message in messages if message.id not in ids]

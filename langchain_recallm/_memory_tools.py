@@ -119,9 +119,9 @@ class MemoryTools:
         limit = None if self.limit is None else self.limit + len(known)
         found = memory.passages(limit=limit, until=until, session=self.conversation.only_session())
         latest = [
-            it
-            for it in reversed(found)
-            if it.id not in known and it.text and it.path != POSTPONED_PATH
+            passage
+            for passage in reversed(found)
+            if passage.id not in known and passage.text and passage.path != POSTPONED_PATH
         ][: self.limit]
         while latest and self._takes_too_much(memory, _listed(latest)):
             latest.pop()
@@ -195,7 +195,7 @@ class MemoryTools:
         state = self.run.state if self.run is not None else None
         in_state = state.get("messages") if isinstance(state, dict) else None
         listed = in_state if isinstance(in_state, list) else []
-        return [it for it in listed if isinstance(it, BaseMessage)]
+        return [message for message in listed if isinstance(message, BaseMessage)]
 
     @cached_property
     def _turn_messages(self) -> list[BaseMessage]:
@@ -209,7 +209,9 @@ class MemoryTools:
 
 def _listed(passages: Sequence[Passage]) -> str:
     """Passages as data, a line each with its id."""
-    return as_data("\n".join(f"[{shown_name(it.id)}] {_said(it)}" for it in passages))
+    return as_data(
+        "\n".join(f"[{shown_name(passage.id)}] {_said(passage)}" for passage in passages)
+    )
 
 
 def _said(passage: Passage) -> str:

@@ -43,7 +43,7 @@ def source_of(path: Sequence[str], key: str) -> str:
 
 def unread_last(items: Sequence[Passage]) -> tuple[Passage, ...]:
     """Items, the latest first, but within each block the unread ones last."""
-    places = sorted(range(len(items)), key=lambda it: (it // BLOCK, is_unread(items[it])))
+    places = sorted(range(len(items)), key=lambda place: (place // BLOCK, is_unread(items[place])))
     return tuple(items[place] for place in places)
 
 
@@ -99,7 +99,9 @@ def redacted_names(op: Op, filter: MessageFilter) -> Op:
     elif isinstance(op, ListNamespacesOp):
         conditions = op.match_conditions or ()
         op = op._replace(
-            match_conditions=tuple(it._replace(path=redacted(it.path)) for it in conditions)
+            match_conditions=tuple(
+                condition._replace(path=redacted(condition.path)) for condition in conditions
+            )
         )
     elif isinstance(op, GetOp | PutOp):
         key = filter.redacted_name(op.key, "key")

@@ -60,10 +60,12 @@ class NamespaceTemplate:
                 f"needs {field!r}, which this run does not have: give it in the run's context, or "
                 f"in config={{'configurable': {{{field!r}: …}}}}",
             )
-        if any(isinstance(it, bool) or not isinstance(it, str | int | UUID) for it in values):
-            kinds = " and ".join(sorted({type(it).__name__ for it in values}))
+        if any(
+            isinstance(value, bool) or not isinstance(value, str | int | UUID) for value in values
+        ):
+            kinds = " and ".join(sorted({type(value).__name__ for value in values}))
             raise _unusable(self.text, f"needs a str or an int as {field!r}, not {kinds}")
-        texts = {str(it) for it in values}
+        texts = {str(value) for value in values}
         if len(texts) > 1:
             raise _unusable(
                 self.text,

@@ -36,8 +36,9 @@ class ThreadState:
         """The place of a message in the thread, as metadata; ``after``: the id of the message
         before it that is remembered. ``id_of`` gives the ids as they are written."""
         earlier = reversed(self.messages)
-        any(id_of(it) == message_id for it in earlier)  # goes on before the message itself
-        found = (id_of(it) for it in earlier if is_remembered(it))
+        # What is left of ``earlier`` then begins before the message itself.
+        any(id_of(message) == message_id for message in earlier)
+        found = (id_of(message) for message in earlier if is_remembered(message))
         return {"message": message_id, "after": next(found, None), "checkpoint": self.checkpoint}
 
     def has_branch(self, checkpoint: str) -> bool:

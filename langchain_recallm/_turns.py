@@ -36,7 +36,11 @@ class TurnKey:
         """The key of the turn that the messages ``asking`` began; where there is none, that of the
         thread's latest turn. Messages are identified by their ids, since other middleware may
         change their texts."""
-        parts = [part for it in asking for part in (it.id or "", "" if it.id else text_of(it))]
+        parts = [
+            part
+            for message in asking
+            for part in (message.id or "", "" if message.id else text_of(message))
+        ]
         return cls(namespace=namespace, thread=thread, asking=digest(*parts) if asking else None)
 
 

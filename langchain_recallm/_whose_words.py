@@ -87,7 +87,7 @@ class OutermostRun:
     def _asked(self) -> tuple[list[BaseMessage], bool]:
         places_of = {id(message): place for place, message in enumerate(self.sent)}
         asking, answered = latest_question(self.sent)
-        return [self._with_id(it, places_of[id(it)]) for it in asking], answered
+        return [self._with_id(message, places_of[id(message)]) for message in asking], answered
 
     def _with_id(self, message: BaseMessage, place: int) -> BaseMessage:
         """The message with the id that the run's state has given it, or one of its own."""
@@ -110,7 +110,7 @@ class OutermostRun:
         asking, answered = self._asked
         if not asking:
             return latest_question(messages)
-        found = _with_ids(messages, [it.id for it in asking])
+        found = _with_ids(messages, [message.id for message in asking])
         if not found:  # summarised away, or replaced by messages with other ids
             latest, _ = latest_question(messages)
             found = self.new(latest)
@@ -122,17 +122,17 @@ class OutermostRun:
         asking, _ = self._asked
         if not asking:  # a text that is no message
             own = [
-                it.model_copy(update={"id": digest(str(self.id), text_of(it))})
-                for it in latest_question(messages)[0]
-                if text_of(it).strip() in self._texts
+                message.model_copy(update={"id": digest(str(self.id), text_of(message))})
+                for message in latest_question(messages)[0]
+                if text_of(message).strip() in self._texts
             ]
             return own, bool(own)
         found: list[BaseMessage] = []
         is_heard = False
         for message in asking:
             here = next(
-                (it for it in reversed(messages) if it.id == message.id),
-                next((it for it in messages if _is_same(it, message)), None),
+                (other for other in reversed(messages) if other.id == message.id),
+                next((other for other in messages if _is_same(other, message)), None),
             )
             is_heard = is_heard or here is not None
             now = here or next(iter(_with_ids(self.latest, [message.id])), message)
@@ -167,7 +167,10 @@ class OutermostRun:
         where the message calls tools, which nobody else does."""
         if message.id in self._spoken or message.id in _models_ids:
             return True
-        if any(message.id == it.id if it.id else _is_same(message, it) for it in self._rewritten):
+        if any(
+            message.id == other.id if other.id else _is_same(message, other)
+            for other in self._rewritten
+        ):
             return True
         calls = isinstance(message, AIMessage) and bool(message.tool_calls)
         return calls and self.stood_at_start(message)
@@ -177,14 +180,16 @@ class OutermostRun:
     ) -> list[BaseMessage]:
         """What is to be written of the replies in the state of the outermost run's agent: those of
         models and tools, and what a person answered ``to_interrupts``."""
-        own = [it for it in messages if role_of(it) != "ai" or self.is_a_models(it)]
-        earlier = [it for it in own if self.stood_at_start(it)]
+        own = [
+            message for message in messages if role_of(message) != "ai" or self.is_a_models(message)
+        ]
+        earlier = [message for message in own if self.stood_at_start(message)]
         return [*earlier, *to_interrupts, *own[len(earlier) :]]
 
     def answers_in(self, result: object) -> list[BaseMessage]:
         """The messages of models and tools that the run's ``result`` adds to its state."""
         answers: list[BaseMessage] = []
-        said = {text_of(it) for it in self._spoken.values()}
+        said = {text_of(message) for message in self._spoken.values()}
         for message in _messages_in(result):
             role = role_of(message)
             if not self.stood_at_start(message) and (
@@ -193,7 +198,9 @@ class OutermostRun:
             ):
                 answers.append(message)
         texts = frozenset(_texts_in(result))
-        return answers or [it for it in self._spoken.values() if text_of(it).strip() in texts]
+        return answers or [
+            message for message in self._spoken.values() if text_of(message).strip() in texts
+        ]
 
     # -- what callbacks report -----------------------------------------------------------------
 
@@ -261,8 +268,8 @@ def _fields_of(value: object) -> Mapping[str, object]:
         return value
     if isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
         return vars(value)
-    if isinstance(value, list | tuple) and any(isinstance(it, Command) for it in value):
-        found = [message for it in value for message in _messages_in(it)]
+    if isinstance(value, list | tuple) and any(isinstance(each, Command) for each in value):
+        found = [message for each in value for message in _messages_in(each)]
         return {"messages": found}
     return {"messages" if isinstance(value, list) else "": value}
 
@@ -278,7 +285,7 @@ def _messages_in(value: object) -> list[BaseMessage]:
             except (ValueError, NotImplementedError, TypeError, KeyError, AttributeError):
                 continue
         else:
-            found += [it for it in items if isinstance(it, BaseMessage)]
+            found += [item for item in items if isinstance(item, BaseMessage)]
     return found
 
 
@@ -289,19 +296,19 @@ def _texts_in(value: object) -> list[str]:
     for _ in range(_MOST_VALUES):
         if not waiting:
             break
-        it = waiting.pop()
-        if isinstance(it, str):
-            found.append(it.strip())
-        elif isinstance(it, BaseMessage):
-            found.append(text_of(it).strip())
-        elif isinstance(it, Command):
-            waiting.append(it.update)
-        elif isinstance(it, list | tuple):
-            waiting += it
-        elif isinstance(it, Mapping):
-            waiting += it.values()
-        elif isinstance(it, BaseModel) or (is_dataclass(it) and not isinstance(it, type)):
-            waiting += vars(it).values()
+        item = waiting.pop()
+        if isinstance(item, str):
+            found.append(item.strip())
+        elif isinstance(item, BaseMessage):
+            found.append(text_of(item).strip())
+        elif isinstance(item, Command):
+            waiting.append(item.update)
+        elif isinstance(item, list | tuple):
+            waiting += item
+        elif isinstance(item, Mapping):
+            waiting += item.values()
+        elif isinstance(item, BaseModel) or (is_dataclass(item) and not isinstance(item, type)):
+            waiting += vars(item).values()
     return found
 
 
@@ -313,9 +320,9 @@ def _resume_texts(value: object) -> list[str]:
     if isinstance(value, Mapping):
         if isinstance(value.get("args"), Mapping):
             return []
-        value = [it for key, it in value.items() if key not in _NO_WORDS]
+        value = [answer for key, answer in value.items() if key not in _NO_WORDS]
     if isinstance(value, list | tuple):
-        return [text for it in value for text in _resume_texts(it)]
+        return [text for each in value for text in _resume_texts(each)]
     return []
 
 

@@ -153,13 +153,12 @@ def hybrid_chain(
     """Hybrid-RecallM as a runnable: ``memory`` and a vector retriever answer in parallel with
     ``chat_model``, and a discriminator chooses the better answer.
 
-    It takes a question, or a dict with one under ``question`` (its other values are returned with
-    the result). It returns a dict: ``question``; ``answer``, the chosen text; ``choice``, with the
-    ``name`` of the chosen branch ("recallm" or "vectors"), the ``probability`` that its answer is
-    the better one, and a ``reason``; ``answers``, by branch, each a text with the ``context`` that
-    its model was given; ``errors``, by branch, of a branch that failed; ``context`` and
-    ``statements`` of the chosen answer. The discriminator needs both answers, so that ``stream``
-    yields the result in one piece. Tracers see the run ``hybrid_answer`` with both model calls.
+    It takes what ``answer_chain`` takes. It returns a dict: ``question``; ``answer``, the chosen
+    text; ``choice``, with the ``name`` of the chosen branch ("recallm" or "vectors"), the
+    ``probability`` that its answer is the better one, and a ``reason``; ``answers``, by branch,
+    each a text with the ``context`` that its model was given; ``errors``, by branch, of a branch
+    that failed; ``context`` and ``statements`` of the chosen answer. ``stream`` yields the result
+    in one piece, for the discriminator needs both answers.
 
     ``vectors``: None (the same memory, ranked by embeddings, which it must have), another
     ``RecallM``, a LangChain retriever, or any callable question → context text. A retriever or a
@@ -182,7 +181,6 @@ def hybrid_chain(
     Raises:
         InvalidInputError: an argument cannot be used, or the memory has no embeddings and
             ``vectors`` is None; in a run, the question cannot be used.
-        ClosedError: in a run, where the memory is closed.
         HybridError: in a run, where both branches failed.
 
     """
@@ -215,7 +213,7 @@ def hybrid_chain(
         for branch_answer in chosen.answers.values():
             if branch_answer.context.statements:  # a retriever as a branch reports its own run
                 found = ("", branch_answer.context)
-                traced(partial(lambda it: it, found), inputs["question"], conversation)
+                traced(partial(lambda value: value, found), inputs["question"], conversation)
         return {
             **inputs,
             "answer": str(chosen),

@@ -26,8 +26,7 @@ from recallm.adapting import (
 
 
 class RecallMChatMessageHistory(BaseChatMessageHistory):
-    """The messages of one session, the oldest first: the latest ``limit`` of them, or
-    all.
+    """The messages of one session, the oldest first: the latest ``limit`` of them, or all.
 
     For chains that use a ``RunnableWithMessageHistory`` already: ``RecallMRetriever`` and the other
     classes recall in any conversation what such chains write. Of a message its text, its id, its
@@ -50,6 +49,8 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
     Raises:
         InvalidInputError: ``session`` is no name or a template, or ``limit`` is less than 1.
+        StoreError: in a call, where the store failed; nothing was written or forgotten.
+        Exception: what ``redact`` or ``accept`` raised; nothing was written.
 
     """
 
@@ -73,50 +74,35 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
-        """The session's messages, the oldest first.
-
-        Raises:
-            StoreError: the memory's store failed.
-
-        """
+        """The session's messages, the oldest first."""
         BackgroundWriter.wait_for(self.memory)
         messages = [
-            _message(it)
-            for it in self.memory.passages(session=self.session)
+            _message(passage)
+            for passage in self.memory.passages(session=self.session)
             # Not a document whose source has the session's name, nor what a tool wrote.
-            if it.session == self.session and it.metadata.get("role") in ("human", "ai")
+            if passage.session == self.session and passage.metadata.get("role") in ("human", "ai")
         ]
         return messages if self.limit is None else messages[-self.limit :]
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Remember messages, all or none. A message that is already written under its id changes
-        nothing; one without text is left out.
-
-        Raises:
-            StoreError: the memory's store failed; nothing was written.
-            Exception: what ``redact`` or ``accept`` raised; nothing was written.
-
-        """
+        nothing; one without text is left out."""
         conversation = MessageConversation(
             memory=self.memory, session=self.session, filter=self._filter
         )
         conversation.remember(conversation.messages_to_write(messages))
 
     def clear(self) -> None:
-        """Forget the session, for good, and everything in it.
-
-        Raises:
-            StoreError: the memory's store failed; nothing was forgotten.
-
-        """
+        """Forget the session, for good, and everything in it."""
         BackgroundWriter.wait_for(self.memory)  # or what waits would be written afterwards
         passages = self.memory.passages(session=self.session)
-        if all(it.session == self.session for it in passages):
+        if all(passage.session == self.session for passage in passages):
             self.memory.forget(session=self.session)
             return
-        for it in passages:  # among them a document whose source has the session's name: it stays
-            if it.session == self.session:
-                self.memory.forget(id=it.id)
+        # Among them is a document whose source has the session's name: it stays.
+        for passage in passages:
+            if passage.session == self.session:
+                self.memory.forget(id=passage.id)
 
 
 def _message(passage: Passage) -> BaseMessage:

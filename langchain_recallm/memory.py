@@ -83,6 +83,11 @@ class RecallMMemory(WritesInBackground, BaseMemory):
 
     Raises:
         ValidationError: a field cannot be used (pydantic's; a ``ValueError``).
+        InvalidInputError: in a call, where an input or output is missing, is one of several, or is
+            no text or message. As after all that follows, nothing was written or forgotten.
+        ClosedError: in a call, where the memory is closed.
+        StoreError: in a call, where the store failed.
+        Exception: what ``redact`` or ``accept`` raised.
 
     """
 
@@ -119,14 +124,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
         return [self.memory_key]
 
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """What is recalled for the input, under ``memory_key``: a text, or messages.
-
-        Raises:
-            InvalidInputError: the input is missing, is one of several, or is no text or message.
-            ClosedError: the memory is closed.
-            StoreError: the store failed.
-
-        """
+        """What is recalled for the input, under ``memory_key``: a text, or messages."""
         messages = self._input_messages(inputs)
         asking = _asking(messages)
         conversation = self._conversation()
@@ -146,16 +144,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
         return {self.memory_key: text}
 
     def save_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
-        """Remember the input and the output of a chain, in order: both or neither.
-
-        Raises:
-            InvalidInputError: an input or output is missing, is one of several, or is no text or
-                message.
-            ClosedError: the memory is closed.
-            StoreError: the store failed; nothing was written.
-            Exception: what ``redact`` or ``accept`` raised; nothing was written.
-
-        """
+        """Remember the input and the output of a chain, in order: both or neither."""
         messages = [*_asking(self._input_messages(inputs)), *self._output_messages(outputs)]
         conversation = self._conversation()
         if self.write == "durable":
@@ -173,13 +162,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
 
     def clear(self) -> None:
         """Forget, for good, everything in the namespace, whoever wrote it; with
-        ``scope="session"`` only the session.
-
-        Raises:
-            ClosedError: the memory is closed.
-            StoreError: the store failed; nothing was forgotten.
-
-        """
+        ``scope="session"`` only the session."""
         conversation = self._conversation()
         BackgroundWriter.wait_for(conversation.memory)  # or what waits would be written afterwards
         if self.scope == "session":

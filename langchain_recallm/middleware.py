@@ -89,27 +89,18 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
 
     Every message that a person sent in the outermost run is stored once as that person's, every
     answer that the outermost run gave as the assistant's, and nothing else is anybody's words.
-    Put it after middleware that sets the system prompt or trims the request. Of a thread it follows
-    forks, removed last messages and an edited last question; an earlier message that is edited in
-    place, with its later answers left as they are, keeps its first text in the memory.
+    Put it after middleware that sets the system prompt or trims the request.
 
     >>> from langchain.agents import create_agent
     >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
     >>> from langchain_recallm import RecallMMiddleware
     >>> from recallm import RecallM
     >>> memory = RecallM()
-    >>> agent = create_agent(
-    ...     FakeListChatModel(responses=["Noted.", "You are vegetarian."]),
-    ...     middleware=[RecallMMiddleware(memory=memory)],
-    ... )
-    >>> def say(text, thread):
-    ...     config = {"configurable": {"thread_id": thread}}
-    ...     answer = agent.invoke({"messages": [("human", text)]}, config)
-    ...     return answer["messages"][-1].content
-    >>> say("I am vegetarian.", thread="monday"), say("What can I eat?", thread="tuesday")
-    ('Noted.', 'You are vegetarian.')
-    >>> [statement.session for statement in memory.recall("Who is vegetarian?").statements]
-    ['monday', 'tuesday', 'tuesday']
+    >>> model = FakeListChatModel(responses=["Noted."])
+    >>> agent = create_agent(model, middleware=[RecallMMiddleware(memory=memory)])
+    >>> _ = agent.invoke({"messages": [("human", "I am vegetarian.")]})
+    >>> [(passage.speaker, passage.text) for passage in memory.passages()]
+    [('Human', 'I am vegetarian.'), ('AI', 'Noted.')]
 
     Raises:
         InvalidInputError: an argument cannot be used.

@@ -227,7 +227,11 @@ def _recalled_until_all_pass(
     def has_failures(context: RecalledContext) -> bool:
         known = len(failed)
         # A fact without a passage is left out by its own id.
-        failed.update(it.passage or it.id for it in context.statements if not passes(it))
+        failed.update(
+            statement.passage or statement.id
+            for statement in context.statements
+            if not passes(statement)
+        )
         return len(failed) > known
 
     while has_failures(context := recall(known=sorted(failed))):

@@ -128,8 +128,8 @@ class BackgroundWriter:
         """Raise the first error of the jobs (of a namespace) since the last call, and forget the
         others: all of them are in the log."""
         with self._changed:
-            failed = [it for it in self._failures if namespace in (None, it)]
-            errors = [self._failures.pop(it) for it in failed]
+            failed = [name for name in self._failures if namespace in (None, name)]
+            errors = [self._failures.pop(name) for name in failed]
         if errors:
             raise errors[0]
 

@@ -92,7 +92,14 @@ class Conversation:
         ids = [(item["id"], _own_id(item)) for item in items]
         found = self.memory.get_many({id for each in ids for id in each}, withdrawn=True)
         return [
-            next((it for id in each if (it := found.get(id)) and self._holds(it, item)), None)
+            next(
+                (
+                    passage
+                    for id in each
+                    if (passage := found.get(id)) and self._holds(passage, item)
+                ),
+                None,
+            )
             for item, each in zip(items, ids, strict=True)
         ]
 

@@ -274,7 +274,7 @@ class FactTools:
 
     def _fact_reply(self, facts: Sequence[Fact], left_out: str) -> FactReply:
         return self._reply(
-            [_fact_line(it) for it in facts], [_fact_row(it) for it in facts], left_out
+            [_fact_line(fact) for fact in facts], [_fact_row(fact) for fact in facts], left_out
         )
 
     def _reply(

@@ -84,7 +84,7 @@ def statements_within(
 
     def without_worst(count: int) -> list[RecalledStatement]:
         left_out = set(worst_first[:count])
-        return [it for place, it in enumerate(found) if place not in left_out]
+        return [statement for place, statement in enumerate(found) if place not in left_out]
 
     least = bisect_left(
         range(len(found)), True, key=lambda count: not is_too_long(without_worst(count))
@@ -172,9 +172,9 @@ def _forget_about(memory: RecallM, about: str, session: str | None) -> str:
         counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
     else:
         statements = sum(
-            memory.forget(statement=it.id).statements
-            for it in memory.history(about)
-            if it.session == session
+            memory.forget(statement=statement.id).statements
+            for statement in memory.history(about)
+            if statement.session == session
         )
         facts = sum(memory.forget(id=id).triplets for id in _facts_about(memory, about, session))
         counts = {"statement": statements, "fact": facts}
@@ -192,9 +192,13 @@ def _facts_about(memory: RecallM, about: str, session: str) -> list[str]:
         found = reader.entities(concepts={memory.graph.concept_name(about)})
         ends = {entity.id for entity in found}
         shown = [*reader.triplet_evidence(subjects=ends), *reader.triplet_evidence(objects=ends)]
-        ids = {it.passage for it in shown if it.passage is not None}
+        ids = {triplet.passage for triplet in shown if triplet.passage is not None}
         passages = reader.passages(ids=ids)
-    return [it.id for it in passages if not it.text and (it.session or it.source) == session]
+    return [
+        passage.id
+        for passage in passages
+        if not passage.text and (passage.session or passage.source) == session
+    ]
 
 
 # -- the tools -----------------------------------------------------------------------------------

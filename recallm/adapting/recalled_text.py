@@ -34,7 +34,9 @@ def text_separator(memory: RecallM) -> str:
 def statements_text(statements: Sequence[RecalledStatement]) -> str:
     """The text that the default ranking makes of recalled statements, which are in order of
     time."""
-    return lined_text(statements, lambda it: with_names(it.text, it.references))
+    return lined_text(
+        statements, lambda statement: with_names(statement.text, statement.references)
+    )
 
 
 def data_within(

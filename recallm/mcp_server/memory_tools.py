@@ -27,9 +27,7 @@ from recallm.mcp_server.results import Remembered, Reply, Statements
 
 _HUMAN = SPEAKER_NAMES["human"]
 
-_KnownOn = Annotated[
-    str | None, "A day, YYYY-MM-DD: what was known then; none: what is known now."
-]
+_KnownOn = Annotated[str | None, "A day, YYYY-MM-DD: what was known then; none: what is known now."]
 
 
 class MemoryTools:

@@ -165,9 +165,12 @@ def _concept_text(memory: RecallM, name: str, max_tokens: int | None) -> str:
     """The latest statements that mention a concept and the concepts related to it, as data; '' for
     an unknown concept."""
     statements = memory.history(name)[-_SHOWN:]
-    lines = [line_with_id(it) for it in statements_within(memory, statements, max_tokens)]
+    lines = [
+        line_with_id(statement) for statement in statements_within(memory, statements, max_tokens)
+    ]
     related = [
-        f"{listed_name(it.label)} ({it.strength})" for it in memory.relations(name, limit=_SHOWN)
+        f"{listed_name(concept.label)} ({concept.strength})"
+        for concept in memory.relations(name, limit=_SHOWN)
     ]
     if related:
         lines.append(f"Related, with the number of updates that show it: {', '.join(related)}")

@@ -60,46 +60,35 @@ def agent_of(server: OpenAIServer, memory: RecallM, tools: Any = (), **how: Any)
 # -- the agent ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("asynchronous", [True, False])
-async def test_an_answer(memory: RecallM, asynchronous: bool) -> None:
+async def test_an_answer_whole_and_streamed(memory: RecallM) -> None:
     memory.update("Ann lives in Oslo.")
-    with OpenAIServer("She lives in Oslo.") as server:
-        agent = agent_of(server, memory)
-        if asynchronous:
-            output = await agent.ainvoke(human("Where does Ann live?"), thread("1"))
-        else:
-            output = agent.invoke(human("Where does Ann live?"), thread("1"))
+    asked = human("Where does Ann live?")
+    said = [("Human", "Where does Ann live?"), ("AI", "She lives in Oslo.")]
+    with OpenAIServer(*["She lives in Oslo."] * 3) as server:
+        output = await agent_of(server, memory).ainvoke(asked, thread("1"))
+        agent = agent_of(server, memory, stream_usage=True)
+        how: dict[str, Any] = {"stream_mode": "messages"}
+        streams = [
+            [it async for it, _ in agent.astream(asked, thread("2"), **how)],
+            [it for it, _ in agent.stream(asked, thread("3"), **how)],
+        ]
     answer = output["messages"][-1]
     assert answer.text == "She lives in Oslo."
     assert answer.usage_metadata["output_tokens"] == 4
-    (request,) = server.requests
+    request = server.requests[0]
     assert request.body["model"] == MODEL
     system, question = request.messages
     assert system["role"] == "system"
     assert system["content"].startswith(f"You are kind.\n\n{OPENING}")
     assert system["content"].endswith(f"Ann lives in Oslo.\n{CLOSING}")
     assert question == {"role": "user", "content": "Where does Ann live?"}
-    assert speakers_and_texts(memory, "1") == [
-        ("Human", "Where does Ann live?"),
-        ("AI", "She lives in Oslo."),
-    ]
-
-
-@pytest.mark.parametrize("asynchronous", [True, False])
-async def test_a_streamed_answer(memory: RecallM, asynchronous: bool) -> None:
-    memory.update("Ann lives in Oslo.")
-    how: dict[str, Any] = {"stream_mode": "messages"}
-    with OpenAIServer("She lives in Oslo.") as server:
-        agent = agent_of(server, memory, stream_usage=True)
-        if asynchronous:
-            pieces = [it async for it, _ in agent.astream(human("Where?"), thread("1"), **how)]
-        else:
-            pieces = [it for it, _ in agent.stream(human("Where?"), thread("1"), **how)]
-    chunks = [it for it in pieces if isinstance(it, AIMessageChunk)]
-    assert [it.text for it in chunks if it.text] == ["She", " lives", " in", " Oslo."]
-    assert [it.usage_metadata["output_tokens"] for it in chunks if it.usage_metadata] == [4]
-    assert server.requests[0].body["stream"] is True
-    assert speakers_and_texts(memory, "1") == [("Human", "Where?"), ("AI", "She lives in Oslo.")]
+    for pieces in streams:
+        chunks = [it for it in pieces if isinstance(it, AIMessageChunk)]
+        assert [it.text for it in chunks if it.text] == ["She", " lives", " in", " Oslo."]
+        assert [it.usage_metadata["output_tokens"] for it in chunks if it.usage_metadata] == [4]
+    assert [it.body.get("stream") for it in server.requests] == [False, True, True]
+    for session in "123":
+        assert speakers_and_texts(memory, session) == said
 
 
 @pytest.mark.parametrize("streamed", [True, False])
@@ -215,19 +204,14 @@ def test_contexts_are_revised_by_the_chat_model() -> None:
 
 def test_the_answer_chain_fails_as_the_model_does(memory: RecallM) -> None:
     memory.update("Ann lives in Oslo.")
-    failures = [failure for failure, _ in FAILURES]
-    with OpenAIServer(*failures, *failures, "In Oslo.") as server:
+    asked = "Where does Ann live?"
+    said: list[str] = []
+    breaking_off = Reply(text="He drinks green tea.", after=3)
+    with OpenAIServer(*(failure for failure, _ in FAILURES), breaking_off) as server:
         for _, error in FAILURES:
             with pytest.raises(error):
-                answer_chain(memory, model_of(server, timeout=0.4)).invoke("Where does Ann live?")
-        patient = answer_chain(memory, model_of(server, timeout=0.4, max_retries=3))
-        assert patient.invoke("Where does Ann live?")["answer"] == "In Oslo."
-
-
-def test_the_stream_of_an_answer_that_breaks_off(memory: RecallM) -> None:
-    said: list[str] = []
-    with OpenAIServer(Reply(text="He drinks green tea.", after=3)) as server:
-        stream = answer_chain(memory, model_of(server)).stream("What does Brandon drink?")
+                answer_chain(memory, model_of(server, timeout=0.4)).invoke(asked)
+        stream = answer_chain(memory, model_of(server)).stream(asked)
         with pytest.raises(openai.APIConnectionError):
             said.extend(chunk["answer"] for chunk in stream if "answer" in chunk)
     assert "".join(said) == "He drinks"
