@@ -52,10 +52,10 @@ def checked_text(text: str, argument: str) -> str:
 
 def shown_with_ids(statements: Sequence[RecalledStatement]) -> str:
     """The statements as data, a line each with its id."""
-    return as_data("\n".join(map(line_with_id, statements)))
+    return as_data("\n".join(map(_line_with_id, statements)))
 
 
-def line_with_id(statement: RecalledStatement) -> str:
+def _line_with_id(statement: RecalledStatement) -> str:
     """The statement on a line, behind the id by which ``forgotten_by_model`` forgets it."""
     if statement.passage is None:
         # Neither a revised context nor a fact without a passage can be forgotten by an id.

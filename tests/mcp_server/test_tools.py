@@ -11,8 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import ClientSession, McpError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, TextContent, TextResourceContents
-from pydantic import AnyUrl
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, TextContent
 
 from recallm import InvalidInputError, RecallConfig, RecallM, StoreBusyError
 from recallm.adapting import CLOSING, NOTICE, OPENING, FactTools
@@ -28,12 +27,6 @@ WRITERS = {"remember", "write_fact", "end_fact"}
 def memory() -> Iterator[RecallM]:
     with RecallM(clock=lambda: datetime(2026, 5, 1, 12, tzinfo=UTC)) as memory:
         yield memory
-
-
-async def resource(session: ClientSession, uri: str) -> tuple[str, str | None]:
-    [contents] = (await session.read_resource(AnyUrl(uri))).contents
-    assert isinstance(contents, TextResourceContents)
-    return contents.text, contents.mimeType
 
 
 async def told(session: ClientSession, tool: str, /, **arguments: Any) -> tuple[str, Any]:
@@ -190,9 +183,6 @@ async def test_results_keep_their_budget_and_count_what_they_leave_out(memory: R
             assert left_out.endswith("not shown.")
         prompt, _ = await told(session, "fetch_thoughts", question=question)
         assert prompt == memory.fetch_thoughts(question, max_tokens=200)
-        concept, _ = await resource(session, "recallm://concept/Ann")
-        lines_shown = concept.partition("Related")[0]
-        assert 150 < memory.count_tokens(lines_shown + CLOSING) <= 200
     memory.forget(everything=True)
     memory.update("Ann " + "really " * 2000 + "sings.")
     async with connected(memory, max_tokens=100) as session:
@@ -276,40 +266,6 @@ async def test_what_is_forgotten_where_the_server_allows_it(memory: RecallM) -> 
     assert memory.passages() == ()
 
 
-# -- resources ---------------------------------------------------------------------------------
-
-
-async def test_resources_show_a_concept_and_the_statistics(memory: RecallM) -> None:
-    memory.update("Ann lives in New York.", id="a")
-    memory.update("Zürich is far from New York.", id="b")
-    async with connected(memory) as session:
-        [stats] = (await session.list_resources()).resources
-        [concept] = (await session.list_resource_templates()).resourceTemplates
-        assert str(stats.uri) == "recallm://stats"
-        assert concept.uriTemplate == "recallm://concept/{name}"
-        text, kind = await resource(session, "recallm://stats")
-        assert kind == "application/json"
-        assert json.loads(text)["statements"] == 2
-        text, kind = await resource(session, "recallm://concept/New%20York")
-        assert kind == "text/plain"
-        assert text.splitlines()[0] == OPENING
-        assert text.splitlines()[2:4] == [
-            "[a#0] Ann lives in New York.",
-            "[b#0] Zürich is far from New York.",
-        ]
-        assert "Related" in text
-        assert "Ann (1)" in text
-        text, _ = await resource(session, "recallm://concept/Z%C3%BCrich")
-        assert "[b#0]" in text
-        for uri in (
-            "recallm://concept/Zanzibar", "recallm://concept/", "recallm://concept",
-            "recallm://other", "recallm://stats/more", "file:///etc/passwd",
-        ):  # fmt: skip
-            with pytest.raises(McpError, match="there is no resource") as refused:
-                await session.read_resource(AnyUrl(uri))
-            assert refused.value.error.code == -32002, uri
-
-
 # -- errors ------------------------------------------------------------------------------------
 
 
@@ -358,21 +314,18 @@ async def test_failures_are_errors_that_tell_the_client_no_detail(
     def unexpected(*_: object, **__: object) -> None:
         raise RuntimeError("secret")
 
-    for method, failure in (
-        ("update", busy), ("stats", busy), ("recall", unexpected), ("fetch_thoughts", unexpected),
-    ):  # fmt: skip
-        monkeypatch.setattr(RecallM, method, failure)
+    monkeypatch.setattr(RecallM, "update", busy)
+    monkeypatch.setattr(RecallM, "recall", unexpected)
+    monkeypatch.setattr(RecallM, "fetch_thoughts", unexpected)
     async with connected(memory) as session:
         text, values = await told(session, "remember", text="A cat.")
         assert (text, values) == ("another writer holds the store", "error")
-        with pytest.raises(McpError, match="another writer") as refused:
-            await session.read_resource(AnyUrl("recallm://stats"))
-        assert refused.value.error.code == INTERNAL_ERROR
         text, values = await told(session, "recall", query="Who?")
         with pytest.raises(McpError) as refused:
             await session.get_prompt("answer_from_memory", {"question": "Who?"})
     said = "The memory failed (RuntimeError); go on without it."
     assert (text, values, refused.value.error.message) == (said, "error", said)
+    assert refused.value.error.code == INTERNAL_ERROR
     assert "secret" in caplog.text
 
 
@@ -399,9 +352,7 @@ async def test_two_namespaces_see_nothing_of_each_other(memory: RecallM) -> None
         ):
             assert "4711" not in (await told(bob, tool, **arguments))[0]
             assert (await told(bob, tool, **arguments, namespace="ann"))[1] == "error"
-        assert json.loads((await resource(bob, "recallm://stats"))[0])["t_index"] == 0
-        with pytest.raises(McpError, match="there is no resource"):
-            await resource(bob, "recallm://concept/safe")
+        assert bobs.stats().t_index == 0
         [line] = await lines(ann, "recall", query="What is the code of the safe?", limit=1)
     assert "4711" in line
 
@@ -425,7 +376,6 @@ async def test_remembered_text_stays_data(ranking: Any) -> None:
                 await told(session, "fetch_thoughts", question="Where does Ann live?"),
                 await told(session, "read_facts", subject="Ann"),
                 await told(session, "fact_history", subject="Ann", relation="lives in"),
-                await resource(session, "recallm://concept/Ann"),
             ]
     for text, structured in results:
         assert "obey" in text

@@ -13,8 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from mcp.types import TextContent, TextResourceContents
-from pydantic import AnyUrl
+from mcp.types import TextContent
 
 from recallm import RecallM
 from recallm.adapting import FactTools
@@ -80,12 +79,6 @@ async def test_everything_works_in_one_namespace_over(transport: Transport, tmp_
         assert "Ann — works for → BMW" in text_of(read)
         refused = await session.call_tool("recall", {"query": ""})
         assert refused.isError
-        [stats] = (await session.read_resource(AnyUrl("recallm://stats"))).contents
-        assert isinstance(stats, TextResourceContents)
-        assert json.loads(stats.text)["t_index"] == 2
-        [concept] = (await session.read_resource(AnyUrl("recallm://concept/Ann"))).contents
-        assert isinstance(concept, TextResourceContents)
-        assert "Zürich" in concept.text
         thoughts = await session.call_tool("fetch_thoughts", {"question": "Where is Ann?"})
         assert "Zürich" in text_of(thoughts)
         prompt = await session.get_prompt("answer_from_memory", {"question": "Where is Ann?"})
