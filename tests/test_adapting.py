@@ -72,6 +72,7 @@ def test_a_template_that_nothing_fills_is_refused() -> None:
 
 def test_what_recall_is_asked_by(subtests: pytest.Subtests) -> None:
     wrong: Any
+    asked: Any
     memory = RecallM()
     for wrong in [
         {"limit": 0}, {"limit": True}, {"max_tokens": 1.5}, {"as_of": -1}, {"since": "yesterday"},
@@ -86,7 +87,7 @@ def test_what_recall_is_asked_by(subtests: pytest.Subtests) -> None:
             assert caught.value.argument == argument
     paper = RecallM(config=RecallConfig(ranking="paper"))
     for asked in [{"min_score": 0.5}, {"min_score": 0.0}, {"order": "score"}]:
-        options = RecallOptions(**asked)  # type: ignore[arg-type]
+        options = RecallOptions(**asked)
         for other in (paper, memory.with_ranking("paper")):
             with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
                 options.check(other)

@@ -101,7 +101,7 @@ class Seen(BaseCallbackHandler):
     def on_chat_model_start(self, *_: Any, **more: Any) -> None:
         self._start("model", more)
 
-    def on_retriever_start(self, _: Any, query: str, **more: Any) -> None:
+    def on_retriever_start(self, serialized: Any, query: str, **more: Any) -> None:
         self._start(more["name"], more)
         self.questions.append(query)
         self.retriever = more

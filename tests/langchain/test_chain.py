@@ -90,7 +90,8 @@ def test_what_the_history_holds_is_not_recalled(memory: RecallM) -> None:
     )
     chain = answer_chain(memory, answering(), prompt=prompt)
     talk = [("human", "Brandon drinks tea now."), ("ai", "Hello.")]
-    for config in ({}, thread("chat")):
+    configs: list[RunnableConfig] = [{}, thread("chat")]
+    for config in configs:
         everything = chain.invoke({"question": QUESTION}, config)
         assert len(everything["statements"]) == 2
         rest = chain.invoke({"question": QUESTION, "talk": talk}, config)

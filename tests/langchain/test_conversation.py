@@ -195,7 +195,8 @@ async def test_one_callable_says_whose_memory_it_is_in_a_graph(memory: RecallM) 
     retriever = RecallMRetriever(memory=memory, namespace=mine)
     question = "What is the secret word?"
 
-    async def look(_: State) -> State:
+    async def look(state: State) -> State:
+        del state
         found = [*retriever.invoke(question), *await retriever.ainvoke(question)]
         return {"found": [it.page_content for it in found]}
 

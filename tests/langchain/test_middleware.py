@@ -142,10 +142,11 @@ def test_what_is_added_is_bounded_and_all_of_it_is_counted() -> None:
     asked = "Which birds did Ann see in the garden?"
     with RecallM() as memory:
         memory.update_many([f"Ann saw <bird {n}> in the garden on day {n}." for n in range(50)])
-        for how, least, most in (
+        cases: list[tuple[dict[str, Any], int, int]] = [
             ({"limit": 2}, 2, 2), ({"min_score": 1.0}, 0, 0), ({"limit": None}, 11, 50),
             ({"limit": 50, "max_tokens": 60}, 0, 0), ({"limit": 50, "max_tokens": 200}, 1, 15),
-        ):  # fmt: skip
+        ]  # fmt: skip
+        for how, least, most in cases:
             talk = Talk(memory, "Many.", roles=("tool",), **how)
             talk.say(asked)
             assert least <= talk.told().count("saw ") <= most, how

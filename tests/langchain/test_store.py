@@ -93,7 +93,7 @@ def test_what_cannot_be_a_store(store: RecallMStore, tmp_path: Path) -> None:
         (tmp_path / "no" / "folder.db", {}, StoreError, "folder"),
         (":memory:", {"colour": "red"}, TypeError, "colour"),
     ):
-        with pytest.raises(error, match=said), RecallMStore.from_conn_string(path, **arguments):  # type: ignore[arg-type]
+        with pytest.raises(error, match=said), RecallMStore.from_conn_string(path, **arguments):
             pass
 
 

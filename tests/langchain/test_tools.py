@@ -207,7 +207,7 @@ def test_what_cannot_be_used_is_refused_at_once(memory: RecallM) -> None:
             if create is create_fact_tools and argument in ("scope", "tools"):
                 continue
             with pytest.raises(InvalidInputError) as refused:
-                create(**{"memory": memory, argument: value})  # type: ignore[operator]
+                create(**{"memory": memory, argument: value})
             assert refused.value.argument == argument, (create, argument, value)
 
 
