@@ -6,16 +6,19 @@ could be taken for another user's values.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from string import Formatter
+from operator import add
 from typing import Any
 from uuid import UUID
 
 from langgraph.config import get_config
 
 from recallm import InvalidInputError
+
+_FIELD = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +29,26 @@ class NamespaceTemplate:
     text: str
 
     def __post_init__(self) -> None:
-        try:
-            parts = list(Formatter().parse(self.text))
-        except ValueError as error:
-            raise _unusable(self.text, f"cannot be read: {error}") from None
-        fields = [name for _, name, *_ in parts if name is not None]
-        if any("{" in literal or "}" in literal for literal, *_ in parts) or not fields:
-            raise _unusable(self.text, "must have fields in single braces, and no other braces")
-        for _, name, form, conversion in parts:
-            if name is not None and (not name.isidentifier() or form or conversion):
-                raise _unusable(self.text, "may have plain names in its braces alone: {user_id}")
-        if any(not literal for literal, name, *_ in parts[1:] if name is not None):
+        texts, fields = self._parts()
+        has_braces = any("{" in text or "}" in text for text in texts)
+        if has_braces or not fields or not all(map(str.isidentifier, fields)):
+            raise _unusable(
+                self.text, "must have plain names in single braces, {user_id}, and no other braces"
+            )
+        if not all(texts[1:-1]):
             raise _unusable(self.text, "needs a text between its fields to keep values apart")
 
     def __call__(self, run: Any) -> str:
         """The name for whoever ``run`` runs for."""
-        parts = list(Formatter().parse(self.text))
-        between = {letter for literal, name, *_ in parts[1:] if name for letter in literal}
-        name = ""
-        for literal, field, *_ in parts:
-            name += literal
-            if field is not None:
-                name += self._checked(field, _value_in(run, field), between)
-        return name
+        texts, fields = self._parts()
+        between = set("".join(texts[1:-1]))
+        values = [self._checked(field, _value_in(run, field), between) for field in fields]
+        return texts[0] + "".join(map(add, values, texts[1:]))
+
+    def _parts(self) -> tuple[list[str], list[str]]:
+        """The texts around the fields, and the names of the fields."""
+        parts = _FIELD.split(self.text)
+        return parts[::2], parts[1::2]
 
     def __str__(self) -> str:
         return self.text

@@ -94,8 +94,6 @@ def test_a_langchain_retriever_is_the_vector_branch(memory: RecallM, model: Scri
     [prompt] = [str(sent[-1].content) for sent in model.sent if "Bath" in str(sent[-1].content)]
     assert prompt.count("</recalled_memory>") == 1
 
-
-def test_another_discriminator(memory: RecallM, model: ScriptedModel) -> None:
     class Vectors:
         def choose(self, question: str, answers: Any) -> Choice:
             return Choice("vectors", 0.75, "because")
@@ -106,17 +104,6 @@ def test_another_discriminator(memory: RecallM, model: ScriptedModel) -> None:
 
 
 # -- runs --------------------------------------------------------------------------------------
-
-
-async def test_every_way_to_run_it(memory: RecallM, model: ScriptedModel) -> None:
-    chain = hybrid_chain(memory, model, vectors=nearest)
-    result = chain.invoke(QUESTION)
-    assert await chain.ainvoke(QUESTION) == result
-    assert chain.batch([QUESTION] * 5) == [result] * 5
-    assert await chain.abatch([QUESTION] * 5) == [result] * 5
-    assert list(chain.stream(QUESTION)) == [result]
-    assert [chunk async for chunk in chain.astream(QUESTION)] == [result]
-    assert (RunnableLambda(lambda text: text) | chain).invoke(QUESTION) == result
 
 
 async def test_tracers_see_both_branches(memory: RecallM, model: ScriptedModel) -> None:

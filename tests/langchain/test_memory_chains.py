@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
@@ -26,8 +25,7 @@ TALKS = [(user, number) for user in ("ann", "bob") for number in range(2)]
 TURNS = 10  # in each
 
 
-@pytest.mark.parametrize("on_threads", [True, False])
-async def test_two_users_at_once(memory: RecallM, on_threads: bool) -> None:
+async def test_two_users_at_once(memory: RecallM) -> None:
     """Nothing crosses, nothing is lost, each conversation is in order, answers after questions."""
 
     def said(user: str, turn: int) -> tuple[str, str]:
@@ -39,15 +37,7 @@ async def test_two_users_at_once(memory: RecallM, on_threads: bool) -> None:
     def other(user: str) -> str:
         return "bob" if user == "ann" else "ann"
 
-    def talk(user: str, number: int) -> None:
-        for turn in range(TURNS):
-            asked, answer = said(user, turn)
-            if turn % 5 == 0:
-                known = of(user, number).load_memory_variables({"input": asked})
-                assert other(user) not in known["history"]
-            of(user, number).save_context({"input": asked}, {"output": answer})
-
-    async def atalk(user: str, number: int) -> None:
+    async def talk(user: str, number: int) -> None:
         for turn in range(TURNS):
             asked, answer = said(user, turn)
             if turn % 5 == 0:
@@ -55,12 +45,7 @@ async def test_two_users_at_once(memory: RecallM, on_threads: bool) -> None:
                 assert other(user) not in known["history"]
             await of(user, number).asave_context({"input": asked}, {"output": answer})
 
-    if on_threads:
-        with ThreadPoolExecutor(4) as pool:
-            for done in [pool.submit(talk, *it) for it in TALKS]:
-                done.result()
-    else:
-        await asyncio.gather(*(atalk(*it) for it in TALKS))
+    await asyncio.gather(*(talk(*it) for it in TALKS))  # each call works in a thread
     for user, number in TALKS:
         theirs = memory.in_namespace(user)
         expected = [text for turn in range(TURNS) for text in said(user, turn)]

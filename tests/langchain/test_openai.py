@@ -14,8 +14,8 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from langchain_recallm import answer_chain, as_llm, create_recallm_tools
-from recallm import RecallConfig, RecallM
+from langchain_recallm import create_recallm_tools
+from recallm import RecallM
 from recallm.adapting import CLOSING, OPENING
 from recallm.facts import FactChat, FactMemory
 from tests.facts.figures import FIGURES
@@ -132,25 +132,6 @@ FAILURES = [
 ]
 
 
-async def test_a_failure_does_not_lose_the_users_message(
-    memory: RecallM, subtests: pytest.Subtests
-) -> None:
-    for again, (failure, error) in zip(("resume", "ask again", "resume"), FAILURES, strict=True):
-        with subtests.test(error=error.__name__), OpenAIServer(failure, "Noted.") as server:
-            own = memory.in_namespace(error.__name__)
-            agent = agent_of(server, own, timeout=0.4)
-            with pytest.raises(error):
-                await agent.ainvoke(human("I moved to Oslo.", id="message-1"), thread("1"))
-            assert speakers_and_texts(own) == [("Human", "I moved to Oslo.")]
-            retry = None if again == "resume" else human("I moved to Oslo.", id="message-1")
-            output = await agent.ainvoke(retry, thread("1"))
-            assert output["messages"][-1].text == "Noted."
-            assert speakers_and_texts(own) == [("Human", "I moved to Oslo."), ("AI", "Noted.")]
-            asked = [it.messages[-1]["content"] for it in server.requests]
-            assert asked == ["I moved to Oslo."] * 2
-            assert all(OPENING not in it.messages[0]["content"] for it in server.requests)
-
-
 def test_the_clients_own_retries(memory: RecallM) -> None:
     """They are one turn: recalled once, written once."""
     memory.update("Ann lives in Oslo.")
@@ -175,46 +156,6 @@ def test_a_stream_that_breaks_off(memory: RecallM) -> None:
         assert speakers_and_texts(memory) == [("Human", "Where does Ann live?")]
         agent.invoke(None, thread("1"))
     assert speakers_and_texts(memory) == [("Human", "Where does Ann live?"), ("AI", "In Oslo.")]
-
-
-# -- the core's language model -----------------------------------------------------------------
-
-
-def revised(body: dict[str, Any]) -> Reply:
-    """What a model makes of the prompt for a context revision."""
-    assert "Brandon" in body["messages"][-1]["content"]
-    return Reply(text="Brandon loves coffee and lives in Oslo.")
-
-
-def test_contexts_are_revised_by_the_chat_model() -> None:
-    with OpenAIServer(script=revised) as server:
-        config = RecallConfig(revise_every=1)
-        with RecallM(llm=as_llm(model_of(server)), config=config) as memory:
-            memory.update("Brandon loves coffee.")
-            update = memory.update("Brandon lives in Oslo.")
-            assert [it.text for it in update.revisions if it.concept == "brandon"] == [
-                "Brandon loves coffee and lives in Oslo."
-            ]
-            assert memory.stats().summaries >= 1
-    assert server.requests
-
-
-# -- the answer chain --------------------------------------------------------------------------
-
-
-def test_the_answer_chain_fails_as_the_model_does(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    asked = "Where does Ann live?"
-    said: list[str] = []
-    breaking_off = Reply(text="He drinks green tea.", after=3)
-    with OpenAIServer(*(failure for failure, _ in FAILURES), breaking_off) as server:
-        for _, error in FAILURES:
-            with pytest.raises(error):
-                answer_chain(memory, model_of(server, timeout=0.4)).invoke(asked)
-        stream = answer_chain(memory, model_of(server)).stream(asked)
-        with pytest.raises(openai.APIConnectionError):
-            said.extend(chunk["answer"] for chunk in stream if "answer" in chunk)
-    assert "".join(said) == "He drinks"
 
 
 # -- a chat that reads and writes facts ----------------------------------------------------------
