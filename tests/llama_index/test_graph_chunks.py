@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, ChunkNode, PropertyGraphStore
 from llama_index.core.schema import (
     BaseNode,
@@ -79,32 +78,24 @@ NODES: dict[str, BaseNode] = {
 }
 
 
-def test_nodes_come_back(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_nodes_come_back(new_store: NewStore) -> None:
     for case, node in NODES.items():
-        with subtests.test(case):
-            store = new_store()
-            mine = node.model_copy(deep=True)
-            store.upsert_llama_nodes([mine])
-            assert mine == node
-            [found] = store.get_llama_nodes(["c1"])
-            assert type(found) is type(node)
-            assert found.get_content() == node.get_content()
-            assert found.metadata == node.metadata
-            assert found.relationships == node.relationships
-            assert found.hash == node.hash
-            assert found.model_dump() == node.model_dump()
+        store = new_store()
+        mine = node.model_copy(deep=True)
+        store.upsert_llama_nodes([mine])
+        assert mine == node
+        [found] = store.get_llama_nodes(["c1"])
+        assert (type(found), found.hash) == (type(node), node.hash), case
+        assert found.model_dump() == node.model_dump(), case
 
 
-def test_texts_are_verbatim(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_texts_are_verbatim(store: PropertyGraphStore) -> None:
+    mine = {case: make_chunk(case, text) for case, text in TEXTS.items()}
+    store.upsert_llama_nodes([*mine.values()])
     for case, text in TEXTS.items():
-        with subtests.test(case):
-            store = new_store()
-            mine = make_chunk("c1", text)
-            store.upsert_llama_nodes([mine])
-            [found] = store.get_llama_nodes(["c1"])
-            assert found.get_content() == text
-            assert found.hash == mine.hash
-            assert chunk_of(store, "c1").text == text
+        [found] = store.get_llama_nodes([case])
+        assert (found.get_content(), found.hash) == (text, mine[case].hash), case
+        assert chunk_of(store, case).text == text
 
 
 def test_the_order_is_as_asked(store: PropertyGraphStore) -> None:
@@ -115,43 +106,20 @@ def test_the_order_is_as_asked(store: PropertyGraphStore) -> None:
     assert [it.node_id for it in store.get_llama_nodes(asked[::-1])] == ["a", "b", "c"]
 
 
-def test_a_chunk_is_a_node(store: PropertyGraphStore) -> None:
-    store.upsert_llama_nodes([make_chunk("c1", "Logan works.", "d1", page=7)])
-    node = chunk_of(store, "c1")
-    assert (node.text, node.id_) == ("Logan works.", "c1")
-    assert (node.properties["page"], node.properties["ref_doc_id"]) == (7, "d1")
-
-
 def test_another_text_replaces_the_first(store: PropertyGraphStore) -> None:
+    """In a later call, in the same call, and after a deletion."""
+    mine = make_chunk("c1", "second", page=2)
     store.upsert_llama_nodes([make_chunk("c1", "first", page=1), make_chunk("c2", "other")])
-    mine = make_chunk("c1", "second", page=2)
     store.upsert_llama_nodes([mine])
-    [found] = store.get_llama_nodes(["c1"])
-    assert found == mine
-    assert (chunk_of(store, "c1").text, chunk_of(store, "c1").properties["page"]) == (
-        "second",
-        2,
-    )
-    assert ids(store.get()) == ["c1", "c2"]
-
-
-def test_the_same_text_again(store: PropertyGraphStore) -> None:
-    mine: list[BaseNode] = [
-        make_chunk("c1", "Logan works.", "d1", page=1),
-        make_chunk("c2", "Logan works."),
-    ]
-    store.upsert_llama_nodes(mine)
-    before = snapshot(store)
-    store.upsert_llama_nodes(mine)
-    assert snapshot(store) == before
-    assert len(store.get_llama_nodes(["c1", "c2"])) == 2
-
-
-def test_a_chunk_twice_in_one_call(store: PropertyGraphStore) -> None:
-    mine = make_chunk("c1", "second", page=2)
-    store.upsert_llama_nodes([make_chunk("c1", "first", page=1), make_chunk("c2", "other"), mine])
     assert store.get_llama_nodes(["c1"]) == [mine]
+    assert (chunk_of(store, "c1").text, chunk_of(store, "c1").properties["page"]) == ("second", 2)
+    last = make_chunk("c1", "last")
+    store.upsert_llama_nodes([make_chunk("c1", "third", page=3), last])
+    assert store.get_llama_nodes(["c1"]) == [last]
     assert ids(store.get()) == ["c1", "c2"]
+    store.delete(ids=["c1"])
+    store.upsert_llama_nodes([mine])
+    assert store.get_llama_nodes(["c1"]) == [mine]
 
 
 def test_a_text_that_cannot_be_stored(store: PropertyGraphStore) -> None:
@@ -200,15 +168,6 @@ def test_chunk_nodes_are_not_shared(store: PropertyGraphStore) -> None:
     assert chunk_of(store, "c1").text == "text"
 
 
-def test_relations_of_chunks(store: PropertyGraphStore) -> None:
-    store.upsert_llama_nodes([make_chunk("c1", "one"), make_chunk("c2", "two")])
-    store.upsert_relations([make_relation("c1", "NEXT", "c2", gap=0)])
-    [(subject, relation, object)] = store.get_triplets(relation_names=["NEXT"])
-    assert isinstance(subject, ChunkNode)
-    assert isinstance(object, ChunkNode)
-    assert (subject.text, relation.properties, object.text) == ("one", {"gap": 0}, "two")
-
-
 def test_a_chunk_that_a_relation_names_first(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([make_chunk("c1", "one")])
     store.upsert_relations([make_relation("c1", "NEXT", "c2")])
@@ -232,91 +191,48 @@ def _people_and_chunks(store: PropertyGraphStore) -> None:
     upsert_graph(store, "Ann KNOWS Bo", "Bo KNOWS Ann", "Ann LIKES tea", "Bo LIKES tea")
 
 
-NO_NODE_NAMED: list[dict[str, Any]] = [
-    {},
-    {"ids": []},
-    {"entity_names": []},
-    {"relation_names": []},
-    {"ids": [], "entity_names": [], "relation_names": []},
-    {"ids": ["nobody"]},
-    {"entity_names": ["nobody"]},
-    {"relation_names": ["HATES"]},
-    {"relation_names": ["knows"]},
-    {"properties": {"age": 31}},
-    {"properties": {"age": "30"}},
-    {"properties": {"age": 30, "city": "Paris"}},
-    {"ids": ["ann", "ANN", "anns", "LIKES"]},
-    {"entity_names": ["ann", "bos"]},
+def test_nothing_is_named(store: PropertyGraphStore) -> None:
+    _people_and_chunks(store)
+    before = snapshot(store)
+    for conditions in (
+        {"ids": []},
+        {"ids": [], "entity_names": [], "relation_names": []},
+        {"ids": ["nobody"], "entity_names": ["nobody"], "relation_names": ["HATES", "knows"]},
+        {"properties": {"age": "30"}},
+        {"properties": {"age": 30, "city": "Paris"}},
+        {"properties": {"name": "Ann", "age": 31}},
+        {"ids": ["ann", "ANN", "anns", "LIKES"], "entity_names": ["ann", "bos"]},
+    ):
+        store.delete(**conditions)  # type: ignore[arg-type]
+        assert snapshot(store) == before, conditions
+    store.delete()
+    store.delete_llama_nodes()
+    store.delete_llama_nodes(node_ids=["nobody"], ref_doc_ids=["c9"])
+    assert snapshot(store) == before
+
+
+DELETED: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    ({"ids": ["Ann"]}, ["Bo", "c1", "c2", "tea"], ["Bo LIKES tea"]),
+    ({"entity_names": ["Ann", 'the "Bear"', "x"]}, ["Bo", "c1", "c2", "tea"], ["Bo LIKES tea"]),
+    ({"properties": {"age": 30, "city": "Rome"}}, ["Bo", "c1", "c2", "tea"], ["Bo LIKES tea"]),
+    ({"properties": {"name": "Ann"}}, ["Bo", "c1", "c2", "tea"], ["Bo LIKES tea"]),
+    (
+        {"relation_names": ["KNOWS", "HATES"]},
+        ["Ann", "Bo", "c1", "c2", "tea"],
+        ["Ann LIKES tea", "Bo LIKES tea"],
+    ),
 ]
 
 
-def test_nothing_is_named(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    before = snapshot(store)
-    for conditions in NO_NODE_NAMED:
-        with subtests.test(conditions=conditions):
-            store.delete(**conditions)
-            assert snapshot(store) == before
-
-
-NO_LLAMA_NODE_NAMED: list[dict[str, Any]] = [
-    {},
-    {"node_ids": []},
-    {"ref_doc_ids": []},
-    {"node_ids": ["nobody"]},
-    {"ref_doc_ids": ["nobody"]},
-    {"node_ids": ["nobody"], "ref_doc_ids": ["c9"]},
-]
-
-
-def test_no_llama_nodes_are_named(subtests: pytest.Subtests, store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    before = snapshot(store)
-    for conditions in NO_LLAMA_NODE_NAMED:
-        with subtests.test(conditions=conditions):
-            store.delete_llama_nodes(**conditions)
-            assert snapshot(store) == before
-
-
-def test_an_entity_by_id(store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    store.delete(ids=["Ann"])
-    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-    assert all_triplet_lines(store) == ["Bo LIKES tea"]
-    assert entity_of(store, "Bo").properties == {"age": 30, "city": "Oslo"}
-
-
-def test_an_entity_by_name(store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    store.upsert_nodes([make_entity('the "Bear"')])
-    store.delete(entity_names=["Ann", 'the "Bear"', "nobody"])
-    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-    assert all_triplet_lines(store) == ["Bo LIKES tea"]
-
-
-def test_relations_by_label(store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    nodes, _ = snapshot(store)
-    store.delete(relation_names=["KNOWS", "HATES"])
-    assert snapshot(store)[0] == nodes
-    assert all_triplet_lines(store) == ["Ann LIKES tea", "Bo LIKES tea"]
-
-
-def test_nodes_by_properties(store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    store.delete(properties={"age": 30, "city": "Rome"})
-    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
-    assert all_triplet_lines(store) == ["Bo LIKES tea"]
-
-
-def test_chunks_by_node_id(store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    store.delete_llama_nodes(node_ids=["c1", "nobody"])
-    assert store.get_llama_nodes(["c1"]) == []
-    assert ids(store.get()) == ["Ann", "Bo", "c2", "tea"]
-    store.delete(ids=["c2"])
-    assert ids(store.get()) == ["Ann", "Bo", "tea"]
-    assert len(all_triplet_lines(store)) == 4
+def test_what_is_named_is_deleted(new_store: NewStore) -> None:
+    for conditions, nodes, triplets in DELETED:
+        store = new_store()
+        _people_and_chunks(store)
+        if "entity_names" in conditions:
+            store.upsert_nodes([make_entity('the "Bear"')])
+        store.delete(**conditions)
+        assert (ids(store.get()), all_triplet_lines(store)) == (nodes, triplets), conditions
+        assert entity_of(store, "Bo").properties == {"age": 30, "city": "Oslo"}
 
 
 def test_chunks_by_document(store: PropertyGraphStore) -> None:
@@ -324,8 +240,9 @@ def test_chunks_by_document(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([make_chunk("c3", "three", "d1"), make_chunk("c4", "four")])
     store.delete_llama_nodes(ref_doc_ids=["d1", "nobody"])
     assert ids(store.get()) == ["Ann", "Bo", "c2", "c4", "tea"]
-    store.delete_llama_nodes(node_ids=["c4"], ref_doc_ids=["d2"])
+    store.delete_llama_nodes(node_ids=["c4", "nobody"], ref_doc_ids=["d2"])
     assert ids(store.get()) == ["Ann", "Bo", "tea"]
+    assert len(all_triplet_lines(store)) == 4
 
 
 def test_a_document_with_its_own_id(store: PropertyGraphStore) -> None:
@@ -340,26 +257,12 @@ def test_a_document_with_its_own_id(store: PropertyGraphStore) -> None:
 def test_a_document_that_was_not_split(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
     store.upsert_nodes([make_entity("Ann", ref_doc_id="d1"), make_entity("Bo", ref_doc_id=["d1"])])
-    store.delete_llama_nodes(ref_doc_ids=["d1"])
-    assert ids(store.get()) == ["Bo", "d2"]
-    store.delete_llama_nodes(node_ids=["d2"])
-    assert ids(store.get()) == ["Bo"]
-
-
-def test_entities_of_a_document_that_was_not_split(store: PropertyGraphStore) -> None:
-    store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
     for id in ("d1", "d2"):
         store.upsert_nodes([make_entity(f"of {id}", **{TRIPLET_SOURCE_KEY: id})])
     store.delete_llama_nodes(ref_doc_ids=["d1"])
-    assert ids(store.get()) == ["d2", "of d2"]
-
-
-def test_nodes_by_name(store: PropertyGraphStore) -> None:
-    _people_and_chunks(store)
-    store.delete(properties={"name": "Ann", "age": 31})
-    assert len(store.get()) == 5
-    store.delete(properties={"name": "Ann"})
-    assert ids(store.get()) == ["Bo", "c1", "c2", "tea"]
+    assert ids(store.get()) == ["Bo", "d2", "of d2"]
+    store.delete_llama_nodes(node_ids=["d2"])
+    assert ids(store.get()) == ["Bo"]
 
 
 def test_nodes_upserted_after_their_deletion_are_new(store: PropertyGraphStore) -> None:
@@ -372,11 +275,3 @@ def test_nodes_upserted_after_their_deletion_are_new(store: PropertyGraphStore) 
     store.upsert_relations([make_relation("a", "R", "b", m=2)])
     [(_, relation, _)] = store.get_triplets(relation_names=["R"])
     assert relation.properties == {"m": 2}
-
-
-def test_a_chunk_upserted_after_its_deletion_is_new(store: PropertyGraphStore) -> None:
-    store.upsert_llama_nodes([make_chunk("c1", "one", page=1)])
-    store.delete(ids=["c1"])
-    mine = make_chunk("c1", "two")
-    store.upsert_llama_nodes([mine])
-    assert store.get_llama_nodes(["c1"]) == [mine]

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date
 from pathlib import Path
 
 import fsspec
-from llama_index.core import StorageContext
-from llama_index.core.graph_stores.types import (
-    PropertyGraphStore,
-)
+from llama_index.core.graph_stores.types import EntityNode, PropertyGraphStore
+from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm import RecallMPropertyGraphStore
 from tests.llama_index.property_graphs import (
     NewStore,
-    all_triplet_lines,
-    chunk_of,
     entity_of,
     ids,
     is_empty,
     make_chunk,
     make_entity,
     make_relation,
-    relation_of,
     snapshot,
     source_of,
     triplet_lines,
     upsert_chunk,
     upsert_graph,
 )
-from tests.llama_index.test_graph_values import KEPT_OR_REFUSED
+from tests.llama_index.test_graph_values import KEPT_OR_REFUSED, REFUSED
 
 
 def _filled(store: PropertyGraphStore) -> None:
@@ -42,71 +36,23 @@ def _filled(store: PropertyGraphStore) -> None:
 
 
 def test_persist(store: PropertyGraphStore, new_store: NewStore, tmp_path: Path) -> None:
+    """Which chunk says what, every type of value and the vectors come back, on any file system."""
     _filled(store)
-    path = str(tmp_path / "graph.json")
-    store.persist(path)
-    again = RecallMPropertyGraphStore.from_persist_path(path, memory=new_store().memory)
-    assert snapshot(again) == snapshot(store)
-    asked = ["c3", "c1", "c2"]
-    assert again.get_llama_nodes(asked) == store.get_llama_nodes(asked)
-
-
-def test_persist_typed_values(
-    store: PropertyGraphStore, new_store: NewStore, tmp_path: Path
-) -> None:
-    for name, value in KEPT_OR_REFUSED.items():
-        try:
-            store.upsert_nodes([make_entity(name, "THING", held=value)])
-        except ValueError:
-            continue
-    path = str(tmp_path / "graph.json")
-    store.persist(path)
-    assert snapshot(
-        RecallMPropertyGraphStore.from_persist_path(path, memory=new_store().memory)
-    ) == snapshot(store)
-
-
-def test_provenance_is_persisted(
-    store: PropertyGraphStore, new_store: NewStore, tmp_path: Path
-) -> None:
-    _filled(store)
-    path = str(tmp_path / "graph.json")
-    store.persist(path)
-    again = RecallMPropertyGraphStore.from_persist_path(path, memory=new_store().memory)
-    for one in (store, again):
-        one.delete(ids=["c1"])
+    kept = {name: value for name, value in KEPT_OR_REFUSED.items() if name not in REFUSED}
+    store.upsert_nodes([EntityNode(name="held", properties=kept, embedding=[0.0, 1.0])])
+    path, asked = f"{tmp_path}/graph.json", ["c3", "c1", "c2"]
+    for fs in (None, fsspec.filesystem("memory")):
+        store.persist(path, fs)
+        again = RecallMPropertyGraphStore.from_persist_path(path, fs, memory=new_store().memory)
+        assert snapshot(again) == snapshot(store)
+        assert again.get_llama_nodes(asked) == store.get_llama_nodes(asked)
+        query = VectorStoreQuery(query_embedding=[0.0, 1.0])
+        assert again.vector_query(query) == store.vector_query(query)
+        Path(path).unlink(missing_ok=True)
+    for each in (store, again):
+        each.delete(ids=["c1"])
     assert snapshot(again) == snapshot(store)
     assert triplet_lines(again.get_triplets(relation_names=["KNOWS", "LIKES"])) == ["Ann KNOWS Bo"]
-
-
-def test_a_storage_context_reads_again(
-    store: PropertyGraphStore, new_store: NewStore, tmp_path: Path
-) -> None:
-    _filled(store)
-    store.upsert_nodes([make_entity("held", day=date(2024, 5, 2))])
-    StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path))
-    again = StorageContext.from_defaults(persist_dir=str(tmp_path)).property_graph_store
-    assert again is not None
-    assert ids(again.get()) == ids(store.get())
-    assert all_triplet_lines(again) == all_triplet_lines(store)
-    assert chunk_of(again, "c1").text == chunk_of(store, "c1").text
-    bear = make_entity('the "Bear"').id
-    assert entity_of(again, bear) == entity_of(store, bear)
-    assert relation_of(again, "LIKES").properties == relation_of(store, "LIKES").properties
-
-
-def test_persist_to_a_file_system(
-    store: PropertyGraphStore, new_store: NewStore, tmp_path: Path
-) -> None:
-    _filled(store)
-    fs = fsspec.filesystem("memory")
-    path = f"{tmp_path}/graph.json"
-    store.persist(path, fs)
-    assert not Path(path).exists()
-    assert snapshot(
-        RecallMPropertyGraphStore.from_persist_path(path, fs=fs, memory=new_store().memory)
-    ) == snapshot(store)
-    fs.rm(path)
 
 
 def test_two_stores(store: PropertyGraphStore, new_store: NewStore) -> None:

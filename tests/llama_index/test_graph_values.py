@@ -10,7 +10,6 @@ from decimal import Decimal
 from enum import IntEnum, StrEnum
 from typing import Any
 
-import pytest
 from llama_index.core.graph_stores.types import PropertyGraphStore
 
 from tests.llama_index.property_graphs import (
@@ -93,6 +92,8 @@ class _Named(datetime):
     __hash__ = datetime.__hash__
 
 
+REFUSED = {"lone_surrogate", "infinity", "nan", "keys_that_are_not_str", "timedelta", "object"}
+
 SUBCLASSES: dict[str, Any] = {
     "str_enum": _Colour.RED,
     "int_enum": _Size.BIG,
@@ -102,37 +103,37 @@ SUBCLASSES: dict[str, Any] = {
 }
 
 
-def test_plain_values_are_kept(subtests: pytest.Subtests, new_store: NewStore) -> None:
-    for case, value in KEPT.items():
-        with subtests.test(case):
-            store = new_store()
-            store.upsert_nodes([make_entity("a", "THING", held=value)])
-            store.upsert_relations([make_relation("a", "R", "b", held=value)])
-            wanted = with_types({"held": value})
-            assert with_types(entity_of(store, "a").properties) == wanted
-            assert with_types(relation_of(store, "R").properties) == wanted
-            [(_, relation, _)] = store.get_rel_map([make_entity("a")], depth=1)
-            assert with_types(relation.properties) == wanted
+def test_plain_values_are_kept(store: PropertyGraphStore) -> None:
+    wanted = with_types(KEPT)
+    store.upsert_nodes([make_entity("a", "THING", **KEPT)])
+    store.upsert_relations([make_relation("a", "R", "b", **KEPT)])
+    assert with_types(entity_of(store, "a").properties) == wanted
+    assert with_types(relation_of(store, "R").properties) == wanted
+    [(_, relation, _)] = store.get_rel_map([make_entity("a")], depth=1)
+    assert with_types(relation.properties) == wanted
 
 
-def test_other_values_of_nodes(subtests: pytest.Subtests, new_store: NewStore) -> None:
+def test_other_values_of_nodes(new_store: NewStore) -> None:
+    refused: set[str] = set()
     for case, value in KEPT_OR_REFUSED.items():
-        with subtests.test(case):
-            store = new_store()
-            store.upsert_nodes([make_entity("a", "THING", held="before")])
-            mine = make_entity("a", "THING", held=value)
-            if not is_refused(store, nodes=[make_entity("bystander"), mine]):
-                assert with_types(entity_of(store, "a").properties) == with_types({"held": value})
+        store = new_store()
+        store.upsert_nodes([make_entity("a", "THING", held="before")])
+        mine = make_entity("a", "THING", held=value)
+        if is_refused(store, nodes=[make_entity("bystander"), mine]):
+            refused.add(case)
+        else:
+            found = with_types(entity_of(store, "a").properties)
+            assert found == with_types({"held": value}), case
+    assert refused == REFUSED
 
 
-def test_values_of_subclasses(subtests: pytest.Subtests, new_store: NewStore) -> None:
-    for case, value in SUBCLASSES.items():
-        with subtests.test(case):
-            store = new_store()
-            if not is_refused(store, nodes=[make_entity("a", "THING", held=value)]):
-                found = entity_of(store, "a").properties["held"]
-                assert found == value
-                assert value == found
+def test_values_of_subclasses(new_store: NewStore) -> None:
+    for value in SUBCLASSES.values():
+        store = new_store()
+        if not is_refused(store, nodes=[make_entity("a", "THING", held=value)]):
+            found = entity_of(store, "a").properties["held"]
+            assert found == value
+            assert value == found
 
 
 def test_values_without_an_end(store: PropertyGraphStore) -> None:
@@ -146,28 +147,13 @@ def test_values_without_an_end(store: PropertyGraphStore) -> None:
         assert is_refused(store, relations=[make_relation("a", "R", "b", held=value)])
 
 
-def test_keys_are_kept(subtests: pytest.Subtests, new_store: NewStore) -> None:
-    for key in [
-        "",
-        "a b",
-        "a`b",
-        "a.b",
-        '"',
-        "é",
-        "x: 1}) DETACH DELETE n //",
-        "name",
-        "id",
-        "label",
-    ]:
-        with subtests.test(key=key):
-            store = new_store()
-            store.upsert_nodes(
-                [make_entity("a", "THING").model_copy(update={"properties": {key: 1}})]
-            )
-            store.upsert_relations(
-                [make_relation("a", "R", "a").model_copy(update={"properties": {key: 2}})]
-            )
-            node = entity_of(store, "a")
-            assert (node.name, node.label, node.properties) == ("a", "THING", {key: 1})
-            assert relation_of(store, "R").properties == {key: 2}
-            assert [it.id for it in store.get(properties={key: 1})] == ["a"]
+def test_keys_are_kept(store: PropertyGraphStore) -> None:
+    keys = ["", "a b", "a`b", "a.b", '"', "é", "x: 1}) DETACH DELETE n //", "name", "id", "label"]
+    values = {key: place for place, key in enumerate(keys)}
+    store.upsert_nodes([make_entity("a", "THING").model_copy(update={"properties": values})])
+    store.upsert_relations([make_relation("a", "R", "a").model_copy(update={"properties": values})])
+    node = entity_of(store, "a")
+    assert (node.name, node.label, node.properties) == ("a", "THING", values)
+    assert relation_of(store, "R").properties == values
+    for key, value in values.items():
+        assert [it.id for it in store.get(properties={key: value})] == ["a"], key

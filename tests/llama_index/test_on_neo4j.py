@@ -60,7 +60,7 @@ TESTS = [
     test_graph_sources.test_links_between_chunks,
     test_graph_values.test_keys_are_kept,
     test_graph_values.test_values_of_subclasses,
-    test_graph_vectors.test_another_dimension_is_refused,
+    test_graph_vectors.test_what_is_no_embedding_of_these_is_refused,
     test_graph_vectors.test_filters,
 ]
 globals().update({test.__name__: test for test in TESTS})
