@@ -6,7 +6,6 @@ import asyncio
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, cast
 
 from llama_index.core.graph_stores.types import (
@@ -39,10 +38,7 @@ from llama_index_recallm._graph_writing import (
     write_relations,
 )
 from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
-from llama_index_recallm._persistence import (
-    memory_as_dict,
-    memory_from_dict,
-)
+from llama_index_recallm._persistence import memory_as_dict, memory_from_dict
 from llama_index_recallm._relation_map import rel_map
 from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
@@ -343,33 +339,6 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
 
         """
         return cls(memory_from_dict(memory, data), **settings)
-
-    def save_networkx_graph(self, name: str = "kg.html") -> None:
-        """Draw all nodes and relations into an HTML file, as LlamaIndex's own store does. A file of
-        that name is replaced. ``memory.graph.to_networkx()`` is for other programs.
-
-        Raises:
-            InvalidInputError: the name is no text, or is empty.
-            ImportError: networkx or pyvis is not installed.
-
-        """
-        path = checks.name(name, "name")
-        try:
-            from networkx import MultiDiGraph
-
-            # Imported by name: pyvis is no dependency, not even of the checks.
-            network = import_module("pyvis.network")
-        except ImportError as error:
-            raise ImportError(
-                f"{error.name} is not installed, which draws the graph: pip install networkx pyvis"
-            ) from error
-        graph = MultiDiGraph()
-        graph.add_nodes_from((node.id, {"label": node.id}) for node in self.get())
-        for triplet in self._memory.graph.triplets():
-            graph.add_edge(triplet.subject, triplet.object, label=triplet.predicate)
-        drawing = network.Network(notebook=False, directed=True)
-        drawing.from_nx(graph)
-        drawing.write_html(path)
 
     def _llama_graph(self) -> Mapping[str, Any]:
         return llama_graph(self._memory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from llama_index.core.vector_stores.types import (
 )
 
 from llama_index_recallm import RecallMPropertyGraphStore, RecallMRetriever, RecallMSubRetriever
-from recallm import InvalidInputError, NewEntity, NewTriplet, RecallConfig, RecallM
+from recallm import InvalidInputError, NewEntity, NewTriplet, RecallM
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 QUESTION = "Which cats are there?"
@@ -43,13 +44,6 @@ def pets() -> list[TextNode]:
         )
         for name, metadata in PETS.items()
     ]
-
-
-@pytest.fixture(scope="module")
-def plain() -> SimpleVectorStore:
-    store = SimpleVectorStore()
-    store.add(pets())
-    return store
 
 
 @pytest.fixture
@@ -95,29 +89,30 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda it: f"{it.key} {it.operator.value} {it.value}")
-def test_every_operator_means_what_it_means_to_llamaindex(
-    cats: RecallM, plain: SimpleVectorStore, case: MetadataFilter
-) -> None:
-    filters = MetadataFilters(filters=[case])
-    asked = VectorStoreQuery(query_embedding=[1.0], similarity_top_k=9, filters=filters)
-    expected = set(plain.query(asked).ids or ())
-    assert ids(RecallMRetriever(cats, filters=filters).retrieve(QUESTION)) == expected
+@pytest.fixture(scope="module")
+def read_only() -> Iterator[RecallM]:
+    with RecallM() as memory:
+        RecallMPropertyGraphStore(memory=memory).upsert_llama_nodes(pets())
+        yield memory
 
 
-@pytest.mark.parametrize("condition", [*FilterCondition, None])
-def test_conditions(
-    cats: RecallM, plain: SimpleVectorStore, condition: FilterCondition | None
-) -> None:
-    filters = MetadataFilters(
-        filters=[one("age", 4), one("tags", "black", FilterOperator.CONTAINS)], condition=condition
-    )
-    asked = VectorStoreQuery(query_embedding=[1.0], similarity_top_k=9, filters=filters)
-    expected = set(plain.query(asked).ids or ())
-    assert ids(RecallMRetriever(cats, filters=filters).retrieve(QUESTION)) == expected
+def test_every_operator_means_what_it_means_to_llamaindex(read_only: RecallM) -> None:
+    """So does every condition; also with the ranking of the paper."""
+    plain = SimpleVectorStore()
+    plain.add(pets())
+    paper = read_only.with_ranking("paper")
+    two = [one("age", 4), one("tags", "black", FilterOperator.CONTAINS)]
+    cases = [MetadataFilters(filters=[case]) for case in CASES]
+    cases += [MetadataFilters(filters=[*two], condition=it) for it in (*FilterCondition, None)]
+    for filters in cases:
+        asked = VectorStoreQuery(query_embedding=[1.0], similarity_top_k=9, filters=filters)
+        expected = set(plain.query(asked).ids or ())
+        for memory in (read_only, paper):
+            found = RecallMRetriever(memory, filters=filters).retrieve(QUESTION)
+            assert ids(found) == expected, filters
 
 
-def test_a_nested_group_is_one_condition(cats: RecallM) -> None:
+def test_a_nested_group_is_one_condition(read_only: RecallM) -> None:
     old_or_chipped = MetadataFilters(
         filters=[one("age", 4), one("chip", 7)], condition=FilterCondition.OR
     )
@@ -125,13 +120,13 @@ def test_a_nested_group_is_one_condition(cats: RecallM) -> None:
         filters=[one("tags", "red", FilterOperator.CONTAINS)], condition=FilterCondition.NOT
     )
     both = MetadataFilters(filters=[old_or_chipped, not_red])
-    assert ids(RecallMRetriever(cats, filters=both).retrieve(QUESTION)) == {"Tom", "Kim"}
+    assert ids(RecallMRetriever(read_only, filters=both).retrieve(QUESTION)) == {"Tom", "Kim"}
     neither = MetadataFilters(filters=[both, one("age", 1)], condition=FilterCondition.NOT)
-    assert ids(RecallMRetriever(cats, filters=neither).retrieve(QUESTION)) == {"Lu", "Bea"}
+    assert ids(RecallMRetriever(read_only, filters=neither).retrieve(QUESTION)) == {"Lu", "Bea"}
 
 
-def test_in_a_property_graph(cats: RecallM) -> None:
-    store = RecallMPropertyGraphStore(memory=cats)
+def test_in_a_property_graph(read_only: RecallM) -> None:
+    store = RecallMPropertyGraphStore(memory=read_only)
     filters = MetadataFilters(
         filters=[MetadataFilters(filters=[one("age", 2, FilterOperator.GT)]), one("age", 4)]
     )
@@ -162,14 +157,16 @@ async def test_what_is_known_of_a_passage(memory: RecallM) -> None:
         assert {it.metadata["t_index"] for it in found} == days
 
 
-def test_beside_other_conditions(cats: RecallM) -> None:
+def test_beside_other_conditions(read_only: RecallM) -> None:
     old = MetadataFilters(filters=[one("age", 4)])
-    assert ids(RecallMRetriever(cats, filters=old, since=4).retrieve(QUESTION)) == {"Lu"}
-    assert ids(RecallMRetriever(cats, filters=old, as_of=3).retrieve(QUESTION)) == {"Kim"}
-    assert ids(RecallMRetriever(cats, filters=old, where={"age": 1}).retrieve(QUESTION)) == set()
-    assert len(RecallMRetriever(cats, filters=old, similarity_top_k=1).retrieve(QUESTION)) == 1
+    assert ids(RecallMRetriever(read_only, filters=old, since=4).retrieve(QUESTION)) == {"Lu"}
+    assert ids(RecallMRetriever(read_only, filters=old, as_of=3).retrieve(QUESTION)) == {"Kim"}
+    assert (
+        ids(RecallMRetriever(read_only, filters=old, where={"age": 1}).retrieve(QUESTION)) == set()
+    )
+    assert len(RecallMRetriever(read_only, filters=old, similarity_top_k=1).retrieve(QUESTION)) == 1
     empty = MetadataFilters(filters=[])
-    assert len(RecallMRetriever(cats, filters=empty).retrieve(QUESTION)) == len(PETS)
+    assert len(RecallMRetriever(read_only, filters=empty).retrieve(QUESTION)) == len(PETS)
 
 
 def test_what_no_passage_shows_does_not_pass(cats: RecallM) -> None:
@@ -182,16 +179,8 @@ def test_what_no_passage_shows_does_not_pass(cats: RecallM) -> None:
     assert ids(RecallMRetriever(cats, filters=young).retrieve(QUESTION)) == {"Mila", "Tom", "Bea"}
 
 
-def test_with_the_papers_ranking() -> None:
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        RecallMPropertyGraphStore(memory=memory).upsert_llama_nodes(pets())
-        old = MetadataFilters(filters=[one("age", 4)])
-        assert ids(RecallMRetriever(memory, filters=old).retrieve("cats?")) == {"Kim", "Lu"}
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
+def test_filters_that_are_unknown_are_refused_at_once(memory: RecallM) -> None:
+    unknown: list[Any] = [
         {"age": 4},
         [one("age", 4)],
         MetadataFilter.model_construct(key="age", value=1, operator="=="),
@@ -199,32 +188,26 @@ def test_with_the_papers_ranking() -> None:
         MetadataFilters(
             filters=[MetadataFilters.model_construct(filters=[one("a", 1)], condition="xor")]
         ),
-    ],
-    ids=["dict", "list", "one", "operator", "condition"],
-)
-def test_filters_that_are_unknown_are_refused_at_once(memory: RecallM, filters: Any) -> None:
-    for retriever in (RecallMRetriever, RecallMSubRetriever):
-        with pytest.raises(InvalidInputError, match=r"must be|unknown") as refused:
-            retriever(memory=memory, filters=filters)
-        assert refused.value.argument == "filters"
+    ]
+    for filters in unknown:
+        for retriever in (RecallMRetriever, RecallMSubRetriever):
+            with pytest.raises(InvalidInputError, match=r"must be|unknown") as refused:
+                retriever(memory=memory, filters=filters)
+            assert refused.value.argument == "filters"
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
+def test_what_cannot_be_compared_is_an_error(read_only: RecallM) -> None:
+    """Also where another filter has decided already."""
+    for case in (
         one("age", "4", FilterOperator.GT),
         one("age", "4", FilterOperator.CONTAINS),
         one("tags", "red", FilterOperator.TEXT_MATCH),
         one("age", 4, FilterOperator.IN),
-    ],
-    ids=lambda it: it.operator.value,
-)
-def test_what_cannot_be_compared_is_an_error(cats: RecallM, case: MetadataFilter) -> None:
-    """Also where another filter has decided already."""
-    filters = MetadataFilters(filters=[one("missing", "x"), case])
-    with pytest.raises(InvalidInputError, match=f"filters compare '{case.key}'") as refused:
-        RecallMRetriever(cats, filters=filters).retrieve(QUESTION)
-    assert refused.value.argument == "filters"
+    ):
+        filters = MetadataFilters(filters=[one("missing", "x"), case])
+        with pytest.raises(InvalidInputError, match=f"filters compare '{case.key}'") as refused:
+            RecallMRetriever(read_only, filters=filters).retrieve(QUESTION)
+        assert refused.value.argument == "filters"
 
 
 def test_properties_behind_the_text(cats: RecallM) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import stat
-import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +11,14 @@ import pytest
 from fsspec.implementations.local import LocalFileSystem
 from llama_index.core import PropertyGraphIndex, StorageContext, load_index_from_storage
 from llama_index.core.graph_stores import SimpleGraphStore, SimplePropertyGraphStore
-from llama_index.core.graph_stores.types import TRIPLET_SOURCE_KEY, EntityNode, Relation
+from llama_index.core.graph_stores.types import EntityNode, Relation
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.schema import Document, TextNode
-from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm import RecallMExtractor, RecallMGraphStore, RecallMPropertyGraphStore
 from recallm import ArchiveError, ClosedError, InvalidInputError, RecallM
 
 _NO_MODEL: dict[str, Any] = {"kg_extractors": [ImplicitPathExtractor()], "embed_kg_nodes": False}
-
-
-def test_persisted_and_loaded_with_a_storage_context(
-    store: RecallMPropertyGraphStore, tmp_path: Path
-) -> None:
-    source = {TRIPLET_SOURCE_KEY: "c"}
-    store.upsert_llama_nodes([TextNode(id_="c", text="Ann lives in Oslo.")])
-    store.upsert_nodes([EntityNode(name="Ann", embedding=[0.0, 1.0], properties=source)])
-    lives = Relation(label="LIVES_IN", source_id="Ann", target_id="Oslo", properties=source)
-    store.upsert_relations([lives])
-    StorageContext.from_defaults(property_graph_store=store).persist(str(tmp_path / "kept"))
-    again = RecallMPropertyGraphStore.from_persist_dir(str(tmp_path / "kept"))
-    assert again.get() == store.get()
-    assert again.get_triplets() == store.get_triplets()
-    query = VectorStoreQuery(query_embedding=[0.0, 1.0])
-    assert again.vector_query(query) == store.vector_query(query)
-    again.memory.close()
 
 
 def test_an_index_is_read_again_with_either_store(tmp_path: Path) -> None:
@@ -92,44 +72,31 @@ def test_persisting_replaces_a_file_with_a_graph_alone(tmp_path: Path) -> None:
     assert sorted(it.name for it in tmp_path.iterdir()) == ["graph.json", "memory.db"]
 
 
-@pytest.mark.parametrize("fs", [None, LocalFileSystem()])
 @pytest.mark.parametrize("kind", [RecallMPropertyGraphStore, RecallMGraphStore])
 def test_folders_are_made(
-    kind: type[RecallMPropertyGraphStore | RecallMGraphStore],
-    fs: LocalFileSystem | None,
-    tmp_path: Path,
+    kind: type[RecallMPropertyGraphStore | RecallMGraphStore], tmp_path: Path
 ) -> None:
-    path = str(tmp_path / "new" / "folder" / "graph.json")
     with RecallM() as memory:
         memory.update("Ann met Bo.")
-        kind(memory=memory).persist(path, fs)
-        kind(memory=memory).persist(path, fs)
-    with kind.from_persist_path(path).memory as again:
-        assert "Ann met Bo." in again.recall("Whom did Ann meet?").text
+        for folder, fs in (("own", None), ("fs", LocalFileSystem())):
+            path = str(tmp_path / folder / "folder" / "graph.json")
+            kind(memory=memory).persist(path, fs)
+            kind(memory=memory).persist(path, fs)
+            with kind.from_persist_path(path, fs).memory as again:
+                assert "Ann met Bo." in again.recall("Whom did Ann meet?").text
 
 
-@pytest.mark.parametrize("fs", [None, LocalFileSystem()])
-@pytest.mark.parametrize(
-    "foreign",
-    [
-        '{"mine": 1}',
-        "{}",
-        "null",
-        '{"nodes": {}, "links": []}',
-        '{"graph_dict": {}, "mine": 1}',
-        '{"recallm": []}',
-        "{" * 5,
-        pytest.param("[" * 200_000, id="deep"),
-    ],
-)
-def test_files_of_other_programs_are_not_replaced(
-    foreign: str, fs: LocalFileSystem | None, tmp_path: Path
-) -> None:
+def test_files_of_other_programs_are_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
-    path.write_text(foreign)
-    with RecallM() as memory, pytest.raises(ArchiveError, match="give another path"):
-        RecallMPropertyGraphStore(memory=memory).persist(str(path), fs)
-    assert path.read_text() == foreign
+    foreign = ['{"mine": 1}', "{}", "null", '{"nodes": {}, "links": []}', '{"recallm": []}']
+    with RecallM() as memory:
+        store = RecallMPropertyGraphStore(memory=memory)
+        for text in (*foreign, '{"graph_dict": {}, "mine": 1}', "{" * 5, "[" * 200_000):
+            path.write_text(text)
+            for fs in (None, LocalFileSystem()):
+                with pytest.raises(ArchiveError, match="give another path"):
+                    store.persist(str(path), fs)
+            assert path.read_text() == text
 
 
 def test_files_of_llamaindex_s_own_stores_are_replaced(tmp_path: Path) -> None:
@@ -198,73 +165,17 @@ def test_as_a_dict(store: RecallMPropertyGraphStore) -> None:
     assert len(SimplePropertyGraphStore.from_dict(data).get()) == 3
 
 
-@pytest.mark.parametrize(
-    ("data", "error"),
-    [
-        (None, InvalidInputError),
-        ([], InvalidInputError),
-        ({}, InvalidInputError),
-        (SimplePropertyGraphStore().to_dict(), InvalidInputError),
-        ({"recallm": "text"}, InvalidInputError),
-        ({"recallm": []}, ArchiveError),
-        ({"recallm": [1]}, ArchiveError),
-    ],
-)
-def test_a_dict_of_another_store(data: Any, error: type[Exception]) -> None:
-    with RecallM() as memory:
-        with pytest.raises(error):
-            RecallMPropertyGraphStore.from_dict(data, memory=memory)
-        assert memory.stats().t_index == 0
-
-
-def test_a_drawing_needs_pyvis(
-    memory: RecallM, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyvis.network", None)
-    path = tmp_path / "kg.html"
-    with pytest.raises(ImportError, match="pip install networkx pyvis"):
-        RecallMPropertyGraphStore(memory=memory).save_networkx_graph(str(path))
-    with pytest.raises(InvalidInputError, match="name"):
-        RecallMPropertyGraphStore(memory=memory).save_networkx_graph("")
-    assert not path.exists()
-
-
-def test_a_drawing_shows_every_node_and_relation(
-    memory: RecallM, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The part of pyvis that is called, which is no dependency of the tests."""
-
-    class Network:
-        def __init__(self, *, notebook: bool, directed: bool) -> None:
-            assert (notebook, directed) == (False, True)
-
-        def from_nx(self, graph: Any) -> None:
-            self.graph = graph
-
-        def write_html(self, name: str) -> None:
-            drawn = [dict(self.graph.nodes(data="label")), [*self.graph.edges(data="label")]]
-            Path(name).write_text(json.dumps(drawn))
-
-    network = types.ModuleType("pyvis.network")
-    network.Network = Network  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pyvis", types.ModuleType("pyvis"))
-    monkeypatch.setitem(sys.modules, "pyvis.network", network)
-    store = RecallMPropertyGraphStore(memory=memory)
-    store.upsert_nodes([EntityNode(name="Cy")])
-    for label in ("KNOWS", "LIKES"):
-        store.upsert_relations([Relation(label=label, source_id="Ann", target_id="Bo")])
-    path = tmp_path / "kg.html"
-    store.save_networkx_graph(str(path))
-    assert json.loads(path.read_text()) == [
-        {"Ann": "Ann", "Bo": "Bo", "Cy": "Cy"},
-        [["Ann", "Bo", "KNOWS"], ["Ann", "Bo", "LIKES"]],
-    ]
-
-
-def test_a_schema_that_is_read_anew(memory: RecallM) -> None:
-    store = RecallMPropertyGraphStore(memory=memory)
-    assert store.get_schema()["node_props"] == {}
-    store.upsert_nodes([EntityNode(name="Ann", label="PERSON")])
-    assert store.get_schema()["node_props"] == {}
-    store.refresh_schema()
-    assert store.get_schema()["node_props"] == {"PERSON": {"name": "str"}}
+def test_a_dict_of_another_store() -> None:
+    cases: dict[str, tuple[Any, type[Exception]]] = {
+        "none": (None, InvalidInputError),
+        "list": ([], InvalidInputError),
+        "another": (SimplePropertyGraphStore().to_dict(), InvalidInputError),
+        "text": ({"recallm": "text"}, InvalidInputError),
+        "no records": ({"recallm": []}, ArchiveError),
+        "number": ({"recallm": [1]}, ArchiveError),
+    }
+    for data, error in cases.values():
+        with RecallM() as memory:
+            with pytest.raises(error):
+                RecallMPropertyGraphStore.from_dict(data, memory=memory)
+            assert memory.stats().t_index == 0
