@@ -15,9 +15,7 @@ from llama_index.core.indices.property_graph import (
     SchemaLLMPathExtractor,
     SimpleLLMPathExtractor,
 )
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.schema import TransformComponent
-from pydantic import BaseModel
 
 from llama_index_recallm import (
     RecallMExtractor,
@@ -26,33 +24,14 @@ from llama_index_recallm import (
 )
 from recallm import RecallM
 from recallm.facts import FactMemory
+from tests.llama_index.completing import Completing
 
 Triplet = tuple[str, str, str]
 
 
-class ScriptedLLM(CustomLLM):
-    """Gives one answer to everything, also where a structure is asked for."""
-
-    answer: str = ""
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(context_window=100_000)
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        return CompletionResponse(text=self.answer)
-
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    async def astructured_predict(self, output_cls: Any, *args: Any, **kwargs: Any) -> BaseModel:
-        found: BaseModel = output_cls.model_validate_json(self.answer)
-        return found
-
-
 def simple(*triplets: Triplet) -> TransformComponent:
     answer = "\n".join(f"({', '.join(each)})" for each in triplets)
-    return SimpleLLMPathExtractor(llm=ScriptedLLM(answer=answer))
+    return SimpleLLMPathExtractor(llm=Completing(answer=answer))
 
 
 def schema(*triplets: Triplet) -> TransformComponent:
@@ -66,7 +45,7 @@ def schema(*triplets: Triplet) -> TransformComponent:
             for subject, relation, object_ in triplets
         ]
     }
-    return SchemaLLMPathExtractor(llm=ScriptedLLM(answer=json.dumps(answer)), strict=False)
+    return SchemaLLMPathExtractor(llm=Completing(answer=json.dumps(answer)), strict=False)
 
 
 def dynamic(*triplets: Triplet) -> TransformComponent:
@@ -80,15 +59,10 @@ def dynamic(*triplets: Triplet) -> TransformComponent:
         }
         for subject, relation, object_ in triplets
     ]
-    return DynamicLLMPathExtractor(llm=ScriptedLLM(answer=json.dumps(answer)))
+    return DynamicLLMPathExtractor(llm=Completing(answer=json.dumps(answer)))
 
 
 Extractor = Callable[..., TransformComponent]
-
-
-@pytest.fixture
-def store(memory: RecallM) -> RecallMPropertyGraphStore:
-    return RecallMPropertyGraphStore(memory=memory)
 
 
 @pytest.fixture
@@ -204,7 +178,7 @@ def test_facts_in_an_index(store: RecallMPropertyGraphStore, facts: FactMemory) 
     index = PropertyGraphIndex.from_existing(
         store, kg_extractors=[RecallMExtractor(memory=facts.memory)], embed_kg_nodes=False
     )
-    synonyms = LLMSynonymRetriever(store, llm=ScriptedLLM(answer="opera^Oslo"), include_text=False)
+    synonyms = LLMSynonymRetriever(store, llm=Completing(answer="opera^Oslo"), include_text=False)
     retriever = index.as_retriever(sub_retrievers=[synonyms])
     [found] = retriever.retrieve("Who works for Opera?")
     assert found.text == "Ada -> works for -> Opera"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
 from llama_index.core import MockEmbedding, PromptTemplate, StorageContext
-from llama_index.core.graph_stores.types import GraphStore
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
@@ -28,18 +25,7 @@ def store(memory: RecallM) -> RecallMGraphStore:
     )
 
 
-def test_class() -> None:
-    names_of_base_classes = [base.__name__ for base in RecallMGraphStore.__mro__]
-    assert GraphStore.__name__ in names_of_base_classes
-
-
 # -- the cases of LlamaIndex's stores for Neo4j, FalkorDB and others ---------------------------
-
-
-def test_03_upsert_multiple_and_get(store: RecallMGraphStore) -> None:
-    store.upsert_triplet("Alice", "LIKES", "IceCream")
-    store.upsert_triplet("Alice", "DISLIKES", "Spinach")
-    assert store.get("Alice") == [["LIKES", "IceCream"], ["DISLIKES", "Spinach"]]
 
 
 def test_04_get_rel_map(store: RecallMGraphStore) -> None:
@@ -57,7 +43,6 @@ def test_04_get_rel_map(store: RecallMGraphStore) -> None:
 
 def test_05_delete_a_relation_and_its_ends(store: RecallMGraphStore) -> None:
     store.upsert_triplet("X", "REL", "Y")
-    assert store.get("X") == [["REL", "Y"]]
     store.delete("X", "REL", "Y")
     assert store.get("X") == []
     assert store.memory.graph.entities() == []
@@ -66,6 +51,9 @@ def test_05_delete_a_relation_and_its_ends(store: RecallMGraphStore) -> None:
 def test_06_an_end_with_another_relation_stays(store: RecallMGraphStore) -> None:
     store.upsert_triplet("X", "REL", "Y")
     store.upsert_triplet("X", "OTHER", "Z")
+    for unknown in (("X", "HATES", "Y"), ("Y", "REL", "X"), ("", "", ""), ("x", "y", "z")):
+        store.delete(*unknown)
+    assert store.get("X") == [["REL", "Y"], ["OTHER", "Z"]]
     store.delete("X", "REL", "Y")
     assert store.get("X") == [["OTHER", "Z"]]
     assert store.get("Y") == []
@@ -108,9 +96,9 @@ def test_cypher_only_when_asked_for(memory: RecallM) -> None:
 # -- triplets ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("subject", "predicate", "object_"),
-    [
+def test_names_are_kept_as_they_are(store: RecallMGraphStore) -> None:
+    store.upsert_triplet("other", "r", "thing")
+    for subject, predicate, object_ in (
         ("Ann O'Neill", 'said "no" to', "the `boss`"),
         ("MATCH (n) DETACH DELETE n", "]->(x) DETACH DELETE x //", "'); DROP TABLE entity; --"),
         ("a\nb", "is\t", "c\\d"),
@@ -118,33 +106,22 @@ def test_cypher_only_when_asked_for(memory: RecallM) -> None:
         ("university", "universe", "Universal"),
         ("Ann", "is", "Ann"),
         ("a,b", "('c', 'd')", "[e]"),
-    ],
-)
-def test_names_are_kept_as_they_are(
-    store: RecallMGraphStore, subject: str, predicate: str, object_: str
-) -> None:
-    store.upsert_triplet("other", "r", "thing")
-    store.upsert_triplet(subject, predicate, object_)
-    assert store.get(subject) == [[predicate, object_]]
-    assert store.get_rel_map([subject]) == {subject: [[subject, predicate, object_]]}
-    store.delete(subject, predicate, object_)
-    assert store.get(subject) == []
-    assert store.get_rel_map() == {"other": [["other", "r", "thing"]]}
-
-
-def test_a_repeated_relation_grows_stronger(store: RecallMGraphStore) -> None:
-    for _ in range(3):
-        store.upsert_triplet("Ann", "loves", "tea")
-    assert store.get("Ann") == [["loves", "tea"]]
-    [triplet] = store.memory.graph.triplets()
-    assert (triplet.strength, triplet.t_index) == (3, 3)
+    ):
+        store.upsert_triplet(subject, predicate, object_)
+        assert store.get(subject) == [[predicate, object_]]
+        assert store.get_rel_map([subject]) == {subject: [[subject, predicate, object_]]}
+        store.delete(subject, predicate, object_)
+        assert store.get(subject) == []
+        assert store.get_rel_map() == {"other": [["other", "r", "thing"]]}
 
 
 def test_the_latest_statement_comes_last(store: RecallMGraphStore) -> None:
-    store.upsert_triplet("Ann", "lives in", "Malaga")
-    store.upsert_triplet("Ann", "lives in", "Lyon")
-    store.upsert_triplet("Ann", "lives in", "Malaga")
+    """Said again, a relation is one, and stronger."""
+    for city in ("Malaga", "Lyon", "Malaga"):
+        store.upsert_triplet("Ann", "lives in", city)
     assert store.get("Ann") == [["lives in", "Lyon"], ["lives in", "Malaga"]]
+    strengths = {it.object: (it.strength, it.t_index) for it in store.memory.graph.triplets()}
+    assert strengths == {"Lyon": (1, 2), "Malaga": (2, 3)}
 
 
 def test_a_known_entity_keeps_its_id_and_label(store: RecallMGraphStore) -> None:
@@ -154,21 +131,6 @@ def test_a_known_entity_keeps_its_id_and_label(store: RecallMGraphStore) -> None
     store.delete("Ann", "loves", "tea")
     [ann] = graph.entities()
     assert (ann.type, ann.label, ann.properties) == ("person", "Ann Lee", {"age": 40})
-
-
-def test_delete_only_what_is_named(store: RecallMGraphStore) -> None:
-    store.upsert_triplet("Ann", "loves", "tea")
-    store.upsert_triplet("Bo", "loves", "tea")
-    for unknown in (
-        ("Ann", "hates", "tea"),
-        ("tea", "loves", "Ann"),
-        ("", "", ""),
-        ("x", "y", "z"),
-    ):
-        store.delete(*unknown)
-    assert store.get("Ann") == [["loves", "tea"]]
-    store.delete("Ann", "loves", "tea")
-    assert [entity.id for entity in store.memory.graph.entities()] == ["Bo", "tea"]
 
 
 def test_what_a_passage_says_stays(store: RecallMGraphStore) -> None:
@@ -213,9 +175,9 @@ def ring(store: RecallMGraphStore) -> RecallMGraphStore:
 AB, BC, CA, AD = (["a", "to", "b"], ["b", "to", "c"], ["c", "to", "a"], ["a", "to", "d"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
+def test_rel_map(ring: RecallMGraphStore) -> None:
+    """The nearest first, each triplet once, the limit over all subjects."""
+    cases: list[tuple[dict[str, Any], dict[str, list[list[str]]]]] = [
         ({"subjs": ["a"], "depth": 1}, {"a": [AB, AD]}),
         ({"subjs": ["a"], "depth": 2}, {"a": [AB, AD, BC]}),
         ({"subjs": ["a"], "depth": 9}, {"a": [AB, AD, BC, CA]}),
@@ -226,13 +188,8 @@ AB, BC, CA, AD = (["a", "to", "b"], ["b", "to", "c"], ["c", "to", "a"], ["a", "t
         ({"subjs": ["d", "nobody", "c", "c"], "depth": 1}, {"c": [CA]}),
         ({"subjs": []}, {}),
         ({"depth": 1}, {"a": [AB, AD], "b": [BC], "c": [CA]}),
-    ],
-)
-def test_rel_map(
-    ring: RecallMGraphStore, arguments: dict[str, Any], expected: dict[str, list[list[str]]]
-) -> None:
-    """The nearest first, each triplet once, the limit over all subjects."""
-    assert ring.get_rel_map(**arguments) == expected
+    ]
+    assert [(how, ring.get_rel_map(**how)) for how, _ in cases] == cases
 
 
 # -- keeping -----------------------------------------------------------------------------------
@@ -241,25 +198,12 @@ def test_rel_map(
 def test_persist_with_a_storage_context(ring: RecallMGraphStore, tmp_path: Path) -> None:
     folder = str(tmp_path / "storage")
     StorageContext.from_defaults(graph_store=ring).persist(folder)
-    # Where no store is given, LlamaIndex reads the triplets with its own.
-    plain = StorageContext.from_defaults(persist_dir=folder).graph_store
-    assert plain.get_rel_map(depth=1) == ring.get_rel_map(depth=1)
     with RecallM(tmp_path / "copy.db") as memory:
         loaded = RecallMGraphStore.from_persist_dir(folder, memory=memory)
         assert loaded.memory is memory
         assert loaded.get_rel_map() == ring.get_rel_map()
         with pytest.raises(InvalidInputError, match="restore into a new one"):
             RecallMGraphStore.from_persist_dir(folder, memory=memory)
-
-
-def test_persist_with_a_file_system_of_its_own(ring: RecallMGraphStore) -> None:
-    files = fsspec.filesystem("memory")
-    path = f"/{uuid.uuid4().hex}/graph.jsonl"
-    ring.persist(path, fs=files)
-    loaded = RecallMGraphStore.from_persist_path(path, fs=files)
-    assert loaded.get_rel_map() == ring.get_rel_map()
-    loaded.memory.close()
-    files.rm(path)
 
 
 def test_what_is_no_memory() -> None:
@@ -276,7 +220,9 @@ def test_what_is_no_memory() -> None:
 
 
 class Keywords(CustomLLM):
-    """Finds one keyword in everything; answers with its prompt."""
+    """Finds one keyword in everything; answers with its prompt, or with ``cypher``."""
+
+    cypher: str = ""
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -286,7 +232,7 @@ class Keywords(CustomLLM):
         for start in ("KEYWORDS:", "SYNONYMS:"):
             if start in prompt:
                 return CompletionResponse(text=f"{start} Ann")
-        return CompletionResponse(text=prompt)
+        return CompletionResponse(text=self.cypher if prompt.startswith("Schema: ") else prompt)
 
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
@@ -303,80 +249,45 @@ def triplets_of(text: str) -> list[tuple[str, str, str]]:
     ]
 
 
-LEGACY = pytest.mark.filterwarnings(
-    r"ignore:Call to deprecated class (KnowledgeGraphIndex|KGTableRetriever"
-    r"|KnowledgeGraphRAGRetriever|KnowledgeGraphQueryEngine)\.:DeprecationWarning"
-)
+LEGACY = pytest.mark.filterwarnings("ignore:Call to deprecated class:DeprecationWarning")
 
 
-@pytest.fixture
-def index(store: RecallMGraphStore) -> KnowledgeGraphIndex:
-    return KnowledgeGraphIndex.from_documents(
+@LEGACY
+async def test_an_index(store: RecallMGraphStore) -> None:
+    """What leads away from a keyword is shown, the newest of it last."""
+    index = KnowledgeGraphIndex.from_documents(
         [Document(text="Ann loves Acme. Acme makes tea."), Document(text="Bo drinks tea.")],
         storage_context=StorageContext.from_defaults(graph_store=store),
         llm=Keywords(),
         embed_model=MockEmbedding(embed_dim=3),
         kg_triplet_extract_fn=triplets_of,
     )
-
-
-@LEGACY
-def test_an_index(index: KnowledgeGraphIndex, store: RecallMGraphStore) -> None:
     assert index.graph_store is store
-    assert store.get("Ann") == [["loves", "Acme"]]
-    index.insert(Document(text="Ann left Acme."))
-    assert store.get("Ann") == [["loves", "Acme"], ["left", "Acme"]]
-    index.upsert_triplet(("Acme", "is in", "Porto"))
-    edges = {frozenset(edge) for edge in index.get_networkx_graph().edges}
-    shown = [("Ann", "Acme"), ("Acme", "tea"), ("Acme", "Porto"), ("Bo", "tea")]
-    assert edges == {frozenset(edge) for edge in shown}
-
-
-@LEGACY
-def test_a_retriever_of_the_index(index: KnowledgeGraphIndex) -> None:
-    """What leads away from the keyword is shown, the newest of it last."""
-    index.insert(Document(text="Ann left Acme."))
-    *_, shown = index.as_retriever(include_text=False).retrieve("What of Ann?")
-    known = shown.text.splitlines()
-    assert known[-3:] == [
-        "['Ann', 'loves', 'Acme']",
-        "['Ann', 'left', 'Acme']",
-        "['Acme', 'makes', 'tea']",
-    ]
-
-
-@LEGACY
-async def test_a_retriever_of_the_graph(
-    index: KnowledgeGraphIndex, store: RecallMGraphStore
-) -> None:
-    retriever = KnowledgeGraphRAGRetriever(
+    of_graph = KnowledgeGraphRAGRetriever(
         storage_context=StorageContext.from_defaults(graph_store=store), llm=Keywords()
     )
-    [found] = retriever.retrieve("What of Ann?")
-    assert found.metadata["kg_rel_map"] == {
-        "Ann": [["Ann", "loves", "Acme"], ["Acme", "makes", "tea"]]
-    }
-    assert [node.text for node in await retriever.aretrieve("What of Ann?")] == [found.text]
+    [found] = of_graph.retrieve("What of Ann?")
+    known = [["Ann", "loves", "Acme"], ["Acme", "makes", "tea"]]
+    assert found.metadata["kg_rel_map"] == {"Ann": known}
+    assert [node.text for node in await of_graph.aretrieve("What of Ann?")] == [found.text]
+    index.insert(Document(text="Ann left Acme."))
+    assert store.get("Ann") == [["loves", "Acme"], ["left", "Acme"]]
+    *_, shown = index.as_retriever(include_text=False).retrieve("What of Ann?")
+    known.insert(1, ["Ann", "left", "Acme"])
+    assert shown.text.splitlines()[-3:] == [str(triplet) for triplet in known]
+    index.upsert_triplet(("Acme", "is in", "Porto"))
+    edges = {frozenset(edge) for edge in index.get_networkx_graph().edges}
+    ends = [("Ann", "Acme"), ("Acme", "tea"), ("Acme", "Porto"), ("Bo", "tea")]
+    assert edges == {frozenset(edge) for edge in ends}
 
 
 @LEGACY
 def test_a_question_as_cypher(store: RecallMGraphStore) -> None:
-    """The model is shown the schema, and its query is run, where that was asked for."""
+    """The query of the model is run where that was asked for."""
     store.upsert_triplet("Ann", "loves", "tea")
-
-    class Writes(Keywords):
-        def complete(
-            self, prompt: str, formatted: bool = False, **kwargs: Any
-        ) -> CompletionResponse:
-            if prompt.startswith("Schema:"):
-                assert store.schema in prompt
-                return CompletionResponse(
-                    text="MATCH (n:Entity {namespace: $namespace, id: 'Ann'}) RETURN n.id AS found"
-                )
-            return CompletionResponse(text=prompt)
-
+    cypher = "MATCH (n:Entity {namespace: $namespace, id: 'Ann'}) RETURN n.id AS found"
     engine = KnowledgeGraphQueryEngine(
-        llm=Writes(),
+        llm=Keywords(cypher=cypher),
         storage_context=StorageContext.from_defaults(graph_store=store),
         graph_query_synthesis_prompt=PromptTemplate("Schema: {schema}\nQuestion: {query_str}"),
     )

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core import Document, PropertyGraphIndex, Settings
+from llama_index.core import Document, PropertyGraphIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.graph_stores.types import (
-    KG_NODES_KEY,
-    KG_RELATIONS_KEY,
-    EntityNode,
-    Relation,
-)
 from llama_index.core.indices.property_graph import (
     ImplicitPathExtractor,
     LLMSynonymRetriever,
@@ -23,16 +15,8 @@ from llama_index.core.indices.property_graph import (
     TextToCypherRetriever,
     VectorContextRetriever,
 )
-from llama_index.core.llms import (
-    CompletionResponse,
-    CompletionResponseGen,
-    CustomLLM,
-    LLMMetadata,
-)
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import BaseNode, TransformComponent
-from pydantic import Field
 
 from llama_index_recallm import (
     RecallMExtractor,
@@ -41,28 +25,10 @@ from llama_index_recallm import (
     RecallMSubRetriever,
 )
 from recallm import RecallM
+from tests.llama_index.completing import Completing
+from tests.llama_index.property_graphs import LineExtractor
 
 CHAPTER = Path(__file__).parents[2] / "examples" / "llama_index" / "the_cyclone.txt"
-
-
-class ScriptedLLM(CustomLLM):
-    """Gives one answer to everything; ``given`` keeps the prompts."""
-
-    answer: str = "Understood."
-    given: list[str] = Field(default_factory=list)
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(context_window=100_000)
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        self.given.append(prompt)
-        return CompletionResponse(text=self.answer)
-
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseGen:
-        raise NotImplementedError
 
 
 class LetterEmbedding(BaseEmbedding):
@@ -78,48 +44,12 @@ class LetterEmbedding(BaseEmbedding):
         return self._get_query_embedding(query)
 
 
-class Patterns(TransformComponent):
-    """⟨subject, label, object⟩ wherever a pattern with three groups matches."""
-
-    pattern: str = r"(\w+) (lives in|works for) (\w+)"
-
-    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        for node in nodes:
-            entities: list[EntityNode] = []
-            relations: list[Relation] = []
-            for subject, label, object in re.findall(self.pattern, node.get_content()):
-                ends = [EntityNode(name=name, label="NAMED") for name in (subject, object)]
-                entities += ends
-                relations.append(Relation(label=label, source_id=ends[0].id, target_id=ends[1].id))
-            node.metadata[KG_NODES_KEY] = entities
-            node.metadata[KG_RELATIONS_KEY] = relations
-        return nodes
-
-
-@pytest.fixture
-def store(memory: RecallM) -> RecallMPropertyGraphStore:
-    return RecallMPropertyGraphStore(memory=memory)
-
-
-@pytest.fixture
-def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks LlamaIndex for its default models fails."""
-
-    def refused(*_: Any, **__: Any) -> Any:
-        raise AssertionError("a default model was asked for")
-
-    monkeypatch.setattr("llama_index.core.settings.resolve_llm", refused)
-    monkeypatch.setattr("llama_index.core.settings.resolve_embed_model", refused)
-    monkeypatch.setattr(Settings, "_llm", None)
-    monkeypatch.setattr(Settings, "_embed_model", None)
-
-
 def triplets(store: RecallMPropertyGraphStore) -> set[tuple[str, str, str]]:
     return {(path[0].id, path[1].id, path[2].id) for path in store.get_triplets()}
 
 
 def test_a_chapter_without_any_model_and_a_belief_that_changes(
-    memory: RecallM, store: RecallMPropertyGraphStore, no_models: None
+    memory: RecallM, store: RecallMPropertyGraphStore
 ) -> None:
     text = CHAPTER.read_text("utf-8")
     index = PropertyGraphIndex.from_documents(
@@ -136,7 +66,7 @@ def test_a_chapter_without_any_model_and_a_belief_that_changes(
     assert len(related) > 5
 
     def shown(question: str, retriever: Any) -> str:
-        llm = ScriptedLLM()
+        llm = Completing()
         answer = RetrieverQueryEngine.from_args(retriever, llm=llm).query(question)
         assert str(answer) == "Understood."
         [prompt] = llm.given
@@ -166,7 +96,7 @@ def test_a_chapter_without_any_model_and_a_belief_that_changes(
 def test_the_default_extractors_and_retrievers(
     memory: RecallM, store: RecallMPropertyGraphStore
 ) -> None:
-    llm = ScriptedLLM(answer="(Ann, lives in, Oslo)\n(Ann, works for, Acme)")
+    llm = Completing(answer="(Ann, lives in, Oslo)\n(Ann, works for, Acme)")
     index = PropertyGraphIndex.from_documents(
         [Document(text="Ann lives in Oslo and works for Acme.", metadata={"page": 1})],
         property_graph_store=store,
@@ -182,7 +112,7 @@ def test_the_default_extractors_and_retrievers(
     assert memory.stats().t_index == 1
     [ann] = store.get(ids=["Ann"])
     assert ann.properties["page"] == 1
-    asked = ScriptedLLM(answer="ann^oslo")
+    asked = Completing(answer="ann^oslo")
     subs = [
         LLMSynonymRetriever(store, llm=asked),
         VectorContextRetriever(store, embed_model=LetterEmbedding(), similarity_top_k=2),
@@ -200,26 +130,26 @@ def test_the_default_extractors_and_retrievers(
 def test_documents_inserted_and_deleted(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
     index = PropertyGraphIndex.from_documents(
         [
-            Document(text="Ann lives in Oslo. Bo works for Acme.", id_="first"),
-            Document(text="Ann lives in Oslo. Cy works for Acme.", id_="second"),
+            Document(text="Ann LIVES_IN Oslo. Bo WORKS_FOR Acme.", id_="first"),
+            Document(text="Ann LIVES_IN Oslo. Cy WORKS_FOR Acme.", id_="second"),
         ],
         property_graph_store=store,
-        kg_extractors=[Patterns()],
+        kg_extractors=[LineExtractor()],
         embed_kg_nodes=False,
     )
-    index.insert(Document(text="Ann lives in Rome.", id_="third"))
+    index.insert(Document(text="Ann LIVES_IN Rome.", id_="third"))
     everything = {
-        ("Ann", "lives in", "Oslo"),
-        ("Ann", "lives in", "Rome"),
-        ("Bo", "works for", "Acme"),
-        ("Cy", "works for", "Acme"),
+        ("Ann", "LIVES_IN", "Oslo"),
+        ("Ann", "LIVES_IN", "Rome"),
+        ("Bo", "WORKS_FOR", "Acme"),
+        ("Cy", "WORKS_FOR", "Acme"),
     }
     assert triplets(store) == everything
     index.delete_ref_doc("first")
-    assert triplets(store) == everything - {("Bo", "works for", "Acme")}
+    assert triplets(store) == everything - {("Bo", "WORKS_FOR", "Acme")}
     assert store.get(ids=["Bo"]) == []
     index.delete_ref_doc("third")
-    assert triplets(store) == {("Ann", "lives in", "Oslo"), ("Cy", "works for", "Acme")}
+    assert triplets(store) == {("Ann", "LIVES_IN", "Oslo"), ("Cy", "WORKS_FOR", "Acme")}
     index.delete_ref_doc("unknown")
     index.delete_ref_doc("second")
     assert store.get() == []
@@ -228,15 +158,15 @@ def test_documents_inserted_and_deleted(memory: RecallM, store: RecallMPropertyG
 
 def test_an_updated_document(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
     index = PropertyGraphIndex.from_documents(
-        [Document(text="Ann lives in Oslo.", id_="d")],
+        [Document(text="Ann LIVES_IN Oslo.", id_="d")],
         property_graph_store=store,
-        kg_extractors=[Patterns()],
+        kg_extractors=[LineExtractor()],
         embed_kg_nodes=False,
     )
-    index.update_ref_doc(Document(text="Ann lives in Rome.", id_="d"))
-    assert triplets(store) == {("Ann", "lives in", "Rome")}
+    index.update_ref_doc(Document(text="Ann LIVES_IN Rome.", id_="d"))
+    assert triplets(store) == {("Ann", "LIVES_IN", "Rome")}
     assert [it.text for it in memory.recall("Where does Ann live?").statements] == [
-        "Ann lives in Rome."
+        "Ann LIVES_IN Rome."
     ]
 
 
@@ -244,20 +174,20 @@ def test_text_to_cypher(memory: RecallM) -> None:
     if memory.graph.cypher_schema is None:
         plain = RecallMPropertyGraphStore(memory=memory)
         with pytest.raises(ValueError, match="does not support cypher"):
-            TextToCypherRetriever(plain, llm=ScriptedLLM())
+            TextToCypherRetriever(plain, llm=Completing())
         return
     store = RecallMPropertyGraphStore(memory=memory, structured_queries=True)
     PropertyGraphIndex.from_documents(
-        [Document(text="Ann lives in Oslo.")],
+        [Document(text="Ann LIVES_IN Oslo.")],
         property_graph_store=store,
-        kg_extractors=[Patterns()],
+        kg_extractors=[LineExtractor()],
         embed_kg_nodes=False,
     )
-    llm = ScriptedLLM(
+    llm = Completing(
         answer="MATCH (e:Entity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
     )
     retriever = TextToCypherRetriever(store, llm=llm, allowed_output_fields=["id"])
     [found] = retriever.retrieve("Who is there?")
     assert "Ann" in found.text
     assert "RecallMEntity" in llm.given[0]
-    assert "lives in" in llm.given[0]
+    assert "LIVES_IN" in llm.given[0]
