@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
-from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
     ContextChatEngine,
@@ -25,7 +21,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallM
-from tests.llama_index.memories import NewMemory, ai, core, new_memory, user
+from tests.llama_index.memories import SMALL, NewMemory, ai, core, new_memory, user
 from tests.llama_index.scripted_model import ScriptedLLM, call
 from tests.store_suite import DictStore
 from tests.written_messages import speakers_and_texts
@@ -40,11 +36,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def weather(city: str) -> str:
-    """The weather in a city."""
-    return f"It is sunny in {city}."
-
-
 def block_of(core: RecallM, **how: Any) -> RecallMMemoryBlock:
     return RecallMMemoryBlock(memory=core, raise_errors=True, **how)
 
@@ -56,31 +47,42 @@ async def run(agent: FunctionAgent | ReActAgent | AgentWorkflow, text: str, memo
 # -- agents ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("streaming", [True, False])
+def weather(city: str) -> str:
+    """The weather in a city."""
+    return f"It is sunny in {city}."
+
+
+CONVERSATION = [
+    ("Human", "I moved to Porto."),
+    ("AI", "Noted."),
+    ("Human", "What is the weather there?"),
+    ("AI", "It is sunny."),
+    ("Human", "Where did I move to?"),
+    ("AI", "In Porto."),
+]
+
+
 async def test_a_function_agent_remembers_across_sessions(
-    core: RecallM, new_memory: NewMemory, streaming: bool
+    core: RecallM, new_memory: NewMemory
 ) -> None:
-    llm = ScriptedLLM("Noted.", call("weather", city="Porto"), "It is sunny.", "In Porto.")
-    agent = FunctionAgent(llm=llm, tools=[weather], system_prompt="Be kind.", streaming=streaming)
-    block = block_of(core)
-    monday = new_memory("monday", block)
-    await run(agent, "I moved to Porto.", monday)
-    await run(agent, "What is the weather there?", monday)
-    await run(agent, "Where did I move to?", new_memory("tuesday", block))
-    assert "Human: I moved to Porto." not in llm.prompt(0)
-    # Before the tool and after it the model is given the same.
-    assert llm.prompt(2).startswith(llm.prompt(1))
-    assert "Human: I moved to Porto." in llm.prompt(3)
-    # The answer is written too: agents ask once more after it.
-    assert speakers_and_texts(core) == [
-        ("Human", "I moved to Porto."),
-        ("AI", "Noted."),
-        ("Human", "What is the weather there?"),
-        ("AI", "It is sunny."),
-        ("Human", "Where did I move to?"),
-        ("AI", "In Porto."),
-    ]
-    assert await block.aflush(monday) == 0
+    """The state that LlamaIndex writes into the user's message is not remembered."""
+    for streaming in (True, False):
+        llm = ScriptedLLM("Noted.", call("weather", city="Porto"), "It is sunny.", "In Porto.")
+        agent = FunctionAgent(llm=llm, tools=[weather], streaming=streaming)
+        moody = FunctionAgent(llm=llm, streaming=streaming, initial_state={"mood": "good"})
+        block = block_of(core, namespace=f"streaming-{streaming}")
+        monday = new_memory("monday", block)
+        await moody.run(user_msg="I moved to Porto.", memory=monday, ctx=Context(moody))
+        await run(agent, "What is the weather there?", monday)
+        await run(agent, "Where did I move to?", new_memory("tuesday", block))
+        assert "Human: I moved to Porto." not in llm.prompt(0)
+        # Before the tool and after it the model is given the same.
+        assert llm.prompt(2).startswith(llm.prompt(1))
+        assert "Human: I moved to Porto." in llm.prompt(3)
+        # The answer is written too: agents ask once more after it.
+        own = core.in_namespace(f"streaming-{streaming}")
+        assert speakers_and_texts(own) == CONVERSATION
+        assert await block.aflush(monday) == 0
 
 
 @pytest.mark.parametrize("method", list(InsertMethod))
@@ -102,14 +104,7 @@ async def test_a_react_agent(core: RecallM, new_memory: NewMemory, method: Inser
     tuesday = new_memory("tuesday", block, insert_method=method)
     await run(agent, "Where did I move to?", tuesday)
     assert "Human: I moved to Porto." in llm.prompt(3)
-    assert speakers_and_texts(core) == [
-        ("Human", "I moved to Porto."),
-        ("AI", "Noted."),
-        ("Human", "What is the weather there?"),
-        ("AI", "It is sunny."),
-        ("Human", "Where did I move to?"),
-        ("AI", "In Porto."),
-    ]
+    assert speakers_and_texts(core) == CONVERSATION
 
 
 async def test_agents_that_hand_off(core: RecallM, new_memory: NewMemory) -> None:
@@ -135,35 +130,22 @@ async def test_agents_that_hand_off(core: RecallM, new_memory: NewMemory) -> Non
     ]
 
 
-async def test_an_agent_with_a_state(core: RecallM, new_memory: NewMemory) -> None:
-    """The state that LlamaIndex writes into the user's message is not remembered."""
-    agent = FunctionAgent(llm=ScriptedLLM("Noted."), initial_state={"mood": "good"})
-    memory = new_memory("s", block_of(core))
-    ctx = Context(agent)
-    await agent.run(user_msg="I moved to Porto.", memory=memory, ctx=ctx)
-    assert speakers_and_texts(core) == [("Human", "I moved to Porto."), ("AI", "Noted.")]
-
-
-@pytest.mark.parametrize("method", list(InsertMethod))
-async def test_a_long_conversation(
-    core: RecallM, new_memory: NewMemory, method: InsertMethod
-) -> None:
+async def test_a_long_conversation(core: RecallM, new_memory: NewMemory) -> None:
     """The queue overflows, and what was said first is recalled."""
-    llm = ScriptedLLM(reply=lambda _: "Noted.")
-    agent = FunctionAgent(llm=llm)
-    sizes = {"token_limit": 1000, "token_flush_size": 100, "chat_history_token_ratio": 0.1}
-    memory = new_memory("s", block_of(core), insert_method=method, **sizes)
-    await run(agent, "My cat is called Mila.", memory)
-    for number in range(20):
-        await run(agent, f"On day {number} I saw a bird.", memory)
-    await run(agent, "What is my cat called?", memory)
-    assert len(llm.sent[-1]) < 20
-    assert "My cat is called Mila." in llm.prompt()
-    facts = [f"On day {number} I saw a bird." for number in range(20)]
-    human = ["My cat is called Mila.", *facts, "What is my cat called?"]
-    assert speakers_and_texts(core) == [
-        line for it in human for line in (("Human", it), ("AI", "Noted."))
-    ]
+    facts = ["My cat is called Mila.", *(f"On day {number} I saw a bird." for number in range(12))]
+    human = [*facts, "What is my cat called?"]
+    for method in InsertMethod:
+        llm = ScriptedLLM(reply=lambda _: "Noted.")
+        agent = FunctionAgent(llm=llm)
+        block = block_of(core, namespace=method.value)
+        memory = new_memory("s", block, insert_method=method, **SMALL)
+        for text in human:
+            await run(agent, text, memory)
+        assert len(llm.sent[-1]) < 20
+        assert "My cat is called Mila." in llm.prompt()
+        assert speakers_and_texts(core.in_namespace(method.value)) == [
+            line for text in human for line in (("Human", text), ("AI", "Noted."))
+        ]
 
 
 # -- chat engines ------------------------------------------------------------------------------
@@ -184,42 +166,32 @@ def engine_of(kind: str, llm: ScriptedLLM, memory: Memory) -> Any:
     return CondensePlusContextChatEngine.from_defaults(Fixed(), llm=llm, memory=memory)
 
 
-KINDS = ["simple", "context", "condense"]
+async def test_chat_engines(core: RecallM, new_memory: NewMemory) -> None:
+    for kind in ("simple", "context", "condense"):
+        llm = ScriptedLLM(reply=lambda _: "Noted.")
+        block = block_of(core, namespace=kind)
+        for session, text in (("monday", "I moved to Porto."), ("tuesday", "Where did I move to?")):
+            memory = new_memory(session, block)
+            engine = engine_of(kind, llm, memory)
+            await engine.achat(text)
+            assert await block.aflush(memory) == 1  # the answer, which no engine shows to blocks
+        assert "Human: I moved to Porto." in llm.prompt()
+        await engine.achat("Thanks.")
+        await block.aflush(memory)
+        asked = ("I moved to Porto.", "Where did I move to?", "Thanks.")
+        assert speakers_and_texts(core.in_namespace(kind)) == [
+            line for text in asked for line in (("Human", text), ("AI", "Noted."))
+        ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_chat_engines(core: RecallM, new_memory: NewMemory, kind: str) -> None:
-    llm = ScriptedLLM(reply=lambda _: "Noted.")
-    block = block_of(core)
-    for session, text in (("monday", "I moved to Porto."), ("tuesday", "Where did I move to?")):
-        memory = new_memory(session, block)
-        engine = engine_of(kind, llm, memory)
-        await engine.achat(text)
-        assert await block.aflush(memory) == 1  # the answer, which no engine shows to blocks
-    assert "Human: I moved to Porto." in llm.prompt()
-    await engine.achat("Thanks.")
-    await block.aflush(memory)
-    assert speakers_and_texts(core) == [
-        ("Human", "I moved to Porto."),
-        ("AI", "Noted."),
-        ("Human", "Where did I move to?"),
-        ("AI", "Noted."),
-        ("Human", "Thanks."),
-        ("AI", "Noted."),
-    ]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_chat_engines_where_nothing_awaits(core: RecallM, kind: str) -> None:
+def test_a_chat_engine_where_nothing_awaits(core: RecallM) -> None:
     core.update("I moved to Porto.", speaker="Human")
     llm = ScriptedLLM(reply=lambda _: "To Porto.")
     queue = create_async_engine("sqlite+aiosqlite://")
-    memory = Memory.from_defaults("s", memory_blocks=[block_of(core)], async_engine=queue)
-    engine = engine_of(kind, llm, memory)
-    assert str(engine.chat("Where did I move to?")) == "To Porto."
+    block = block_of(core)
+    memory = Memory.from_defaults("s", memory_blocks=[block], async_engine=queue)
+    assert str(engine_of("simple", llm, memory).chat("Where did I move to?")) == "To Porto."
     assert "Human: I moved to Porto." in llm.prompt()
-    block = memory.memory_blocks[0]
-    assert isinstance(block, RecallMMemoryBlock)
     assert block.flush(memory) == 1
     assert speakers_and_texts(core, "s") == [("Human", "Where did I move to?"), ("AI", "To Porto.")]
     asyncio.run(queue.dispose())
@@ -228,11 +200,11 @@ def test_chat_engines_where_nothing_awaits(core: RecallM, kind: str) -> None:
 # -- many at once ------------------------------------------------------------------------------
 
 USERS = ("ann", "bob")
-SESSIONS, TURNS = 3, 8
+SESSIONS, TURNS = 2, 4
 
 
 async def test_users_on_one_loop(core: RecallM, new_memory: NewMemory) -> None:
-    """48 turns of two users on one event loop: nothing crosses, all is there, in order."""
+    """Turns of two users on one event loop: nothing crosses, all is there, in order."""
     llm = ScriptedLLM(reply=lambda messages: f"You said: {messages[-1].content}")
     blocks = {name: block_of(core, namespace=f"user-{name}", limit=3) for name in USERS}
 
@@ -274,71 +246,26 @@ async def test_one_session_from_several_tasks(core: RecallM) -> None:
     assert [text for _, text in speakers_and_texts(core)] == [str(it.content) for it in queue]
 
 
-SLOW = 0.5
-"""Seconds that each call of the store takes."""
+async def test_the_loop_goes_on(new_memory: NewMemory) -> None:
+    """No call of the store is made on the thread of the event loop."""
+    threads: set[int] = set()
 
+    class Watched(DictStore):
+        def __getattribute__(self, name: str) -> Any:
+            if name in ("apply", "reader", "forget", "expire"):
+                threads.add(threading.get_ident())
+            return super().__getattribute__(name)
 
-class SlowStore(DictStore):
-    """Every call takes long, and notes on which thread it was made."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.threads: set[int] = set()
-
-    def __getattribute__(self, name: str) -> Any:
-        found = super().__getattribute__(name)
-        if name not in ("apply", "reader", "forget", "expire"):
-            return found
-
-        def slow(*args: Any, **kwargs: Any) -> Any:
-            self.threads.add(threading.get_ident())
-            time.sleep(SLOW)
-            return found(*args, **kwargs)
-
-        return slow
-
-
-@pytest.fixture
-def slow() -> SlowStore:
-    with RecallM() as warm:
-        warm.update("The pipeline is loaded now.")
-    return SlowStore()
-
-
-@asynccontextmanager
-async def heartbeat() -> AsyncIterator[list[float]]:
-    """The seconds between the beats of the loop, which are due each millisecond."""
-    gaps: list[float] = []
-
-    async def beat() -> None:
-        last = time.perf_counter()
-        while True:
-            await asyncio.sleep(0.001)
-            now = time.perf_counter()
-            gaps.append(now - last)
-            last = now
-
-    task = asyncio.create_task(beat())
-    try:
-        await asyncio.sleep(0.01)
-        yield gaps
-    finally:
-        task.cancel()
-
-
-async def test_the_loop_goes_on(slow: SlowStore, new_memory: NewMemory) -> None:
-    with RecallM(slow) as core:
+    with RecallM(Watched()) as core:
         block = block_of(core)
         memory = new_memory("s", block)
-        await memory.aput_messages([ChatMessage(role="user", content="Ann lives in Oslo.")])
-        async with heartbeat() as gaps:
-            await memory.aget()
-            await memory.aput(ai("Noted."))
-            await block.aflush(memory)
-            await block.aput([user("Bo has a dog.")], session_id="t")
-            text = await block.aget([user("Where does Ann live?")], session_id="t")
-            assert await block.atruncate(text, 1) is not None
-        assert slow.threads
-        assert threading.get_ident() not in slow.threads
-        # One call of the store on the loop would hold it for SLOW at least.
-        assert max(gaps) < SLOW
+        await memory.aput(user("Ann lives in Oslo."))
+        threads.clear()
+        await memory.aget()
+        await memory.aput(ai("Noted."))
+        await block.aflush(memory)
+        await block.aput([user("Bo has a dog.")], session_id="t")
+        text = await block.aget([user("Where does Ann live?")], session_id="t")
+        assert await block.atruncate(text, 1) is not None
+    assert threads
+    assert threading.get_ident() not in threads

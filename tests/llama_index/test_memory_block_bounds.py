@@ -26,7 +26,7 @@ from tests.written_messages import speakers_and_texts
 
 __all__ = ["core", "new_memory"]  # fixtures
 
-DOCUMENT = " ".join(f"Person{place} bought a lamp in shop {place % 77}." for place in range(2000))
+DOCUMENT = " ".join(f"Person{place} bought a lamp in shop {place % 77}." for place in range(700))
 
 
 async def test_recall_asks_with_the_ends_of_a_long_message() -> None:
@@ -92,66 +92,45 @@ async def test_a_long_message_is_extracted_after_the_answer(
     assert len(speakers_and_texts(core, "s")) == 3
 
 
-async def test_the_next_turn_extracts_what_no_answer_was_shown_for(
-    core: RecallM, extracted: list[str]
+async def test_what_no_answer_was_shown_for_is_extracted_later(
+    core: RecallM, extracted: list[str], new_memory: NewMemory
 ) -> None:
-    """Chat engines do not ask once more after the answer."""
+    """Chat engines do not ask once more after the answer: the next turn extracts it, or a flush."""
     block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    queue = [user(DOCUMENT)]
-    await block.aget(queue, session_id="s")
-    queue += [ai("I see."), user("Who bought most?")]
-    await block.aget(queue, session_id="s")
+    memory = new_memory("s", block, token_limit=1_000_000)
+    await turn(memory, DOCUMENT, "I see.")
+    await turn(memory, "Who bought most?", "Ann did.")
     assert extracted == [DOCUMENT, "I see.", "Who bought most?"]
-    assert [text for _, text in speakers_and_texts(core, "s")] == extracted
-
-
-async def test_another_process_recalls_what_was_postponed(tmp_path: Path) -> None:
-    """As where the first one went down before the model answered."""
-    path = tmp_path / "memory.db"
-    with RecallM(path) as memory:
-        before = RecallMMemoryBlock(memory=memory, raise_errors=True)
-        await before.aget([user(f"Ann keeps bees. {DOCUMENT}")], session_id="monday")
-        assert len(postponed(memory)) == 1
-    with RecallM(path) as memory:
-        block = RecallMMemoryBlock(memory=memory, raise_errors=True)
-        recalled = await block.aget([user("Who keeps bees?")], session_id="tuesday")
-        assert "Ann keeps bees." in recalled
-        assert postponed(memory) == []
-
-
-async def test_another_process_writes_a_long_message_once(core: RecallM) -> None:
-    queue = [user(DOCUMENT)]
-    for _ in range(2):
-        await RecallMMemoryBlock(memory=core, raise_errors=True).aget(queue, session_id="s")
-        assert postponed(core) == [DOCUMENT]
-    queue.append(ai("I see."))
-    for _ in range(2):
-        await RecallMMemoryBlock(memory=core, raise_errors=True).aget(queue, session_id="s")
-        assert speakers_and_texts(core, "s") == [("Human", DOCUMENT), ("AI", "I see.")]
-
-
-async def test_flush_extracts_what_was_postponed(core: RecallM, new_memory: NewMemory) -> None:
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    memory = new_memory("s", block)
-    await memory.aput(user(DOCUMENT))
-    await memory.aget()
-    assert postponed(core) == [DOCUMENT]
-    await memory.aput(ai("I see."))
+    await turn(memory, f"And here? {DOCUMENT}", "I see.")
+    assert postponed(core) == [f"And here? {DOCUMENT}", "Ann did."]
     assert await block.aflush(memory) == 1
-    assert speakers_and_texts(core, "s") == [("Human", DOCUMENT), ("AI", "I see.")]
+    assert extracted[3:] == ["Ann did.", f"And here? {DOCUMENT}", "I see."]
+    assert [text for _, text in speakers_and_texts(core, "s")] == extracted
     assert postponed(core) == []
 
 
-async def test_a_postponed_message_is_redacted(core: RecallM) -> None:
-    block = RecallMMemoryBlock(
-        memory=core, redact=lambda text: text.replace("lamp", "[THING]"), raise_errors=True
-    )
-    queue = [user(DOCUMENT)]
-    await block.aget(queue, session_id="s")
-    assert postponed(core) == [DOCUMENT.replace("lamp", "[THING]")]
-    await block.aget([*queue, ai("Noted.")], session_id="s")
-    assert "lamp" not in speakers_and_texts(core, "s")[0][1]
-    assert postponed(core) == []
+async def test_another_process_writes_a_long_message_once(tmp_path: Path) -> None:
+    """Also where the first one went down before the model answered; redacted from the first."""
+    path, queue = tmp_path / "memory.db", [user(f"Ann keeps bees. {DOCUMENT}")]
+    redacted = str(queue[0].content).replace("lamp", "[THING]")
+
+    def block_of(memory: RecallM) -> RecallMMemoryBlock:
+        return RecallMMemoryBlock(
+            memory=memory, redact=lambda text: text.replace("lamp", "[THING]"), raise_errors=True
+        )
+
+    for _ in range(2):
+        with RecallM(path) as memory:
+            await block_of(memory).aget(queue, session_id="s")
+            assert postponed(memory) == [redacted]
+    queue.append(ai("I see."))
+    with RecallM(path) as memory:
+        recalled = await block_of(memory).aget([user("Who keeps bees?")], session_id="another")
+        assert "Ann keeps bees." in recalled
+        for _ in range(2):
+            await block_of(memory).aget(queue, session_id="s")
+            assert speakers_and_texts(memory, "s") == [("Human", redacted), ("AI", "I see.")]
+        assert postponed(memory) == []
 
 
 async def test_what_was_forgotten_while_it_was_postponed_stays_so(core: RecallM) -> None:
@@ -174,14 +153,19 @@ TEMPLATES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
-async def test_the_template_stands_around_the_recalled_text(core: RecallM, template: Any) -> None:
+async def test_the_template_stands_around_the_recalled_text(
+    core: RecallM, new_memory: NewMemory
+) -> None:
     core.update_many(BEES)
-    block = RecallMMemoryBlock(memory=core, format_template=template)
-    plain = await RecallMMemoryBlock(memory=core).aget([user("Who keeps bees?")])
-    assert await block.aget([user("Who keeps bees?")]) == f"Known: {plain} (end)"
-    assert await block.aget([]) == ""
-    assert await block.aget([user("Zebra?")]) == ""
+    asked = user("Who keeps bees?")
+    plain = await RecallMMemoryBlock(memory=core).aget([asked])
+    for template in TEMPLATES:
+        block = RecallMMemoryBlock(memory=core, format_template=template)
+        assert await block.aget([asked]) == f"Known: {plain} (end)"
+        assert await block.aget([]) == ""
+        assert await block.aget([user("Zebra?")]) == ""
+    sent = await turn(new_memory("tuesday", block), "Who keeps bees?", "Ann.")
+    assert f"Known: {OPENING}" in system_of(sent)
 
 
 async def test_what_is_truncated_keeps_the_template(core: RecallM) -> None:
@@ -200,23 +184,12 @@ async def test_what_is_truncated_keeps_the_template(core: RecallM) -> None:
     assert await block.atruncate(content.removeprefix("Known: "), 5) is None
 
 
-async def test_in_a_memory(core: RecallM, new_memory: NewMemory) -> None:
-    block = RecallMMemoryBlock(
-        memory=core, format_template=RichPromptTemplate("Of the user: {{ text }}")
-    )
-    await turn(new_memory("monday", block), "I keep bees.", "Nice.")
-    sent = await turn(new_memory("tuesday", block), "What do I keep?", "Bees.")
-    assert f"Of the user: {OPENING}" in system_of(sent)
-
-
-@pytest.mark.parametrize(
-    "template",
-    ["nothing", "{text} and {text}", "{text} of {who}", "{{ text }} of {{ who }}",
-     "{{ text | upper }}", "{{ text | nonsense }}", 5, None],
-)  # fmt: skip
-def test_a_template_that_cannot_be_used(core: RecallM, template: Any) -> None:
-    with pytest.raises(ValidationError, match="format_template"):
-        RecallMMemoryBlock(memory=core, format_template=template)
+def test_a_template_that_cannot_be_used(core: RecallM) -> None:
+    unusable: list[Any] = ["nothing", "{text} and {text}", "{text} of {who}", 5, None]
+    unusable += ["{{ text }} of {{ who }}", "{{ text | upper }}", "{{ text | nonsense }}"]
+    for template in unusable:
+        with pytest.raises(ValidationError, match="format_template"):
+            RecallMMemoryBlock(memory=core, format_template=template)
 
 
 class Seen(BaseEventHandler):
@@ -236,25 +209,17 @@ def events() -> Iterator[list[BaseEvent]]:
 
 
 async def test_each_recall_is_two_events(core: RecallM, events: list[BaseEvent]) -> None:
-    core.update_many(BEES)
     block = RecallMMemoryBlock(memory=core, redact=lambda text: text.replace("secret", "…"))
-    await block.aget([user("Who keeps secret bees?")])
-    start, end = events
-    assert isinstance(start, RetrievalStartEvent)
-    assert isinstance(end, RetrievalEndEvent)
-    assert start.str_or_query_bundle == end.str_or_query_bundle == "Who keeps … bees?"
-    assert [found.text for found in end.nodes] == BEES
-    assert all(found.score is not None for found in end.nodes)
-
-
-async def test_nothing_found_is_an_event_and_nothing_asked_is_none(
-    core: RecallM, events: list[BaseEvent]
-) -> None:
-    block = RecallMMemoryBlock(memory=core)
     await block.aget([user("")])
     assert events == []
-    await block.aget([user("Who keeps bees?")])
-    assert [getattr(it, "nodes", None) for it in events] == [None, []]
+    await block.aget([user("Who keeps secret bees?")])
+    core.update_many(BEES)
+    await block.aget([user("Who keeps secret bees?")])
+    for start, end in (events[:2], events[2:]):
+        assert isinstance(start, RetrievalStartEvent)
+        assert isinstance(end, RetrievalEndEvent)
+        assert start.str_or_query_bundle == end.str_or_query_bundle == "Who keeps … bees?"
+    assert [[found.text for found in getattr(it, "nodes", [])] for it in events[1::2]] == [[], BEES]
 
 
 async def test_a_recall_that_fails_begins_and_does_not_end(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any
 
 import pytest
@@ -59,57 +60,45 @@ async def test_each_message_once_in_order(core: RecallM, new_memory: NewMemory) 
     assert len(await memory.aget_all()) == 6
 
 
-@pytest.mark.parametrize("eager", [True, False])
-@pytest.mark.parametrize("flushing", [True, False])
 async def test_messages_that_leave_the_queue_are_written_once(
-    core: RecallM, new_memory: NewMemory, eager: bool, flushing: bool
+    core: RecallM, new_memory: NewMemory
 ) -> None:
-    block = RecallMMemoryBlock(memory=core, eager=eager, raise_errors=True)
-    memory = new_memory("s", block, **SMALL)
-    expected = []
-    for number in range(30):
-        asked, answered = ("yes", "ok") if number % 3 == 0 else (f"Fact {number}.", "ok")
-        expected += [asked, answered]
-        await turn(memory, asked, answered)
-        if flushing and number % 5 == 0:
-            await block.aflush(memory)
-    held = await memory.aget_all(status=None)
-    active = await memory.sql_store.get_messages("s")
-    assert 0 < len(active) < len(held) == 60  # it did overflow
-    if not eager and not flushing:
-        assert texts(core) == expected[: 60 - len(active)]
-    await block.aflush(memory)
-    assert texts(core) == expected
-    assert {it["session"] for it in archived_passages(core)} == {"s"}
+    for place, (eager, flushing) in enumerate(itertools.product((True, False), repeat=2)):
+        block = RecallMMemoryBlock(
+            memory=core, eager=eager, namespace=f"n{place}", raise_errors=True
+        )
+        own = core.in_namespace(f"n{place}")
+        memory = new_memory("s", block, **SMALL)
+        expected = []
+        for number in range(30):
+            asked, answered = ("yes", "ok") if number % 3 == 0 else (f"Fact {number}.", "ok")
+            expected += [asked, answered]
+            await turn(memory, asked, answered)
+            if flushing and number % 5 == 0:
+                await block.aflush(memory)
+        held = await memory.aget_all(status=None)
+        active = await memory.sql_store.get_messages("s")
+        assert 0 < len(active) < len(held) == 60  # it did overflow
+        if not eager and not flushing:
+            assert texts(own) == expected[: 60 - len(active)]
+        await block.aflush(memory)
+        assert texts(own) == expected
+        assert {it["session"] for it in archived_passages(own)} == {"s"}
 
 
-@pytest.mark.parametrize("eager", [True, False])
-async def test_another_process_continues_a_session(
-    core: RecallM, new_memory: NewMemory, eager: bool
-) -> None:
+async def test_another_process_continues_a_session(core: RecallM, new_memory: NewMemory) -> None:
     """The queue is in a database, and the block of each turn is new."""
-    engine = create_async_engine("sqlite+aiosqlite://")
-    expected = []
-    for number in range(25):
-        block = RecallMMemoryBlock(memory=core, eager=eager, raise_errors=True)
-        memory = new_memory("s", block, engine=engine, **SMALL)
-        asked, answered = ("yes", "ok") if number % 4 == 0 else (f"Fact {number}.", "Noted.")
-        expected += [asked, answered]
-        await turn(memory, asked, answered)
-        await RecallMMemoryBlock(memory=core, eager=eager).aflush(memory)
-    assert texts(core) == expected
-
-
-async def test_a_history_that_is_handed_in_each_time(core: RecallM, new_memory: NewMemory) -> None:
-    """As a server without sessions of its own has it: new memories, the whole history each time."""
-    history: list[ChatMessage] = []
-    for number in range(4):
-        memory = new_memory("s", RecallMMemoryBlock(memory=core, raise_errors=True))
-        history.append(user(f"Fact {number}."))
-        await memory.aset(history)
-        await memory.aget()
-        history.append(ai("Noted."))
-    assert texts(core) == ["Fact 0.", "Noted.", "Fact 1.", "Noted.", "Fact 2.", "Noted.", "Fact 3."]
+    for eager in (True, False):
+        how: dict[str, Any] = {"memory": core, "eager": eager, "namespace": f"eager-{eager}"}
+        engine = create_async_engine("sqlite+aiosqlite://")
+        expected = []
+        for number in range(25):
+            memory = new_memory("s", RecallMMemoryBlock(**how), engine=engine, **SMALL)
+            asked, answered = ("yes", "ok") if number % 4 == 0 else (f"Fact {number}.", "Noted.")
+            expected += [asked, answered]
+            await turn(memory, asked, answered)
+            await RecallMMemoryBlock(**how).aflush(memory)
+        assert texts(core.in_namespace(f"eager-{eager}")) == expected
 
 
 async def test_an_edited_history(core: RecallM, new_memory: NewMemory) -> None:
@@ -156,23 +145,17 @@ async def test_a_question_that_is_tried_again(core: RecallM, new_memory: NewMemo
     assert texts(core) == ["One.", "ok", "Two?", "ok", "Three?"]
 
 
-async def test_no_session(core: RecallM) -> None:
-    """What is shown of no session could not be told from what was shown before; what is put in is
-    new."""
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    await block.aget([user("One.")])
-    for _ in range(2):
-        await block.aput([user("Two."), ai("ok")])
-    assert texts(core) == ["Two.", "ok"] * 2
-    assert all("session" not in it or it["session"] is None for it in archived_passages(core))
-
-
 async def test_put_by_hand(core: RecallM) -> None:
+    """What is put in is new. What is shown of no session could not be told from what was shown
+    before: it is not written."""
     block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    for _ in range(2):
-        await block.aput([user("yes"), ai("ok")], session_id="s")
+    await block.aget([user("Zero.")])
+    for session in (None, "s"):
+        for _ in range(2):
+            await block.aput([user("yes"), ai("ok")], session_id=session)
+    assert [it.get("session") for it in archived_passages(core)] == [None] * 4 + ["s"] * 4
+    assert texts(core) == ["yes", "ok"] * 4
     await block.aput([user("One."), user("Two.")], from_short_term_memory=True, session_id="t")
-    assert speakers_and_texts(core, "s") == [("Human", "yes"), ("AI", "ok")] * 2
     assert texts(core, "t") == ["One.", "Two."]
     several = [user("A.", session_id="u"), user("B.", session_id="v"), user("C.", session_id="u")]
     await block.aput(several)
@@ -229,32 +212,25 @@ async def test_parts_roles_and_names(core: RecallM) -> None:
     assert speakers_and_texts(core) == expected
 
 
-@pytest.mark.parametrize("method", list(InsertMethod))
-async def test_recalled_text_is_never_remembered(
-    core: RecallM, new_memory: NewMemory, method: InsertMethod
-) -> None:
+async def test_recalled_text_is_never_remembered(core: RecallM, new_memory: NewMemory) -> None:
     """Also where what a model was sent comes back as the history."""
-    core.update("I live in Oslo.", speaker="Human")
     static = StaticMemoryBlock(name="rules", static_content=[TextBlock(text="Be kind to Oslo.")])
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    memory = Memory.model_copy(new_memory("s", block), update={"insert_method": method})
-    memory.memory_blocks = [static, block]
-    await memory.aput(user("Where do I live?"))
-    sent = await memory.aget()
-    assert "I live in Oslo." in str(sent[0].content)
-    await memory.aset(sent)
-    await memory.aput(ai("In Oslo."))
-    await turn(memory, "And what is the weather there?", "Sunny.")
-    joined = user("\n".join(str(it.content) for it in sent if it.role in ("user", "system")))
-    await memory.aset([joined, ai("In Oslo."), user("Thanks.")])
-    await memory.aget()
-    assert set(texts(core)) == {
-        "I live in Oslo.",
-        "Where do I live?",
-        "In Oslo.",
-        "And what is the weather there?",
-        "Thanks.",
-    }
+    for method in InsertMethod:
+        own = core.in_namespace(method.value)
+        own.update("I live in Oslo.", speaker="Human")
+        block = RecallMMemoryBlock(memory=own, raise_errors=True)
+        memory = new_memory("s", static, block, insert_method=method)
+        await memory.aput(user("Where do I live?"))
+        sent = await memory.aget()
+        assert "I live in Oslo." in str(sent[0].content)
+        await memory.aset(sent)
+        await memory.aput(ai("In Oslo."))
+        await turn(memory, "And what is the weather there?", "Sunny.")
+        joined = user("\n".join(str(it.content) for it in sent if it.role in ("user", "system")))
+        await memory.aset([joined, ai("In Oslo."), user("Thanks.")])
+        await memory.aget()
+        said = {"I live in Oslo.", "Where do I live?", "In Oslo.", "And what is the weather there?"}
+        assert set(texts(own)) == {*said, "Thanks."}
 
 
 # -- flush -------------------------------------------------------------------------------------
@@ -296,7 +272,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(steps=STEPS, eager=st.booleans())
 def test_every_message_is_written_once_in_order(steps: list[tuple[str, str]], eager: bool) -> None:
     """Few words, again and again: turns, overflows, flushes and agents' looks at the queue."""
@@ -337,32 +313,33 @@ def test_every_message_is_written_once_in_order(steps: list[tuple[str, str]], ea
         assert written == spoken
 
 
-@pytest.mark.parametrize(
-    ("known", "shown", "resumed", "leaving", "places"),
-    [
-        ("", "ab", False, False, [None, None]),
-        ("ab", "abc", False, False, [0, 1, None]),
-        ("abab", "ababab", False, False, [0, 1, 2, 3, None, None]),
-        ("ab", "ab", False, True, [0, 1]),
-        ("a", "ab", False, True, [0, None]),
-        ("abcd", "abx", False, False, [0, 1, None]),  # edited
-        ("abcd", "abxcd", False, False, [0, 1, None, 2, 3]),
-        ("abcd", "cde", True, False, [2, 3, None]),
-        ("abab", "aba", True, False, [2, 3, None]),
-        ("abcd", "xy", True, False, [None, None]),
-        ("abcd", "bc", True, True, [1, 2]),
-        ("abab", "ab", True, True, [2, 3]),
-        ("abcd", "cde", True, True, [2, 3, None]),
-        ("a.cd", "abcde", True, False, [0, 1, 2, 3, None]),  # one was forgotten
-        (".b", "xbc", True, False, [0, 1, None]),
-        ("abcdef", "abxef", True, False, [0, 1, None, 4, 5]),
-    ],
-)
-def test_alignment(
-    known: str, shown: str, resumed: bool, leaving: bool, places: list[int | None]
-) -> None:
-    keys = [None if key == "." else key for key in known]
-    assert aligned(keys, list(shown), resumed=resumed, leaving=leaving) == places
+ALIGNED: list[tuple[str, str, bool, bool, list[int | None]]] = [
+    ("", "ab", False, False, [None, None]),
+    ("ab", "abc", False, False, [0, 1, None]),
+    ("abab", "ababab", False, False, [0, 1, 2, 3, None, None]),
+    ("ab", "ab", False, True, [0, 1]),
+    ("a", "ab", False, True, [0, None]),
+    ("abcd", "abx", False, False, [0, 1, None]),  # edited
+    ("abcd", "abxcd", False, False, [0, 1, None, 2, 3]),
+    ("abcd", "cde", True, False, [2, 3, None]),
+    ("abab", "aba", True, False, [2, 3, None]),
+    ("abcd", "xy", True, False, [None, None]),
+    ("abcd", "bc", True, True, [1, 2]),
+    ("abab", "ab", True, True, [2, 3]),
+    ("abcd", "cde", True, True, [2, 3, None]),
+    ("a.cd", "abcde", True, False, [0, 1, 2, 3, None]),  # one was forgotten
+    (".b", "xbc", True, False, [0, 1, None]),
+    ("abcdef", "abxef", True, False, [0, 1, None, 4, 5]),
+]
+"""Known and shown messages, whether the session is resumed, whether the messages are leaving, and
+the place of each shown message among the known ones."""
+
+
+def test_alignment() -> None:
+    for known, shown, resumed, leaving, places in ALIGNED:
+        keys = [None if key == "." else key for key in known]
+        found = aligned(keys, list(shown), resumed=resumed, leaving=leaving)
+        assert found == places, (known, shown)
 
 
 def test_recalled_text_is_removed_from_hostile_messages() -> None:
