@@ -66,15 +66,9 @@ def vectors() -> BaseRetriever:
     return VectorStoreIndex(nodes, embed_model=BagOfWords()).as_retriever(similarity_top_k=3)
 
 
-def fused(
-    retrievers: list[BaseRetriever], mode: str, *, top_k: int = 20, num_queries: int = 1
-) -> QueryFusionRetriever:
+def fused(*retrievers: BaseRetriever, mode: FUSION_MODES, top_k: int = 20) -> QueryFusionRetriever:
     return QueryFusionRetriever(
-        retrievers,
-        llm=MockLLM(),  # asked for more questions where num_queries is more than 1
-        mode=FUSION_MODES(mode),
-        similarity_top_k=top_k,
-        num_queries=num_queries,
+        list(retrievers), llm=MockLLM(), mode=mode, similarity_top_k=top_k, num_queries=1
     )
 
 
@@ -82,64 +76,35 @@ def texts(found: list[NodeWithScore]) -> list[str]:
     return [node.text for node in found]
 
 
-MODES = pytest.mark.parametrize("mode", [mode.value for mode in FUSION_MODES])
 QUESTION = "Where do we sleep in York, in a hotel?"
 
 
-@MODES
-async def test_statements_and_chunks_side_by_side(
-    memory: RecallM, vectors: BaseRetriever, mode: str
-) -> None:
-    """All of both are there, the best first, and who said what and when stays."""
+async def test_statements_and_chunks_side_by_side(memory: RecallM, vectors: BaseRetriever) -> None:
+    """All of both are there, the best first, and who said what and when stays. A fusion sorts by
+    score itself; what two retrievers recall is there once, and ranks no lower."""
     recalled = RecallMRetriever(memory=memory)
-    both = fused([vectors, recalled], mode)
-    found = await both.aretrieve(QUESTION)
-    alone = [*vectors.retrieve(QUESTION), *recalled.retrieve(QUESTION)]
-    assert sorted(texts(found)) == sorted(texts(alone))
-    scores = [node.get_score(raise_error=True) for node in found]
-    assert scores == sorted(scores, reverse=True)
-    by_id = {node.node_id: node.metadata for node in found}
-    assert by_id == {node.node_id: node.metadata for node in alone}
-    assert sum("t_index" in metadata for metadata in by_id.values()) >= 3
-
-
-@MODES
-def test_the_best_of_both_are_kept(memory: RecallM, vectors: BaseRetriever, mode: str) -> None:
-    recalled = RecallMRetriever(memory=memory)
-    best = max(recalled.retrieve(QUESTION), key=lambda node: node.get_score())
-    assert best.node_id in {
-        node.node_id for node in fused([vectors, recalled], mode, top_k=4).retrieve(QUESTION)
-    }
-
-
-@MODES
-def test_the_order_of_retrieval_does_not_count(
-    memory: RecallM, vectors: BaseRetriever, mode: str
-) -> None:
-    """A fusion sorts by score itself."""
-    by_time, by_score = (
-        fused([vectors, RecallMRetriever(memory=memory, order=order)], mode)
-        for order in ("time", "score")
-    )
-    found = {node.node_id: node.score for node in by_time.retrieve(QUESTION)}
-    assert found == {node.node_id: node.score for node in by_score.retrieve(QUESTION)}
-
-
-@MODES
-def test_a_statement_that_two_recall_is_one(memory: RecallM, mode: str) -> None:
-    """Two retrievers on one memory: what both find is there once, and ranks no lower."""
-    every = RecallMRetriever(memory=memory)
-    best = RecallMRetriever(memory=memory, limit=1)
-    [favourite] = best.retrieve(QUESTION)
-    found = fused([every, best], mode).retrieve(QUESTION)
-    assert len({node.node_id for node in found}) == len(found)
-    assert sorted(texts(found)) == sorted(texts(every.retrieve(QUESTION)))
-    assert found[0].node_id == favourite.node_id
+    by_score = RecallMRetriever(memory=memory, order="score")
+    statements = recalled.retrieve(QUESTION)
+    best = max(statements, key=lambda node: node.get_score())
+    alone = {node.node_id: node.metadata for node in (*vectors.retrieve(QUESTION), *statements)}
+    for mode in FUSION_MODES:
+        found = await fused(vectors, recalled, mode=mode).aretrieve(QUESTION)
+        assert {node.node_id: node.metadata for node in found} == alone
+        scores = [node.get_score(raise_error=True) for node in found]
+        assert scores == sorted(scores, reverse=True)
+        other = fused(vectors, by_score, mode=mode).retrieve(QUESTION)
+        assert {it.node_id: it.score for it in found} == {it.node_id: it.score for it in other}
+        few = fused(vectors, recalled, mode=mode, top_k=4).retrieve(QUESTION)
+        assert best.node_id in {node.node_id for node in few}
+        limited = RecallMRetriever(memory=memory, limit=1)
+        twice = fused(recalled, limited, mode=mode).retrieve(QUESTION)
+        assert twice[0].node_id == best.node_id
+        assert sorted(texts(twice)) == sorted(texts(statements))
 
 
 def test_the_time_is_in_the_prompt(memory: RecallM, vectors: BaseRetriever) -> None:
     """The order is by score, so it is the time beside each statement that tells what holds."""
-    both = fused([vectors, RecallMRetriever(memory=memory)], "reciprocal_rerank")
+    both = fused(vectors, RecallMRetriever(memory=memory), mode=FUSION_MODES.RECIPROCAL_RANK)
     prompt = str(RetrieverQueryEngine.from_args(both, llm=MockLLM()).query(QUESTION))
     assert "[timestamp: 2026-05-03T00:00:00+00:00] We cancelled the hotel in York." in prompt
     assert "[timestamp: 2026-05-01T00:00:00+00:00] We booked a hotel in York." in prompt

@@ -83,47 +83,41 @@ def test_a_node(memory: RecallM) -> None:
     assert TextNode.from_json(found.node.to_json()) == found.node
 
 
-@pytest.mark.parametrize(
-    ("said", "llm", "embed"),
-    [
-        ({}, "Brandon loves {coffee}.", "Brandon loves {coffee}."),
-        ({"speaker": "Ann"}, *["[speaker: Ann] Brandon loves {coffee}."] * 2),
-        (
-            {"timestamp": MAY},
-            "[timestamp: 2026-05-01T12:30:00+02:00] Brandon loves {coffee}.",
-            "Brandon loves {coffee}.",
-        ),
+def test_what_models_are_shown(memory: RecallM) -> None:
+    """Who said it and when, where that is known; no ids, no scores, no None."""
+    when, text = "timestamp: 2026-05-01T12:30:00+02:00", "Brandon loves {coffee}."
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        ({}, "", ""),
+        ({"speaker": "Ann"}, *["[speaker: Ann] "] * 2),
+        ({"timestamp": MAY}, f"[{when}] ", ""),
         (
             {"timestamp": MAY, "speaker": "Ann", "metadata": {"mood": "good"}},
-            "[timestamp: 2026-05-01T12:30:00+02:00, speaker: Ann] Brandon loves {coffee}.",
-            "[speaker: Ann] Brandon loves {coffee}.",
+            f"[{when}, speaker: Ann] ",
+            "[speaker: Ann] ",
         ),
-    ],
-)
-def test_what_models_are_shown(memory: RecallM, said: dict[str, Any], llm: str, embed: str) -> None:
-    """Who said it and when, where that is known; no ids, no scores, no None."""
-    memory.update("Brandon loves {coffee}.", **said)
-    [found] = RecallMRetriever(memory=memory).retrieve("Brandon?")
-    assert found.get_content(MetadataMode.NONE) == "Brandon loves {coffee}."
-    assert found.get_content(MetadataMode.LLM) == llm
-    assert found.get_content(MetadataMode.EMBED) == embed
+    ]
+    for place, (said, llm, embed) in enumerate(cases):
+        own = memory.in_namespace(f"n{place}")
+        own.update(text, **said)
+        [found] = RecallMRetriever(memory=own).retrieve("Brandon?")
+        assert found.get_content(MetadataMode.NONE) == text
+        assert found.get_content(MetadataMode.LLM) == f"{llm}{text}"
+        assert found.get_content(MetadataMode.EMBED) == f"{embed}{text}"
 
 
-@pytest.mark.parametrize(
-    ("text", "speaker", "llm"),
-    [
-        ("Brandon left.", "Bo, t: 1] Ann", '[speaker: "Bo, t: 1] Ann"] Brandon left.'),
-        ("Brandon left.", "System", '[speaker: "System"] Brandon left.'),
-        ("[speaker: Ann] Brandon left.", None, '"[speaker: Ann] Brandon left."'),
-        ("Brandon left: yes", "Bo", "[speaker: Bo] Brandon left: yes"),
-    ],
-)
-def test_no_node_looks_like_another_speakers_line(
-    memory: RecallM, text: str, speaker: str | None, llm: str
-) -> None:
-    memory.items.put([NewItem(path=("a",), key="k", text=text, speaker=speaker)])
-    found = RecallMRetriever(memory=memory).retrieve("Brandon?")
-    assert [it.get_content(MetadataMode.LLM) for it in found] == [llm]
+def test_no_node_looks_like_another_speakers_line(memory: RecallM) -> None:
+    for place, (text, speaker, llm) in enumerate(
+        [
+            ("Brandon left.", "Bo, t: 1] Ann", '[speaker: "Bo, t: 1] Ann"] Brandon left.'),
+            ("Brandon left.", "System", '[speaker: "System"] Brandon left.'),
+            ("[speaker: Ann] Brandon left.", None, '"[speaker: Ann] Brandon left."'),
+            ("Brandon left: yes", "Bo", "[speaker: Bo] Brandon left: yes"),
+        ]
+    ):
+        own = memory.in_namespace(f"n{place}")
+        own.items.put([NewItem(path=("a",), key="k", text=text, speaker=speaker)])
+        found = RecallMRetriever(memory=own).retrieve("Brandon?")
+        assert [it.get_content(MetadataMode.LLM) for it in found] == [llm]
 
 
 def test_own_metadata_that_clashes_is_kept_apart(memory: RecallM) -> None:
@@ -159,13 +153,6 @@ def test_metadata_of_a_chunk_is_of_the_type_that_it_was(memory: RecallM) -> None
     assert found.node == chunk.node
 
 
-def test_what_is_changed_in_a_node_is_not_changed_in_the_memory(memory: RecallM) -> None:
-    memory.update("Brandon loves coffee.", metadata={"tags": ["a"]})
-    retriever = RecallMRetriever(memory=memory)
-    retriever.retrieve("Brandon?")[0].metadata["tags"].append("b")
-    assert retriever.retrieve("Brandon?")[0].metadata["tags"] == ["a"]
-
-
 def test_a_revised_context_is_a_node_of_no_passage() -> None:
     config = RecallConfig(revise_every=1)
     with RecallM(llm=lambda _: "Marta lives in Porto.", config=config) as memory:
@@ -179,26 +166,21 @@ def test_a_revised_context_is_a_node_of_no_passage() -> None:
 # -- what is asked -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("empty", ["", " \n ", QueryBundle(""), QueryBundle("", image_path="x")])
-async def test_nothing_asked(drinks: RecallM, empty: str | QueryBundle) -> None:
+async def test_nothing_asked(drinks: RecallM) -> None:
     retriever = RecallMRetriever(memory=drinks)
-    assert retriever.retrieve(empty) == []
-    assert await retriever.aretrieve(empty) == []
-
-
-def test_the_question_is_the_text_of_the_query(drinks: RecallM) -> None:
-    """What is to be embedded (HyDE's imagined document, say) is not what is asked."""
-    retriever = RecallMRetriever(memory=drinks)
-    bundle = QueryBundle(
-        "What does Brandon love?", custom_embedding_strs=["A zebra."], embedding=[0.1]
-    )
-    assert retriever.retrieve(bundle) == retriever.retrieve("What does Brandon love?")
-
-
-@pytest.mark.parametrize("wrong", [None, 3, ["Who?"]])
-def test_what_is_no_query(memory: RecallM, wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"valid string|must be a str"):
-        RecallMRetriever(memory=memory).retrieve(wrong)
+    for empty in ("", " \n ", QueryBundle(""), QueryBundle("", image_path="x")):
+        assert retriever.retrieve(empty) == await retriever.aretrieve(empty) == []
+    # What is to be embedded (HyDE's imagined document, say) is not what is asked.
+    question = "What does Brandon love?"
+    bundle = QueryBundle(question, custom_embedding_strs=["A zebra."], embedding=[0.1])
+    assert retriever.retrieve(bundle) == retriever.retrieve(question)
+    wrong: list[Any] = [None, 3, ["Who?"]]
+    for query in wrong:
+        with pytest.raises(ValueError, match=r"valid string|must be a str"):
+            retriever.retrieve(query)
+    drinks.close()
+    with pytest.raises(ClosedError):
+        retriever.retrieve("Who?")
 
 
 # -- filters -----------------------------------------------------------------------------------
@@ -220,25 +202,23 @@ def talk(memory: RecallM) -> RecallM:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("filters", "days"),
-    [
-        ({}, {1, 2, 3, 4}),
-        ({"speaker": "Anna"}, {1, 3}),
-        ({"session": "two"}, {3, 4}),
-        ({"since": 2, "until": 3}, {2, 3}),
-        ({"since": MAY + timedelta(days=3)}, {3, 4}),
-        ({"until": MAY + timedelta(days=2)}, {1, 2}),
-        ({"as_of": 2}, {1, 2}),
-        ({"as_of": MAY + timedelta(days=1)}, {1}),
-        ({"where": {"day": 4}}, {4}),
-        ({"speaker": "Anna", "session": "two"}, {3}),
-        ({"min_score": 1.0}, set()),
-    ],
-)
-def test_filters(talk: RecallM, filters: dict[str, Any], days: set[int]) -> None:
-    found = RecallMRetriever(memory=talk, **filters).retrieve("What is the cat called?")
-    assert [node.metadata["day"] for node in found] == sorted(days)
+def test_filters(talk: RecallM) -> None:
+    cases: list[tuple[dict[str, Any], list[int]]] = [
+        ({}, [1, 2, 3, 4]),
+        ({"speaker": "Anna"}, [1, 3]),
+        ({"session": "two"}, [3, 4]),
+        ({"since": 2, "until": 3}, [2, 3]),
+        ({"since": MAY + timedelta(days=3)}, [3, 4]),
+        ({"until": MAY + timedelta(days=2)}, [1, 2]),
+        ({"as_of": 2}, [1, 2]),
+        ({"as_of": MAY + timedelta(days=1)}, [1]),
+        ({"where": {"day": 4}}, [4]),
+        ({"speaker": "Anna", "session": "two"}, [3]),
+        ({"min_score": 1.0}, []),
+    ]
+    for filters, days in cases:
+        found = RecallMRetriever(memory=talk, **filters).retrieve("What is the cat called?")
+        assert [node.metadata["day"] for node in found] == days, filters
 
 
 def test_how_many(talk: RecallM) -> None:
@@ -250,15 +230,12 @@ def test_how_many(talk: RecallM) -> None:
         RecallMRetriever(memory=talk, limit=3, similarity_top_k=3)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_wrong_arguments_are_refused_when_they_are_set(memory: RecallM) -> None:
+    """Each passes the checks of the core, which has the tests of all wrong values."""
+    wrong: list[dict[str, Any]] = [
         {"limit": 0},
-        {"limit": True},
-        {"limit": "3"},
         {"max_tokens": -1},
         {"since": "2026-05"},
-        {"since": MAY.replace(tzinfo=None)},
         {"until": -1},
         {"as_of": True},
         {"speaker": ""},
@@ -266,39 +243,24 @@ def test_how_many(talk: RecallM) -> None:
         {"min_score": 1.5},
         {"order": "random"},
         {"namespace": ""},
-        {"namespace": 3},
         {"namespace": "user-{user_id}"},
         {"where": {"day": {"$gt": 1}}},
-        {"where": ["day"]},
         {"where": {"a": object()}},
         {"path": "users"},
-    ],
-)
-def test_wrong_arguments_are_refused_when_they_are_set(
-    memory: RecallM, wrong: dict[str, Any]
-) -> None:
-    [argument] = wrong
-    with pytest.raises(InvalidInputError, match=argument) as caught:
-        RecallMRetriever(memory=memory, **wrong)
-    assert caught.value.argument == argument
+    ]
+    for how in wrong:
+        [argument] = how
+        with pytest.raises(InvalidInputError, match=argument) as caught:
+            RecallMRetriever(memory=memory, **how)
+        assert caught.value.argument == argument
 
 
-def test_a_closed_memory() -> None:
-    memory = RecallM()
-    retriever = RecallMRetriever(memory=memory)
-    memory.close()
-    with pytest.raises(ClosedError):
-        retriever.retrieve("Who?")
-
-
-@pytest.mark.parametrize("ranking", ["paper", "ement", "vectors"])
-def test_rankings_without_probabilities(ranking: Any) -> None:
+def test_rankings_without_probabilities() -> None:
     """An order or a least score that no recall could keep is refused when it is set."""
-    config = RecallConfig(ranking=ranking)
-    with RecallM(config=config, embeddings=lambda texts: [[1.0] for _ in texts]) as memory:
+    with RecallM(config=RecallConfig(ranking="paper")) as memory:
         for unscored in ({"order": "score"}, {"min_score": 0.5}):
             with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
-                RecallMRetriever(memory=memory, **unscored)
+                RecallMRetriever(memory=memory, **unscored)  # type: ignore[arg-type]
             assert caught.value.argument in unscored
         with pytest.raises(InvalidInputError, match="ranking='statements'"):
             RecallMSubRetriever(memory=memory, min_score=0.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -10,11 +9,10 @@ from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
 from llama_index.core.indices.property_graph import (
     CustomPGRetriever,
-    PGRetriever,
 )
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import Document, NodeWithScore, TextNode
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from llama_index_recallm import (
     RecallMExtractor,
@@ -25,11 +23,6 @@ from recallm import InvalidInputError, RecallM
 
 OLD = "Ann lives in Malaga. The city has a beach. Ann swims every day."
 NEW = "Ann moved to Porto last week. Her flat is small."
-
-
-@pytest.fixture
-def store(memory: RecallM) -> RecallMPropertyGraphStore:
-    return RecallMPropertyGraphStore(memory=memory)
 
 
 @pytest.fixture
@@ -52,34 +45,36 @@ def texts(found: list[NodeWithScore]) -> list[str]:
 QUESTION = "Where does Ann live now?"
 
 
-@pytest.mark.parametrize("use_async", [True, False])
-def test_statements_in_order_of_time(index: PropertyGraphIndex, use_async: bool) -> None:
+def test_statements_in_order_of_time(index: PropertyGraphIndex) -> None:
     sub = RecallMSubRetriever(index.property_graph_store, include_text=False)
-    found = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
-    assert {"Ann lives in Malaga.", "Ann moved to Porto last week."} <= set(texts(found))
-    assert [node.metadata["t_index"] for node in found] == sorted(
-        node.metadata["t_index"] for node in found
-    )
-    assert {node.node.ref_doc_id for node in found} == {"old", "new"}
-    assert {node.metadata["file"] for node in found} == {"old.txt", "new.txt"}
+    for use_async in (True, False):
+        found = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
+        assert {"Ann lives in Malaga.", "Ann moved to Porto last week."} <= set(texts(found))
+        times = [node.metadata["t_index"] for node in found]
+        assert times == sorted(times)
+        assert {node.node.ref_doc_id for node in found} == {"old", "new"}
+        assert {node.metadata["file"] for node in found} == {"old.txt", "new.txt"}
 
 
-@pytest.mark.parametrize("use_async", [True, False])
-def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex, use_async: bool) -> None:
+def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex, memory: RecallM) -> None:
     """A chunk stands there once, under all of its statements, scored as the best of them."""
-    alone = RecallMSubRetriever(index.property_graph_store, include_text=False)
-    statements = alone.retrieve(QUESTION)
-    sub = RecallMSubRetriever(index.property_graph_store, include_text=True)
-    old, new = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
-    assert (old.node_id, new.node_id) == ("old", "new")
-    assert old.text.endswith(f"\n\n{OLD}")
-    assert new.text.endswith(f"\n\n{NEW}")
-    assert old.metadata == {"file": "old.txt"}
-    for chunk in (old, new):
-        own = [it for it in statements if it.node.ref_doc_id == chunk.node_id]
-        assert len(own) > 0
-        assert "\n".join(texts(own)) in chunk.text
-        assert chunk.score == max(it.get_score() for it in own)
+    store = index.property_graph_store
+    statements = RecallMSubRetriever(store, include_text=False).retrieve(QUESTION)
+    sub = RecallMSubRetriever(memory=memory, include_text=True)
+    assert sub.retrieve(QUESTION) == RecallMSubRetriever(store, include_text=True).retrieve(
+        QUESTION
+    )
+    for use_async in (True, False):
+        old, new = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
+        assert (old.node_id, new.node_id) == ("old", "new")
+        assert old.text.endswith(f"\n\n{OLD}")
+        assert new.text.endswith(f"\n\n{NEW}")
+        assert old.metadata == {"file": "old.txt"}
+        for chunk in (old, new):
+            own = [it for it in statements if it.node.ref_doc_id == chunk.node_id]
+            assert len(own) > 0
+            assert "\n".join(texts(own)) in chunk.text
+            assert chunk.score == max(it.get_score() for it in own)
 
 
 def test_the_preamble(index: PropertyGraphIndex) -> None:
@@ -99,24 +94,6 @@ def test_a_query_engine_is_shown_the_newest_last(index: PropertyGraphIndex) -> N
         prompt = str(engine.query(QUESTION))
         assert prompt.index("Ann lives in Malaga.") < prompt.index("Ann moved to Porto")
         assert "Ann lives in Malaga." not in prompt[prompt.index("Ann moved to Porto") :]
-
-
-async def test_off_the_event_loop() -> None:
-    where: list[threading.Thread] = []
-
-    class Watched(RecallM):
-        def recall(self, *args: Any, **kwargs: Any) -> Any:
-            where.append(threading.current_thread())
-            return super().recall(*args, **kwargs)
-
-    with Watched() as memory:
-        store = RecallMPropertyGraphStore(memory=memory)
-        store.upsert_llama_nodes([TextNode(text=OLD, id_="old")])
-        retriever = PGRetriever([RecallMSubRetriever(store, include_text=True)])
-        [found] = await retriever.aretrieve(QUESTION)
-    assert found.node_id == "old"
-    assert where
-    assert threading.current_thread() not in where
 
 
 def test_beside_another_sub_retriever(index: PropertyGraphIndex) -> None:
@@ -153,25 +130,6 @@ def test_what_comes_from_no_chunk_stands_alone(
     assert (said.node_id, said.text) == ("said#0", "Ann told me that Porto is her home now.")
 
 
-def test_a_document_is_deleted_with_its_chunks(
-    memory: RecallM, store: RecallMPropertyGraphStore
-) -> None:
-    index = PropertyGraphIndex.from_documents(
-        [Document(text=OLD, id_="a")],
-        kg_extractors=[RecallMExtractor(memory=memory)],
-        property_graph_store=store,
-        embed_kg_nodes=False,
-    )
-    assert RecallMSubRetriever(store, include_text=True).retrieve(QUESTION)
-    store.delete_llama_nodes(ref_doc_ids=["a"])
-    assert (
-        index.as_retriever(sub_retrievers=[RecallMSubRetriever(store, include_text=True)]).retrieve(
-            QUESTION
-        )
-        == []
-    )
-
-
 def test_filters(index: PropertyGraphIndex) -> None:
     store = index.property_graph_store
     for filters in ({"where": {"file": "old.txt"}}, {"as_of": 1}, {"until": 1}):
@@ -179,13 +137,6 @@ def test_filters(index: PropertyGraphIndex) -> None:
         assert {node.node.ref_doc_id for node in found} == {"old"}
     with pytest.raises(InvalidInputError, match="limit must be"):
         RecallMSubRetriever(store, limit=0)
-
-
-def test_of_a_memory(index: PropertyGraphIndex, memory: RecallM) -> None:
-    sub = RecallMSubRetriever(memory=memory, include_text=True)
-    assert sub.retrieve(QUESTION) == RecallMSubRetriever(
-        index.property_graph_store, include_text=True
-    ).retrieve(QUESTION)
 
 
 def test_what_it_cannot_ask(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
