@@ -127,23 +127,6 @@ def test_whose_memory(llm: ScriptedLLM) -> None:
         assert set(response.metadata["answers"].values()) == {"Bo lives in Hull."}
 
 
-def test_recalls_arguments(filled: RecallM, llm: ScriptedLLM) -> None:
-    engine = RecallMHybridQueryEngine(filled, llm, vectors=nearest, until=0)
-    assert str(engine.query(QUESTION)) == "It is not mentioned where Bo lives."
-
-
-def test_another_discriminator(filled: RecallM, llm: ScriptedLLM) -> None:
-    class Vectors:
-        def choose(self, question: str, answers: Any) -> Choice:
-            return Choice("vectors", 0.75, "because")
-
-    engine = RecallMHybridQueryEngine(filled, llm, vectors=nearest, discriminator=Vectors())
-    response = answered(engine.query(QUESTION))
-    assert response.source_nodes == []
-    assert response.metadata is not None
-    assert (response.metadata["probability"], response.metadata["reason"]) == (0.75, "because")
-
-
 # -- in the framework --------------------------------------------------------------------------
 
 
@@ -185,6 +168,12 @@ def test_callbacks_see_the_query(filled: RecallM, llm: ScriptedLLM) -> None:
 
 
 def test_a_branch_that_fails_leaves_the_other(filled: RecallM, llm: ScriptedLLM) -> None:
+    """Recall has the arguments of the engine, and the choice is the discriminator's."""
+
+    class Vectors:
+        def choose(self, question: str, answers: Any) -> Choice:
+            return Choice("vectors", 0.75, "because")
+
     def broken(question: str) -> str:
         raise ConnectionError("the vector database is down")
 
@@ -192,22 +181,24 @@ def test_a_branch_that_fails_leaves_the_other(filled: RecallM, llm: ScriptedLLM)
     assert str(response) == "Bo lives in York."
     assert response.metadata is not None
     assert "the vector database is down" in response.metadata["errors"]["vectors"]
+    engine = RecallMHybridQueryEngine(
+        filled, llm, vectors=nearest, discriminator=Vectors(), until=0
+    )
+    response = answered(engine.query(QUESTION))
+    assert response.source_nodes == []
+    assert response.metadata is not None
+    assert response.metadata["answers"]["recallm"] == "It is not mentioned where Bo lives."
+    assert (response.metadata["probability"], response.metadata["reason"]) == (0.75, "because")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"vectors": None},
-        {"vectors": 5},
+def test_arguments_are_checked_at_once(memory: RecallM, llm: ScriptedLLM) -> None:
+    wrong: list[dict[str, Any]] = [
+        *({"vectors": value} for value in (None, 5)),
         {"discriminator": 5},
         {"namespace": "user-{id}"},
         {"limit": 0},
-    ],
-    ids=str,
-)
-def test_arguments_are_checked_at_once(
-    memory: RecallM, llm: ScriptedLLM, wrong: dict[str, Any]
-) -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        RecallMHybridQueryEngine(memory, llm, **{"vectors": nearest, **wrong})
-    assert caught.value.argument == next(iter(wrong))
+    ]
+    for how in wrong:
+        with pytest.raises(InvalidInputError) as caught:
+            RecallMHybridQueryEngine(memory, llm, **{"vectors": nearest, **how})
+        assert caught.value.argument == next(iter(how))

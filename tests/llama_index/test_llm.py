@@ -76,63 +76,51 @@ def test_chat_models() -> None:
     assert as_llm(ChatOnly(system_prompt="Be kind."))("a") == "system: Be kind.|user: a"
 
 
-@pytest.mark.parametrize("prompt", ["what {is} {{this}}?", "%s {0}", "{% raw %}"])
-def test_the_prompt_reaches_the_model_as_it_is(prompt: str) -> None:
-    assert as_llm(Completing())(prompt) == f"<{prompt}>"
-    assert as_llm(ChatOnly())(prompt) == f"user: {prompt}"
+def test_the_prompt_reaches_the_model_as_it_is() -> None:
+    for prompt in ("what {is} {{this}}?", "%s {0}", "{% raw %}"):
+        assert as_llm(Completing())(prompt) == f"<{prompt}>"
+        assert as_llm(ChatOnly())(prompt) == f"user: {prompt}"
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
+def test_text_blocks_alone() -> None:
+    image = ImageBlock(url="https://example.org/a.png")
+    cases: list[tuple[Any, str]] = [
         ([ThinkingBlock(content="hm"), TextBlock(text="Paris")], "Paris"),
-        ([TextBlock(text="Paris"), ImageBlock(url="https://example.org/a.png")], "Paris"),
-        ("Paris", "Paris"),
+        ([TextBlock(text="Paris"), image], "Paris"),
         ("", ""),
         ([], ""),
-    ],
-)
-def test_text_blocks_alone(content: Any, text: str) -> None:
-    answer = as_llm(ScriptedLLM(ChatMessage(role="assistant", content=content)))("where?")
-    assert answer == text
-    assert type(answer) is str
+        ("cut \ud83d", "cut ?"),  # half a character is no text to store
+    ]
+    for content, text in cases:
+        answer = as_llm(ScriptedLLM(ChatMessage(role="assistant", content=content)))("where?")
+        assert (answer, type(answer)) == (text, str)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
+def test_an_answer_without_text_is_an_error() -> None:
+    tool_calls: dict[str, Any] = {"additional_kwargs": {"tool_calls": [1]}}
+    called = ToolCallBlock(tool_name="f", tool_kwargs={})
+    models = [
         ScriptedLLM(ChatMessage(role="assistant", blocks=[ThinkingBlock(content="hm")])),
-        ScriptedLLM(
-            ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_name="f", tool_kwargs={})])
-        ),
-        ScriptedLLM(
-            ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [1]})
-        ),
-        Completing(gives=CompletionResponse(text="", additional_kwargs={"tool_calls": [1]})),
-    ],
-)
-def test_an_answer_without_text_is_an_error(model: Any) -> None:
-    with pytest.raises(LLMError, match="answered without text"):
-        as_llm(model)("where?")
+        ScriptedLLM(ChatMessage(role="assistant", blocks=[called])),
+        ScriptedLLM(ChatMessage(role="assistant", content="", **tool_calls)),
+        Completing(gives=CompletionResponse(text="", **tool_calls)),
+    ]
+    for model in models:
+        with pytest.raises(LLMError, match="answered without text"):
+            as_llm(model)("where?")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        (None, "not NoneType"),
-        ("gpt", "not str"),
-        (MockLLM, "not the class MockLLM"),
-        (lambda prompt: "x", "given to RecallM"),
-    ],
-)
-def test_no_model(wrong: Any, says: str) -> None:
-    with pytest.raises(InvalidInputError, match=says) as caught:
-        as_llm(wrong)
-    assert caught.value.argument == "llm"
-
-
-def test_half_a_character_is_no_text_to_store() -> None:
-    assert as_llm(ScriptedLLM("cut \ud83d"))("a") == "cut ?"
+def test_no_model() -> None:
+    wrong: dict[str, Any] = {
+        "not NoneType": None,
+        "not str": "gpt",
+        "not the class MockLLM": MockLLM,
+        "given to RecallM": lambda prompt: "x",
+    }
+    for says, model in wrong.items():
+        with pytest.raises(InvalidInputError, match=says) as caught:
+            as_llm(model)
+        assert caught.value.argument == "llm"
 
 
 def test_what_the_model_raises_comes_through() -> None:

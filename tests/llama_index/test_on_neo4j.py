@@ -6,9 +6,10 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
+from llama_index.core.ingestion.pipeline import get_transformation_hash
 from neo4j import Driver, GraphDatabase
 
-from llama_index_recallm import RecallMGraphStore
+from llama_index_recallm import RecallMExtractor, RecallMGraphStore
 from recallm import RecallM
 from recallm.facts import FactMemory
 from tests.llama_index import (
@@ -83,6 +84,18 @@ def memory(driver: Driver) -> Iterator[RecallM]:
 @pytest.fixture
 def facts(memory: RecallM) -> FactMemory:
     return FactMemory(memory)
+
+
+def test_cache_keys_differ_by_server_address(neo4j_server: RunningServer) -> None:
+    """Opened again, a server is the same; its password is no part of what the store says."""
+    seen = []
+    for _ in range(2):
+        with RecallM(neo4j_server.uri, auth=neo4j_server.auth) as memory:
+            key = get_transformation_hash([], RecallMExtractor(memory=memory))
+            seen.append((repr(memory), key))
+    assert seen[0] == seen[1]
+    assert neo4j_server.uri in seen[0][0]
+    assert neo4j_server.auth[1] not in seen[0][0]
 
 
 class TestLegacyStore:

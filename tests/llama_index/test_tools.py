@@ -22,10 +22,16 @@ def tools_of(memory: RecallM, **how: Any) -> dict[str, FunctionTool]:
     return {tool.metadata.get_name(): tool for tool in tools}
 
 
+def fact_tools_of(memory: RecallM | FactMemory, **how: Any) -> dict[str, FunctionTool]:
+    tools = RecallMFactToolSpec(memory, **how).to_tool_list()
+    return {tool.metadata.get_name(): tool for tool in tools}
+
+
 def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
-    tools = tools_of(memory)
+    tools, fact_tools = tools_of(memory), fact_tools_of(memory)
     assert list(tools) == list(MemoryTools.NAMES)
-    for tool in tools.values():
+    assert list(fact_tools) == list(FactTools.NAMES)
+    for tool in (*tools.values(), *fact_tools.values()):
         seen = tool.metadata.to_openai_tool()["function"]
         assert "Annotated" not in seen["description"]
         assert seen["description"]
@@ -33,6 +39,9 @@ def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
         assert json.loads(json.dumps(seen)) == seen
     assert tools["recall"].metadata.get_parameters_dict()["required"] == ["query"]
     assert "required" not in tools["forget"].metadata.get_parameters_dict()
+    written = fact_tools["write_fact"].metadata.get_parameters_dict()
+    assert written["required"] == ["subject", "relation", "object"]
+    assert "required" not in fact_tools["read_facts"].metadata.get_parameters_dict()
 
 
 async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
@@ -96,76 +105,57 @@ async def test_tools_leave_the_event_loop(memory: RecallM, monkeypatch: pytest.M
 
 
 # LlamaIndex's workflows use what pydantic and they themselves have deprecated.
+# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 @pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
 async def test_an_agent(memory: RecallM) -> None:
-    """It remembers, makes a wrong call, is shown the error, and recalls."""
+    """It remembers, writes a fact, makes wrong calls, is shown the errors, recalls and reads."""
     llm = ScriptedLLM(
         call("remember", text="The user moved to Porto."),
         call("forget"),
         call("recall", query="Where did the user move to?"),
+        call("write_fact", subject="Ada", relation="works for", object="BMW"),
+        call("read_facts"),
+        call("read_facts", relation="employed by", object="BMW"),
         "To Porto.",
     )
     tools: list[Any] = [*RecallMToolSpec(memory).to_tool_list()]
+    tools += RecallMFactToolSpec(memory).to_tool_list()
     agent = FunctionAgent(tools=tools, llm=llm, streaming=False)
     assert str(await agent.run("I moved to Porto. Where did I move to?")) == "To Porto."
     assert "Give exactly one of id and about" in llm.prompt(2)
     assert "AI: The user moved to Porto." in llm.prompt(3)
+    assert "at least one of subject, relation and object" in llm.prompt(5)
+    assert "Ada — works for → BMW" in llm.prompt(6)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_wrong_calls_change_nothing(memory: RecallM) -> None:
+    memory.update("Ann ran.")
+    wrong: list[tuple[str, dict[str, str]]] = [
         ("remember", {"text": "  "}),
         ("recall", {"query": ""}),
         ("history", {"about": "\n"}),
         ("forget", {}),
         ("forget", {"id": "x#0"}),
         ("forget", {"id": "x#0", "about": "Ann"}),
-    ],
-)
-def test_wrong_calls_change_nothing(memory: RecallM, name: str, arguments: dict[str, str]) -> None:
-    memory.update("Ann ran.")
-    with pytest.raises(InvalidInputError, match="nothing was"):
-        tools_of(memory)[name].call(**arguments)
+    ]
+    for name, arguments in wrong:
+        with pytest.raises(InvalidInputError, match="nothing was"):
+            tools_of(memory)[name].call(**arguments)
     assert memory.stats().passages == 1
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        ("memory", None),
-        ("namespace", "user-{id}"),
-        ("session", "{thread}"),
-        ("scope", "all"),
-        ("scope", "session"),
-        ("limit", 0),
-        ("max_tokens", 20),
-    ],
-)
-def test_arguments_are_checked_at_once(memory: RecallM, argument: str, value: Any) -> None:
-    with pytest.raises(InvalidInputError) as refused:
-        RecallMToolSpec(**{"memory": memory, argument: value})
-    assert refused.value.argument == argument
-
-
-def fact_tools_of(memory: RecallM | FactMemory, **how: Any) -> dict[str, FunctionTool]:
-    tools = RecallMFactToolSpec(memory, **how).to_tool_list()
-    return {tool.metadata.get_name(): tool for tool in tools}
-
-
-def test_the_descriptions_of_fact_tools(memory: RecallM) -> None:
-    tools = fact_tools_of(memory)
-    assert list(tools) == list(FactTools.NAMES)
-    for tool in tools.values():
-        seen = tool.metadata.to_openai_tool()["function"]
-        assert "Annotated" not in seen["description"]
-        assert seen["description"]
-        assert all(it["description"] for it in seen["parameters"]["properties"].values())
-        assert json.loads(json.dumps(seen)) == seen
-    written = tools["write_fact"].metadata.get_parameters_dict()
-    assert written["required"] == ["subject", "relation", "object"]
-    assert "required" not in tools["read_facts"].metadata.get_parameters_dict()
+def test_arguments_are_checked_at_once(memory: RecallM) -> None:
+    of_both = [("memory", None), ("namespace", "user-{id}"), ("limit", 0), ("max_tokens", 20)]
+    own = [("session", "{thread}"), ("scope", "all"), ("scope", "session")]
+    cases: list[tuple[Any, str, Any]] = [
+        *((RecallMToolSpec, argument, value) for argument, value in (*of_both, *own)),
+        *((RecallMFactToolSpec, argument, value) for argument, value in of_both),
+    ]
+    for spec, argument, value in cases:
+        with pytest.raises(InvalidInputError) as refused:
+            spec(**{"memory": memory, argument: value})
+        assert refused.value.argument == argument
 
 
 async def test_facts_are_written_and_read(memory: RecallM) -> None:
@@ -182,21 +172,6 @@ async def test_facts_are_written_and_read(memory: RecallM) -> None:
 
 
 # LlamaIndex's workflows use what pydantic and they themselves have deprecated.
-@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
-async def test_an_agent_with_facts(memory: RecallM) -> None:
-    """It writes a fact, makes a wrong call, is shown the error, and reads."""
-    llm = ScriptedLLM(
-        call("write_fact", subject="Ada", relation="works for", object="BMW"),
-        call("read_facts"),
-        call("read_facts", relation="employed by", object="BMW"),
-        "Ada does.",
-    )
-    tools: list[Any] = [*RecallMFactToolSpec(memory).to_tool_list()]
-    agent = FunctionAgent(tools=tools, llm=llm, streaming=False)
-    assert str(await agent.run("Ada works for BMW. Who works there?")) == "Ada does."
-    assert "at least one of subject, relation and object" in llm.prompt(2)
-    assert "Ada — works for → BMW" in llm.prompt(3)
 
 
 def test_whose_facts(memory: RecallM) -> None:
@@ -210,15 +185,3 @@ def test_whose_facts(memory: RecallM) -> None:
     assert fact_tools_of(memory, namespace="bob")["count_facts"].call(subject="Ann").content == (
         "The exact number is 0."
     )
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [("memory", None), ("namespace", "user-{id}"), ("limit", 0), ("max_tokens", 20)],
-)
-def test_arguments_of_fact_tools_are_checked_at_once(
-    memory: RecallM, argument: str, value: Any
-) -> None:
-    with pytest.raises(InvalidInputError) as refused:
-        RecallMFactToolSpec(**{"memory": memory, argument: value})
-    assert refused.value.argument == argument
