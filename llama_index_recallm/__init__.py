@@ -13,20 +13,14 @@ Every class takes the core as ``memory=`` and has defaults for all else:
 ``pip install 'recallm[llama-index]'`` brings what is needed.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from llama_index_recallm.extractor import RecallMExtractor
-    from llama_index_recallm.graph_store import RecallMGraphStore
-    from llama_index_recallm.hybrid import RecallMHybridQueryEngine
-    from llama_index_recallm.llm import as_llm
-    from llama_index_recallm.memory_block import RecallMMemoryBlock
-    from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
-    from llama_index_recallm.retrievers import RecallMRetriever, RecallMSubRetriever
-    from llama_index_recallm.tools import RecallMFactToolSpec, RecallMToolSpec
+from llama_index_recallm.extractor import RecallMExtractor
+from llama_index_recallm.graph_store import RecallMGraphStore
+from llama_index_recallm.hybrid import RecallMHybridQueryEngine
+from llama_index_recallm.llm import as_llm
+from llama_index_recallm.memory_block import RecallMMemoryBlock
+from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
+from llama_index_recallm.retrievers import RecallMRetriever, RecallMSubRetriever
+from llama_index_recallm.tools import RecallMFactToolSpec, RecallMToolSpec
 
 __all__ = [
     "RecallMExtractor",
@@ -40,26 +34,3 @@ __all__ = [
     "RecallMToolSpec",
     "as_llm",
 ]
-
-_MODULES = {
-    "RecallMExtractor": "extractor",
-    "RecallMFactToolSpec": "tools",
-    "RecallMGraphStore": "graph_store",
-    "RecallMHybridQueryEngine": "hybrid",
-    "RecallMMemoryBlock": "memory_block",
-    "RecallMPropertyGraphStore": "property_graph_store",
-    "RecallMRetriever": "retrievers",
-    "RecallMSubRetriever": "retrievers",
-    "RecallMToolSpec": "tools",
-    "as_llm": "llm",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

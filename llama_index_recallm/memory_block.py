@@ -82,43 +82,36 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     ``memory``: the core. ``namespace``: whose memory it is, where it is not the memory's own.
     ``Memory``'s session is the session: what was said in one is recalled in the next, unless
     ``scope="session"`` keeps recall inside it. Messages that are still in the queue are not
-    recalled, since the model gets them anyway. ``roles``: whose messages are remembered, "human"
-    and "ai" by default, "tool" on request; only their texts. ``human_prefix`` and ``ai_prefix``
-    name the speakers of messages whose ``additional_kwargs`` have no ``name``. ``limit`` counts
-    statements, ``max_tokens`` the recalled text with its delimiters, by the memory's counter.
-    ``min_score`` is the least probability that a statement helps; it needs the default ranking.
+    recalled. ``roles``: whose messages are remembered, "human" and "ai" by default, "tool" on
+    request; only their texts. ``human_prefix`` and ``ai_prefix`` name the speakers of messages
+    whose ``additional_kwargs`` have no ``name``. ``limit`` counts statements, ``max_tokens`` the
+    recalled text with its delimiters, by the memory's counter. ``min_score`` is the least
+    probability that a statement helps; it needs the default ranking.
 
     ``redact``, text → text, and ``accept``, message (``recallm.adapting.Message``) → bool, run
-    before anything is written or recalled: the redacted text is written and asked with, and a
-    message that is not accepted is not written. Where one of them fails, nothing is written or
+    before anything is written or recalled. Where one of them fails, nothing is written or
     recalled. Both see the messages of the queue whenever ``Memory`` asks the block, and must give
     the same result each time. ``Memory``'s queue, which the model gets, is not changed.
 
     Recall asks with the user's last messages; of a long text with its first and last 2,000
-    characters. The result is a text, delimited as data, or '' where nothing is known; it is never
-    remembered as a message. ``priority`` is 1: where everything together exceeds ``Memory``'s
-    ``token_limit``, the block is cut by whole statements, the least relevant first (0: never).
-    ``tokenizer_fn`` counts these tokens: give ``Memory`` the same. ``format_template``, a prompt
-    template or its text, stands around the recalled text: its variable ``text`` once, and words
-    that stay the same, which ``max_tokens`` does not count. Each recall dispatches LlamaIndex's
-    ``RetrievalStartEvent`` and ``RetrievalEndEvent``.
+    characters. The result is a text, delimited as data, or '' where nothing is known.
+    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the least
+    relevant statements go first (0: never). ``tokenizer_fn`` counts these tokens: give ``Memory``
+    the same. ``format_template``, a prompt template or its text, stands around the recalled text:
+    its variable ``text`` once, and words that stay the same, which ``max_tokens`` does not count.
 
-    ``eager``, the default, writes the new messages of the queue whenever ``Memory`` is asked for
-    its messages. Agents ask once more after the model's last answer, chat engines do not: ``flush``
-    at the end of a session writes what is left. Without ``eager`` only messages that leave the
-    queue, or that are flushed, are written. Where a user says the very same in two turns in a row,
-    the second is written a turn later, because agents show the block a question twice. Where
-    another process continues a session, a turn in the very words of an earlier one may be taken for
-    it. ``Memory`` does not show a message given as ``aget(input=ChatMessage(…))`` to its blocks:
-    recall then asks with the message before it. Give a ``str``. ``ReActAgent`` leaves out the first
-    system message: give it a ``system_prompt``, or ``Memory`` ``insert_method=InsertMethod.USER``.
-
-    New messages of more than 20,000 characters, and those after them, are written as text before
-    the model is called. They are extracted, and recalled from then on, when ``Memory`` is asked
-    after the model's answer, or by ``flush``; otherwise before the next call for another question.
+    ``eager`` writes the new messages of the queue whenever ``Memory`` is asked for its messages,
+    and ``flush`` what is left at the end of a session. Without ``eager`` only messages that leave
+    the queue, or that are flushed, are written. Where a user says the very same in two turns in a
+    row, the second is written a turn later. Where another process continues a session, a turn in
+    the very words of an earlier one may be taken for it. ``Memory`` does not show a message given
+    as ``aget(input=ChatMessage(…))`` to its blocks: give a ``str``. ``ReActAgent`` leaves out the
+    first system message: give it a ``system_prompt``, or ``Memory``
+    ``insert_method=InsertMethod.USER``. Long messages are written as text before the model is
+    called, and extracted after its answer.
 
     A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
-    it; ``raise_errors`` raises it.
+    it; ``raise_errors`` raises it. docs/llama_index.md has the whole.
 
     >>> import asyncio
     >>> from llama_index.core.llms import ChatMessage

@@ -38,17 +38,15 @@ class RecallMRetriever(BaseRetriever):
     ``memory``: the memory; ``namespace``: whose, where it is not the memory's own. A retriever for
     each user costs nothing.
 
-    ``limit``: the most statements (with ``ranking="paper"`` contexts of concepts); None: as many
-    as ``max_tokens`` allows, or else the memory's own ``limit``. ``similarity_top_k`` is
-    LlamaIndex's name for it. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
+    ``limit`` counts statements (with ``ranking="paper"`` contexts of concepts);
+    ``similarity_top_k`` is LlamaIndex's name for it. None: as many as ``max_tokens`` allows, or
+    else the memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
     ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
-    its ``metadata``: values that are compared for equality, no operators. ``filters`` are
-    LlamaIndex's, with all operators and conditions, also nested, and mean what they mean in a
+    its ``metadata``. ``filters`` are LlamaIndex's, and mean what they mean in a
     ``SimpleVectorStore``: tests of a passage's metadata as JSON (times are ISO 8601 text), and of
     ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``passage`` and
-    ``ref_doc_id``, the source under LlamaIndex's name. A triplet that no passage shows does not
-    pass. Each call reads all passages to test them: in a large memory ``where``, ``since`` and
-    ``session`` beside ``filters`` save time.
+    ``ref_doc_id``, the source. A triplet that no passage shows does not pass. Each call reads all
+    passages to test them: ``where``, ``since`` and ``session`` beside ``filters`` save time.
 
     ``order``: "time", as things became true, or "score", the most helpful first; "score" and
     ``min_score`` need the default ranking, the only one that gives probabilities.
@@ -121,9 +119,7 @@ class RecallMSubRetriever(BasePGRetriever):
     place. Each statement is a node, like those of ``RecallMRetriever``. With ``include_text``
     LlamaIndex shows the statements' chunks in their place: a chunk is one node with all of its
     statements above its text and the best of their scores, the newest chunk last. A statement that
-    comes from no chunk is a node alone. ``limit`` or ``similarity_top_k``, ``max_tokens``,
-    ``as_of``, ``since``, ``until``, ``speaker``, ``session``, ``where``, ``path``, ``filters``,
-    ``min_score``, ``asker`` and ``include_properties`` are those of ``RecallMRetriever``.
+    comes from no chunk is a node alone. The other arguments are those of ``RecallMRetriever``.
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import TextNode
@@ -137,9 +133,7 @@ class RecallMSubRetriever(BasePGRetriever):
     ...     property_graph_store=store,
     ...     embed_kg_nodes=False,
     ... )
-    >>> retriever = index.as_retriever(
-    ...     sub_retrievers=[RecallMSubRetriever(store)]
-    ... )
+    >>> retriever = index.as_retriever(sub_retrievers=[RecallMSubRetriever(store)])
     >>> [found.text for found in retriever.retrieve("Where does Ann live?")]
     ['Ann lives in Porto.', 'She has a cat.']
 
@@ -228,13 +222,12 @@ class _NodeRecall:
 
     def nodes(self, query: QueryBundle) -> list[NodeWithScore]:
         """The statements recalled for the query's text."""
-        statements = self._statements(query.query_str, self._options.arguments())
         return [
             NodeWithScore(
                 node=statement_node(statement, include_properties=self._include_properties),
                 score=statement.score,
             )
-            for statement in statements
+            for statement in self._statements(query.query_str, self._options.arguments())
         ]
 
     def _statements(self, question: str, arguments: dict[str, Any]) -> list[RecalledStatement]:
@@ -248,10 +241,10 @@ class _NodeRecall:
         for bound, t_index in (("since", first), ("until", last)):
             if arguments.get(bound) is None:
                 arguments[bound] = t_index
-        arguments["known"] = [it.id for it in others if first < it.t_index < last]
-        ids = {it.id for it in meeting}
+        arguments["known"] = [passage.id for passage in others if first < passage.t_index < last]
+        ids = {passage.id for passage in meeting}
         found = self._options.ordered(self._memory.recall(question, **arguments))
-        return [it for it in found if it.passage in ids]
+        return [statement for statement in found if statement.passage in ids]
 
 
 def _checked_store(

@@ -194,7 +194,7 @@ def _people_and_chunks(store: PropertyGraphStore) -> None:
 def test_nothing_is_named(store: PropertyGraphStore) -> None:
     _people_and_chunks(store)
     before = snapshot(store)
-    for conditions in (
+    unmet: list[dict[str, Any]] = [
         {"ids": []},
         {"ids": [], "entity_names": [], "relation_names": []},
         {"ids": ["nobody"], "entity_names": ["nobody"], "relation_names": ["HATES", "knows"]},
@@ -202,8 +202,9 @@ def test_nothing_is_named(store: PropertyGraphStore) -> None:
         {"properties": {"age": 30, "city": "Paris"}},
         {"properties": {"name": "Ann", "age": 31}},
         {"ids": ["ann", "ANN", "anns", "LIKES"], "entity_names": ["ann", "bos"]},
-    ):
-        store.delete(**conditions)  # type: ignore[arg-type]
+    ]
+    for conditions in unmet:
+        store.delete(**conditions)
         assert snapshot(store) == before, conditions
     store.delete()
     store.delete_llama_nodes()

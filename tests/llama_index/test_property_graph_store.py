@@ -143,7 +143,7 @@ def test_the_timestamp_of_a_message(memory: RecallM) -> None:
     assert store.get(ids=["bad"]) == []
     for wrong in ({"embedding_model": ""}, {"timestamp_key": 5}):
         with pytest.raises(InvalidInputError, match=r"embedding_model|timestamp_key"):
-            RecallMPropertyGraphStore(memory=memory, **wrong)  # type: ignore[arg-type]
+            RecallMPropertyGraphStore(memory=memory, **wrong)
 
 
 def test_entities_of_the_core_are_nodes(store: RecallMPropertyGraphStore, memory: RecallM) -> None:

@@ -88,7 +88,7 @@ def test_what_models_are_shown(memory: RecallM) -> None:
     when, text = "timestamp: 2026-05-01T12:30:00+02:00", "Brandon loves {coffee}."
     cases: list[tuple[dict[str, Any], str, str]] = [
         ({}, "", ""),
-        ({"speaker": "Ann"}, *["[speaker: Ann] "] * 2),
+        ({"speaker": "Ann"}, "[speaker: Ann] ", "[speaker: Ann] "),
         ({"timestamp": MAY}, f"[{when}] ", ""),
         (
             {"timestamp": MAY, "speaker": "Ann", "metadata": {"mood": "good"}},
@@ -260,7 +260,7 @@ def test_rankings_without_probabilities() -> None:
     with RecallM(config=RecallConfig(ranking="paper")) as memory:
         for unscored in ({"order": "score"}, {"min_score": 0.5}):
             with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
-                RecallMRetriever(memory=memory, **unscored)  # type: ignore[arg-type]
+                RecallMRetriever(memory=memory, **unscored)
             assert caught.value.argument in unscored
         with pytest.raises(InvalidInputError, match="ranking='statements'"):
             RecallMSubRetriever(memory=memory, min_score=0.5)
