@@ -48,10 +48,14 @@ def entities_meant_by(memory: RecallM, names: Iterable[str]) -> list[Entity]:
         matching = [exact[id] for id in (name, llama_id(name)) if id in exact][:1]
         if not matching:
             folded = {name.casefold(), llama_id(name).casefold()}
-            matching = [it for it in similar if folded & {it.id.casefold(), it.label.casefold()}]
+            matching = [
+                entity
+                for entity in similar
+                if folded & {entity.id.casefold(), entity.label.casefold()}
+            ]
         if not matching:
             concept = graph.concept_name(name)
-            matching = [it for it in similar if it.concept == concept]
+            matching = [entity for entity in similar if entity.concept == concept]
         meant.update((entity.id, entity) for entity in matching)
     return list(meant.values())
 
@@ -70,7 +74,9 @@ def ids_allowed_by(memory: RecallM, query: VectorStoreQuery) -> Collection[str] 
         ]
         of_documents = graph.entities(passages=passages)
         ids = {entity.id for entity in of_documents}
-        allowed = of_documents if allowed is None else [it for it in allowed if it.id in ids]
+        allowed = (
+            of_documents if allowed is None else [entity for entity in allowed if entity.id in ids]
+        )
     if (filters := checked_filters(query.filters)) is not None:
         nodes = nodes_of(memory, graph.entities() if allowed is None else allowed)
         return [id for id, node in nodes.items() if passes(filters, _searched_properties(node))]
@@ -156,18 +162,20 @@ def nodes_of(memory: RecallM, entities: Collection[Entity]) -> dict[str, Labelle
 
 def paths_of(memory: RecallM, triplets: Collection[Triplet]) -> list[Path]:
     """Triplets with the nodes at their ends, which name the chunk that shows the triplet."""
-    end_ids = {end for it in triplets for end in (it.subject, it.object)}
+    end_ids = {end for triplet in triplets for end in (triplet.subject, triplet.object)}
     entities = {entity.id: entity for entity in memory.graph.entities(end_ids)}
     passages = _passages_of_chunks(memory, entities.values())
     paths: list[Path] = []
-    for it in triplets:
+    for triplet in triplets:
         ends = [
-            node_of(entities[id], passages.get(id), source=it.source) if id in entities else None
-            for id in (it.subject, it.object)
+            node_of(entities[id], passages.get(id), source=triplet.source)
+            if id in entities
+            else None
+            for id in (triplet.subject, triplet.object)
         ]
         if None not in ends:
             source, target = cast("list[LabelledNode]", ends)
-            paths.append((source, relation_of(it), target))
+            paths.append((source, relation_of(triplet), target))
     return paths
 
 

@@ -51,7 +51,11 @@ def write_chunks(
 ) -> None:
     """Write the texts of chunks, each a knowledge update. A chunk mentions every known entity whose
     name is in its text. A new text under the id of a known chunk replaces the old one."""
-    known_ids = {it.id for it in memory.graph.entities([node.id for node in nodes]) if is_chunk(it)}
+    known_ids = {
+        entity.id
+        for entity in memory.graph.entities([node.id for node in nodes])
+        if is_chunk(entity)
+    }
     items: list[dict[str, Any]] = []
     for node, mentioned in zip(nodes, _mentioned_entities(memory, nodes), strict=True):
         item = passage_item(node, timestamp_key=timestamp_key)
@@ -124,15 +128,15 @@ def checked_nodes(
     """The chunk nodes among ``nodes``, and the entities that the entity nodes among them become."""
     chunks, entities = _split(nodes)
     of_chunks = [chunk_entity(node, model) for node in chunks]
-    chunk_ids = {it.id for it in chunks}
+    chunk_ids = {chunk.id for chunk in chunks}
     passages = _existing_passages(memory, map(_named_source, entities)) | chunk_ids
     of_entities = list(_new_entities(entities, passages, model))
     new = [*of_chunks, *(entity for _, entity in of_entities)]
     _check_dimensions(memory, [*chunks, *entities], model)
-    known = memory.graph.entities({it.id for it in new})
-    chunk_ids |= {it.id for it in known if is_chunk(it)}
-    entity_ids = {it.id for it in entities} | {
-        it.id for it in known if not is_chunk(it) and not is_bare(it)
+    known = memory.graph.entities({entity.id for entity in new})
+    chunk_ids |= {entity.id for entity in known if is_chunk(entity)}
+    entity_ids = {entity.id for entity in entities} | {
+        entity.id for entity in known if not is_chunk(entity) and not is_bare(entity)
     }
     used_twice = sorted(chunk_ids & entity_ids)
     if used_twice:
@@ -192,7 +196,11 @@ def _with_vector(node: LabelledNode) -> LabelledNode:
     """``node`` with the vector that stands in its property "embedding", as other stores keep it: a
     property would show the numbers to language models."""
     vector = node.properties.get("embedding")
-    if not isinstance(vector, list) or not vector or not all(type(it) is float for it in vector):
+    if (
+        not isinstance(vector, list)
+        or not vector
+        or not all(type(number) is float for number in vector)
+    ):
         return node
     rest = {key: value for key, value in node.properties.items() if key != "embedding"}
     return node.model_copy(update={"embedding": node.embedding or vector, "properties": rest})
@@ -236,7 +244,7 @@ def _named_source(part: LabelledNode | Relation) -> str | None:
 def _existing_passages(memory: RecallM, ids: Iterable[str | None]) -> set[str]:
     """Those of ``ids`` that are ids of passages."""
     wanted = {id for id in ids if id is not None}
-    chunks = {it.id for it in memory.graph.entities(wanted) if is_chunk(it)}
+    chunks = {entity.id for entity in memory.graph.entities(wanted) if is_chunk(entity)}
     return chunks | memory.get_many(wanted - chunks).keys()
 
 

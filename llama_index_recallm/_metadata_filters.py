@@ -53,9 +53,9 @@ def passages_meeting(
     allowed = memory.passages(
         **{name: value for name, value in arguments.items() if name in conditions}
     )
-    meeting = [it for it in allowed if passes(filters, _searched(it))]
-    ids = {it.id for it in meeting}
-    return meeting, [it for it in allowed if it.id not in ids]
+    meeting = [passage for passage in allowed if passes(filters, _searched(passage))]
+    ids = {passage.id for passage in meeting}
+    return meeting, [passage for passage in allowed if passage.id not in ids]
 
 
 def _searched(passage: Passage) -> dict[str, Any]:

@@ -146,7 +146,12 @@ def is_bare(entity: Entity) -> bool:
 def entities_named_like(graph: MemoryGraph, labels: Iterable[str]) -> list[Entity]:
     """The entities on the concepts of these labels, in any casing: acronyms are not stemmed, so
     that "AWS" and "aws" are two concepts."""
-    forms = {form for it in labels for form in (it, it.lower(), it.upper(), it.title()) if form}
+    forms = {
+        form
+        for label in labels
+        for form in (label, label.lower(), label.upper(), label.title())
+        if form
+    }
     return graph.entities(labels=sorted(forms)) if forms else []
 
 
@@ -220,7 +225,7 @@ def with_plain_metadata(node: BaseNode) -> BaseNode:
         return info.model_copy(update={"metadata": metadata})
 
     related = {
-        kind: [plain(it) for it in info] if isinstance(info, list) else plain(info)
+        kind: [plain(each) for each in info] if isinstance(info, list) else plain(info)
         for kind, info in node.relationships.items()
     }
     metadata = decoded(encoded(node.metadata, of=node.id_))

@@ -45,7 +45,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "decimal": Decimal,
     "uuid": UUID,
     "path": Path,
-    "dict": lambda value: {key: _decoded(it) for key, it in value.items()},
+    "dict": lambda value: {key: _decoded(member) for key, member in value.items()},
 }
 
 
@@ -91,11 +91,11 @@ def _encoded(value: Any, where: str) -> Any:
         case date() | time() if type(value) in _TIME_TYPES and not getattr(value, "fold", 0):
             return _typed(_TIME_TYPES[type(value)], value.isoformat())
         case list():
-            return [_encoded(it, where) for it in value]
+            return [_encoded(member, where) for member in value]
         case tuple():
-            return _typed("tuple", [_encoded(it, where) for it in value])
+            return _typed("tuple", [_encoded(member, where) for member in value])
         case set() | frozenset():
-            members = sorted((_encoded(it, where) for it in value), key=_json)
+            members = sorted((_encoded(member, where) for member in value), key=_json)
             return _typed("set" if isinstance(value, set) else "frozenset", members)
         case Decimal() if value.is_finite():
             return _typed("decimal", str(value))
@@ -104,7 +104,7 @@ def _encoded(value: Any, where: str) -> Any:
         case PurePath() if isinstance(value, type(PurePath())):
             return _typed("path", str(value))
         case dict():
-            named = {_key(key): _encoded(it, where) for key, it in value.items()}
+            named = {_key(key): _encoded(member, where) for key, member in value.items()}
             return _typed("dict", named) if _TYPE in named else named
     raise InvalidInputError(
         f"property {where} holds {value!r} ({type(value).__name__}), which would not come back "
@@ -126,21 +126,21 @@ def _typed(kind: str, value: Any) -> dict[str, Any]:
 
 def _decoded(value: Any) -> Any:
     if isinstance(value, list):
-        return [_decoded(it) for it in value]
+        return [_decoded(member) for member in value]
     if isinstance(value, dict):
         if value.keys() == {_TYPE, "value"} and value[_TYPE] in list(_DECODERS):
             try:
                 return _DECODERS[value[_TYPE]](value["value"])
             except (ArithmeticError, AttributeError, TypeError, ValueError):
                 return value  # a user's value that only looks like an encoded one
-        return {key: _decoded(it) for key, it in value.items()}
+        return {key: _decoded(member) for key, member in value.items()}
     return value
 
 
 def _members(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError
-    return [_decoded(it) for it in value]
+    return [_decoded(member) for member in value]
 
 
 def _json(value: Any) -> str:

@@ -35,33 +35,40 @@ def rel_map(
         found: list[tuple[str, Triplet]] = []
         if frontier:
             found += [
-                (origins[it.subject if it.subject in origins else it.object], it)
-                for it in graph.triplets(ends=frontier)
+                (
+                    origins[triplet.subject if triplet.subject in origins else triplet.object],
+                    triplet,
+                )
+                for triplet in graph.triplets(ends=frontier)
             ]
         if distance == 0 and chunks:
             found += _triplets_of_chunks(graph, chunks)
         found = _without_mentions(graph, found)
         new = [
-            (origin, it)
-            for origin, it in found
-            if it.predicate not in not_returned and key_of(it) not in chosen
+            (origin, triplet)
+            for origin, triplet in found
+            if triplet.predicate not in not_returned and key_of(triplet) not in chosen
         ]
-        for it in _round_robin(new)[: limit - len(chosen)]:
-            chosen[key_of(it)] = it
+        for triplet in _round_robin(new)[: limit - len(chosen)]:
+            chosen[key_of(triplet)] = triplet
         frontier = []
-        for origin, it in found:
-            for end in (it.subject, it.object):
+        for origin, triplet in found:
+            for end in (triplet.subject, triplet.object):
                 if end not in origins:
                     origins[end] = origin
                     frontier.append(end)
-    return sorted(chosen.values(), key=lambda it: (it.t_index, *key_of(it)))
+    return sorted(chosen.values(), key=lambda triplet: (triplet.t_index, *key_of(triplet)))
 
 
 def _triplets_of_chunks(graph: MemoryGraph, chunks: Collection[str]) -> list[tuple[str, Triplet]]:
     """Each chunk's triplets between entities."""
-    found = [(chunk, it) for chunk in chunks for it in graph.triplets(passages=[chunk])]
-    entities = _entity_ends(graph, (it for _, it in found))
-    return [(chunk, it) for chunk, it in found if {it.subject, it.object} <= entities]
+    found = [(chunk, triplet) for chunk in chunks for triplet in graph.triplets(passages=[chunk])]
+    entities = _entity_ends(graph, (triplet for _, triplet in found))
+    return [
+        (chunk, triplet)
+        for chunk, triplet in found
+        if {triplet.subject, triplet.object} <= entities
+    ]
 
 
 def _without_mentions(
@@ -69,17 +76,21 @@ def _without_mentions(
 ) -> list[tuple[str, Triplet]]:
     """``found`` without LlamaIndex's own MENTIONS, which lead from a chunk to an entity; a user's
     relations may have the same label between other nodes."""
-    mentions = [it for _, it in found if it.predicate == MENTIONS]
+    mentions = [triplet for _, triplet in found if triplet.predicate == MENTIONS]
     if not mentions:
         return found
     entities = _entity_ends(graph, mentions)
-    own = {key_of(it) for it in mentions if it.subject not in entities and it.object in entities}
-    return [(origin, it) for origin, it in found if key_of(it) not in own]
+    own = {
+        key_of(triplet)
+        for triplet in mentions
+        if triplet.subject not in entities and triplet.object in entities
+    }
+    return [(origin, triplet) for origin, triplet in found if key_of(triplet) not in own]
 
 
 def _entity_ends(graph: MemoryGraph, triplets: Iterable[Triplet]) -> set[str]:
     """The ids at the ends of ``triplets`` that are entities, not chunks."""
-    ends = {end for it in triplets for end in (it.subject, it.object)}
+    ends = {end for triplet in triplets for end in (triplet.subject, triplet.object)}
     return {entity.id for entity in graph.entities(ends) if entity.concept}
 
 
@@ -88,8 +99,8 @@ def _round_robin(found: list[tuple[str, Triplet]]) -> list[Triplet]:
     latest_first = sorted(found, key=lambda pair: (-pair[1].t_index, key_of(pair[1])))
     counts: dict[str, int] = {}
     rounds: dict[TripletKey, tuple[int, Triplet]] = {}
-    for origin, it in latest_first:
-        if key_of(it) not in rounds:
-            rounds[key_of(it)] = (counts.get(origin, 0), it)
+    for origin, triplet in latest_first:
+        if key_of(triplet) not in rounds:
+            rounds[key_of(triplet)] = (counts.get(origin, 0), triplet)
             counts[origin] = counts.get(origin, 0) + 1
-    return [it for _, it in sorted(rounds.values(), key=lambda numbered: numbered[0])]
+    return [triplet for _, triplet in sorted(rounds.values(), key=lambda numbered: numbered[0])]

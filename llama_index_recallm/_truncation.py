@@ -25,9 +25,9 @@ class RecalledTexts:
     def add(self, text: str, context: RecalledContext) -> None:
         """Keep the statements of ``text``, which shows ``context`` as data."""
         statements = context.statements
-        if any(it.score is None for it in statements) or context.text != statements_text(
-            statements
-        ):
+        if any(
+            statement.score is None for statement in statements
+        ) or context.text != statements_text(statements):
             return  # nothing says which are relevant, or the text is more than its statements
         with self._lock:
             self._statements[text] = statements
@@ -58,7 +58,9 @@ class RecalledTexts:
         else:
             shorter = _without_worst(statements)
         max_tokens = len(tokenizer(text)) - by_tokens
-        return next((it for it in map(as_data, shorter) if len(tokenizer(it)) <= max_tokens), None)
+        return next(
+            (shown for shown in map(as_data, shorter) if len(tokenizer(shown)) <= max_tokens), None
+        )
 
 
 def _without_worst(statements: Sequence[RecalledStatement]) -> Iterator[str]:

@@ -56,7 +56,7 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
 
     def get(self, subj: str) -> list[list[str]]:
         """Predicate and object of each triplet whose subject has exactly this id."""
-        return [[it.predicate, it.object] for it in self._triplets([subj])]
+        return [[triplet.predicate, triplet.object] for triplet in self._triplets([subj])]
 
     def get_rel_map(
         self, subjs: list[str] | None = None, depth: int = 2, limit: int = 30
@@ -65,7 +65,7 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         steps: the nearest first, each once. ``limit`` counts the triplets of all subjects; the
         nearest of any subject are taken. A subject without triplets is left out."""
         if subjs is None:
-            subjs = list(dict.fromkeys(it.subject for it in self._triplets(None)))
+            subjs = list(dict.fromkeys(triplet.subject for triplet in self._triplets(None)))
         found: dict[str, dict[TripletKey, None]] = {subj: {} for subj in subjs}
         ends = {subj: [subj] for subj in found}
         room = limit
@@ -97,7 +97,7 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         deleted with it."""
         graph = self._memory.graph
         with _WRITE_LOCK:
-            around = {key_of(it) for it in graph.triplets(ends=[subj, obj])}
+            around = {key_of(triplet) for triplet in graph.triplets(ends=[subj, obj])}
             if (subj, rel, obj) not in around:
                 return
             around.remove((subj, rel, obj))
@@ -133,10 +133,10 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
     def _triplets(self, subjects: Iterable[str] | None) -> list[Triplet]:
         """The triplets of these subjects (None: all) in the order of their t_index."""
         found = self._memory.graph.triplets(subjects=None if subjects is None else list(subjects))
-        return sorted(found, key=lambda it: (it.t_index, *key_of(it)))
+        return sorted(found, key=lambda triplet: (triplet.t_index, *key_of(triplet)))
 
     def _by_subject(self, subjects: Iterable[str] | None) -> dict[str, list[TripletKey]]:
         keys: dict[str, list[TripletKey]] = {}
-        for it in self._triplets(subjects):
-            keys.setdefault(it.subject, []).append(key_of(it))
+        for triplet in self._triplets(subjects):
+            keys.setdefault(triplet.subject, []).append(key_of(triplet))
         return keys

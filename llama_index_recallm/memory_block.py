@@ -315,7 +315,10 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
             text = data_within(self.max_tokens, conversation.memory, recall_within)
             shown = contexts[-1].statements if text else ()
-            nodes = [NodeWithScore(node=statement_node(it), score=it.score) for it in shown]
+            nodes = [
+                NodeWithScore(node=statement_node(statement), score=statement.score)
+                for statement in shown
+            ]
             _dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=nodes))
             return text
 

@@ -38,7 +38,6 @@ from llama_index_recallm._graph_writing import (
     write_relations,
 )
 from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
-from llama_index_recallm._persistence import memory_as_dict, memory_from_dict
 from llama_index_recallm._relation_map import rel_map
 from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
@@ -146,7 +145,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         these names; the label is one of these; the relation or an end has all of ``properties``; an
         end has one of these ids. In the order of their t_index."""
         ends = [
-            {it.id for it in entities_meant_by(self._memory, names)}
+            {entity.id for entity in entities_meant_by(self._memory, names)}
             for names in (entity_names, ids)
             if names is not None
         ]
@@ -154,8 +153,10 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
             ends=ends[0] if ends else None, predicates=relation_names
         )
         if len(ends) == 2:
-            triplets = [it for it in triplets if {it.subject, it.object} & ends[1]]
-        paths = paths_of(self._memory, sorted(triplets, key=lambda it: it.t_index))
+            triplets = [
+                triplet for triplet in triplets if {triplet.subject, triplet.object} & ends[1]
+            ]
+        paths = paths_of(self._memory, sorted(triplets, key=lambda triplet: triplet.t_index))
         return [path for path in paths if any(has_properties(part, properties) for part in path)]
 
     def get_rel_map(
@@ -184,7 +185,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     def get_llama_nodes(self, node_ids: list[str]) -> list[BaseNode]:
         """The nodes that chunks were made from, with these exact ids."""
         ids = checks.strings(node_ids, "node_ids")
-        chunks = [it for it in self._memory.graph.entities(ids) if is_chunk(it)]
+        chunks = [entity for entity in self._memory.graph.entities(ids) if is_chunk(entity)]
         nodes = nodes_of(self._memory, chunks)
         in_order = [nodes[id] for id in dict.fromkeys(ids) if id in nodes]
         return [llama_node_of(node) for node in in_order if isinstance(node, ChunkNode)]
@@ -283,7 +284,11 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
             nodes += graph.entities([node.id for node in self.get(properties=properties)])
         if relation_names:
             triplets = graph.triplets(predicates=relation_names)
-            graph.delete(triplets=[(it.subject, it.predicate, it.object) for it in triplets])
+            graph.delete(
+                triplets=[
+                    (triplet.subject, triplet.predicate, triplet.object) for triplet in triplets
+                ]
+            )
         for id in dict.fromkeys(node.id for node in nodes if is_chunk(node)):
             self._memory.forget(id=id)
         if entities := dict.fromkeys(node.id for node in nodes if not is_chunk(node)):
@@ -318,27 +323,6 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     async def aupsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
         """``upsert_llama_nodes``, off the event loop."""
         await asyncio.to_thread(self.upsert_llama_nodes, list(llama_nodes))
-
-    # -- persisting ------------------------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """The memory's namespace as JSON values, as ``persist`` writes them and ``from_dict`` reads
-        them; LlamaIndex's ``SimplePropertyGraphStore.from_dict`` reads the nodes and relations."""
-        return memory_as_dict(self._memory, self._llama_graph())
-
-    @classmethod
-    def from_dict(
-        cls, data: dict[str, Any], *, memory: RecallM | None = None, **settings: Any
-    ) -> RecallMPropertyGraphStore:
-        """A store with what ``to_dict`` returned, in ``memory``, whose namespace must be empty
-        (None: in a new memory, embedded and without a file). ``settings`` are the constructor's.
-
-        Raises:
-            InvalidInputError: ``data`` is something else, or the namespace is not empty.
-            ArchiveError: the records in ``data`` cannot be read.
-
-        """
-        return cls(memory_from_dict(memory, data), **settings)
 
     def _llama_graph(self) -> Mapping[str, Any]:
         return llama_graph(self._memory)
