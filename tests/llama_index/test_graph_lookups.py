@@ -152,6 +152,8 @@ def test_depth_and_limit(store: PropertyGraphStore) -> None:
     upsert_graph(store, *(f"hub R n{n:02}" for n in range(40)))
     found = triplet_lines(store.get_rel_map([make_entity("hub")]))
     assert len(found) == len(set(found)) == 30
+    upsert_graph(store, "z R hub")
+    assert len(_map(store, "z", depth=2, limit=5)) == 5
 
 
 def test_both_ways_by_turns(store: PropertyGraphStore) -> None:

@@ -56,6 +56,11 @@ def test_the_newest_source_is_shown(store: PropertyGraphStore) -> None:
         sources = [it.properties[TRIPLET_SOURCE_KEY] for it in (subject, relation, object)]
         assert sources == ["c2", "c2", "c2"]
     assert source_of(store, "Ann") == "c2"
+    upsert_chunk(store, "c3", "Ann LIKES tea")
+    of_chunk = store.get_rel_map(store.get(ids=["c3"]), depth=1)
+    assert triplet_lines(of_chunk) == ["Ann LIKES tea"]
+    [(subject, _, _)] = store.get_triplets(relation_names=["KNOWS"])
+    assert subject.properties[TRIPLET_SOURCE_KEY] == "c2"  # which shows this relation
 
 
 def test_an_entity_of_two_chunks_stays_with_the_other(new_store: NewStore) -> None:
