@@ -105,6 +105,8 @@ async def test_what_no_answer_was_shown_for_is_extracted_later(
     assert postponed(core) == [f"And here? {DOCUMENT}", "Ann did."]
     assert await block.aflush(memory) == 1
     assert extracted[3:] == ["Ann did.", f"And here? {DOCUMENT}", "I see."]
+    await memory.aput(user(f"Never shown. {DOCUMENT}"))
+    assert await block.aflush(memory) == 1
     assert [text for _, text in speakers_and_texts(core, "s")] == extracted
     assert postponed(core) == []
 
