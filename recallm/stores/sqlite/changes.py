@@ -15,12 +15,8 @@ from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import StoreError
 from recallm.ground.entity_words import codes_of, name_words
-from recallm.model import (
-    ElementKey,
-    ExtractedStatement,
-    PreparedUpdate,
-    statement_key,
-)
+from recallm.model import ElementKey, PreparedUpdate, statement_key
+from recallm.stores.semantics.references import antecedents_in
 from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
@@ -30,8 +26,23 @@ from recallm.stores.timestamps import microseconds, timestamp_text
 
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
-_Statements = list[tuple[int, int, ExtractedStatement]]
-"""Statements with their key and their session's number."""
+
+_KEYS: dict[LiteralString, tuple[LiteralString, ...]] = {
+    "statement": ("at",),
+    "posting": ("term", "at"),
+    "mention": ("concept", "at"),
+    "reference": ("passage", "at"),
+    "metadata_entry": ("entry", "t"),
+    "vector": ("at", "model"),
+    "evidence": ("a", "b", "shown"),
+    "neighbour": ("a", "t_index", "b"),
+    "element_evidence": ("element", "at"),
+    "entity_vector": ("entity", "model"),
+    "entity_word": ("word", "entity"),
+    "predicate": ("predicate",),
+    "summary": ("concept",),
+}
+"""The columns of a table's key after its namespace, with which its rows begin."""
 
 
 @dataclass(slots=True)
@@ -168,14 +179,42 @@ class _Writer:
         passages = self._changes.passages
         gone = [before for before, _ in passages if before and before.text is not None]
         new = [after for _, after in passages if after and after.text is not None]
-        self._delete_statements([statement for update in gone for statement in self._keyed(update)])
-        self._delete_passages(gone)
+        for table, rows in self._index_rows(gone).items():
+            self._delete(table, rows)
+        keys = [(statement_key(t_of(u), s.position),) for u in gone for s in u.statements]
+        self._delete("vector", keys)
+        self._delete("statement", keys)
+        passage_rows = [(passage_row(self._ns, t_of(update)),) for update in gone]
+        self._many("DELETE FROM passage WHERE row = ?", passage_rows)
         self._insert_passages(new)
-        self._insert_statements([statement for update in new for statement in self._keyed(update)])
+        for table, rows in self._index_rows(new).items():
+            self._insert(table, rows)
 
-    def _keyed(self, update: PreparedUpdate) -> _Statements:
-        t_index, session = t_of(update), self._session(update) or -t_of(update)
-        return [(statement_key(t_index, s.position), session, s) for s in update.statements]
+    def _index_rows(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
+        """The rows of updates in the inverted indexes, by table."""
+        terms, concepts = self._numbers.terms, self._numbers.concepts
+        postings: list[_Row] = []
+        mentions: list[_Row] = []
+        references: set[_Row] = set()
+        entries: list[_Row] = []
+        for update in updates:
+            entries += [(hash_of(*entry), t_of(update)) for entry in update.metadata.items()]
+            session = self._place(update)
+            for s in update.statements:
+                at = statement_key(t_of(update), s.position)
+                postings += [(terms[stem], at, n, session) for stem, n in Counter(s.terms).items()]
+                mentions += [(concepts[mention.name], at, session) for mention in s.concepts]
+                references.update((hash_of(id), at) for id in antecedents_in(s))
+        return {
+            "posting": postings,
+            "mention": mentions,
+            "reference": list(references),
+            "metadata_entry": entries,
+        }
+
+    def _place(self, update: PreparedUpdate) -> int:
+        """What statements of an update stand in: their session, else the update alone."""
+        return self._session(update) or -t_of(update)
 
     def _session(self, update: PreparedUpdate) -> int | None:
         key = stored_session_key(update)
@@ -198,105 +237,57 @@ class _Writer:
                 for u in updates
             ],
         )  # fmt: skip
-        entries = [entry for u in updates for entry in self._metadata_entries(u)]
-        self._many("INSERT INTO metadata_entry VALUES (?, ?, ?)", sorted(entries))
-        self._many(
-            "INSERT INTO vector VALUES (?, ?, ?, ?)",
+        self._insert(
+            "statement",
             [
-                (ns, statement_key(t_of(u), v.position), v.model, v.blob)
+                (
+                    statement_key(t_of(u), s.position), self._place(u), s.start, s.end, s.length,
+                    pack(s.terms), pack_mentions(s.concepts), int(s.traits), s.text,
+                )
+                for u in updates
+                for s in u.statements
+            ],
+        )  # fmt: skip
+        self._insert(
+            "vector",
+            [
+                (statement_key(t_of(u), v.position), v.model, v.blob)
                 for u in updates
                 for v in u.vectors
             ],
         )
 
-    def _delete_passages(self, updates: list[PreparedUpdate]) -> None:
-        self._many(
-            "DELETE FROM passage WHERE row = ?",
-            [(passage_row(self._ns, t_of(update)),) for update in updates],
-        )
-        entries = [entry for update in updates for entry in self._metadata_entries(update)]
-        self._many("DELETE FROM metadata_entry WHERE ns = ? AND entry = ? AND t = ?", entries)
-
-    def _metadata_entries(self, update: PreparedUpdate) -> set[tuple[int, int, int]]:
-        return {(self._ns, hash_of(*entry), t_of(update)) for entry in update.metadata.items()}
-
     def _pairs(self, update: PreparedUpdate) -> str:
         ids = self._numbers.concepts
         return " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in update.neighbours)
 
-    def _insert_statements(self, statements: _Statements) -> None:
-        ns, terms, concepts = self._ns, self._numbers.terms, self._numbers.concepts
-        rows: list[_Row] = []
-        postings: list[tuple[int, int, int, int, int]] = []
-        mentions: list[tuple[int, int, int, int]] = []
-        for at, session, s in statements:
-            rows.append(
-                (
-                    ns, at, session, s.start, s.end, s.length, pack(s.terms),
-                    pack_mentions(s.concepts), int(s.traits), s.text,
-                )
-            )  # fmt: skip
-            postings += [(ns, terms[stem], at, n, session) for stem, n in Counter(s.terms).items()]
-            mentions += [(ns, concepts[mention.name], at, session) for mention in s.concepts]
-        postings.sort()
-        mentions.sort()
-        self._many("INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        self._many("INSERT INTO posting VALUES (?, ?, ?, ?, ?)", postings)
-        self._many("INSERT INTO mention VALUES (?, ?, ?, ?)", mentions)
-        self._many("INSERT INTO reference VALUES (?, ?, ?)", self._references(statements))
-
-    def _delete_statements(self, statements: _Statements) -> None:
-        ns, terms, concepts = self._ns, self._numbers.terms, self._numbers.concepts
-        keys = [(ns, at) for at, _, _ in statements]
-        postings = [(ns, terms[stem], at) for at, _, s in statements for stem in set(s.terms)]
-        mentions = [(ns, concepts[m.name], at) for at, _, s in statements for m in s.concepts]
-        postings.sort()
-        mentions.sort()
-        self._many("DELETE FROM posting WHERE ns = ? AND term = ? AND at = ?", postings)
-        self._many("DELETE FROM mention WHERE ns = ? AND concept = ? AND at = ?", mentions)
-        references = self._references(statements)
-        self._many("DELETE FROM reference WHERE ns = ? AND passage = ? AND at = ?", references)
-        self._many("DELETE FROM vector WHERE ns = ? AND at = ?", keys)
-        self._many("DELETE FROM statement WHERE ns = ? AND at = ?", keys)
-
-    def _references(self, statements: _Statements) -> list[tuple[int, int, int]]:
-        named = {
-            (at, mention.reference.antecedent)
-            for at, _, s in statements
-            for mention in s.concepts
-            if mention.reference is not None and mention.reference.antecedent is not None
-        }
-        return sorted((self._ns, hash_of(id), at) for at, id in named)
-
     # -- relations, entities, triplets -------------------------------------------------------
 
     def write_relations(self) -> None:
-        ns, latest = self._ns, self._numbers.latest
-        old: list[tuple[int, int, int, int]] = []
-        new: list[tuple[int, int, int, int]] = []
-        shown: list[tuple[int, int, int, int, int]] = []
-        hidden: list[tuple[int, int, int, int]] = []
+        latest = self._numbers.latest
+        old: list[_Row] = []
+        new: list[_Row] = []
+        shown: list[_Row] = []
+        hidden: list[_Row] = []
         for pair, relation in self._changes.relations.items():
             a, b = key = self._numbers.of_pair(pair)
             for t, strength in self._changes.relation_evidence.get(pair, {}).items():
                 if strength is None:
-                    hidden.append((ns, a, b, t))
+                    hidden.append((a, b, t))
                 else:
-                    shown.append((ns, a, b, t, strength))
+                    shown.append((a, b, t, strength))
             before, after = latest.get(key, 0), relation.t_index if relation else 0
             if before != after:
-                old += ((ns, a, before, b), (ns, b, before, a)) if before else ()
-                new += ((ns, a, after, b), (ns, b, after, a)) if after else ()
+                old += ((a, before, b), (b, before, a)) if before else ()
+                new += ((a, after, b), (b, after, a)) if after else ()
                 latest[key] = after
-        for rows in (old, new, shown, hidden):
-            rows.sort()
-        self._many("DELETE FROM evidence WHERE ns = ? AND a = ? AND b = ? AND shown = ?", hidden)
-        self._many("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", shown)
-        self._many("DELETE FROM neighbour WHERE ns = ? AND a = ? AND t_index = ? AND b = ?", old)
-        self._many("INSERT INTO neighbour VALUES (?, ?, ?, ?)", new)
+        self._delete("evidence", hidden)
+        self._insert("evidence", shown, "REPLACE")
+        self._delete("neighbour", old)
+        self._insert("neighbour", new)
 
     def write_elements(self) -> None:
-        ns, numbers, changes = self._ns, self._numbers.elements, self._changes
+        numbers, changes = self._numbers.elements, self._changes
         concepts = self._numbers.concepts
         rows = {
             key: (
@@ -313,30 +304,24 @@ class _Writer:
         full: list[_Row] = []
         for key, evidence in changes.element_evidence.items():
             for at, properties in evidence.items():
-                row = (ns, numbers[key], at)
+                row = (numbers[key], at)
                 if properties is None:
                     gone.append(row)
                 elif properties:
                     full.append((*row, json_text(properties)))
                 else:
-                    bare.append(row)
-        for evidence_rows in (gone, bare, full):
-            evidence_rows.sort()
-        self._many("DELETE FROM element_evidence WHERE ns = ? AND element = ? AND at = ?", gone)
-        self._many("INSERT OR IGNORE INTO element_evidence VALUES (?, ?, ?, NULL)", bare)
-        self._many("INSERT OR REPLACE INTO element_evidence VALUES (?, ?, ?, ?)", full)
+                    bare.append((*row, None))
+        self._delete("element_evidence", gone)
+        self._insert("element_evidence", bare, "IGNORE")
+        self._insert("element_evidence", full, "REPLACE")
         self._write_words(known)
-        self._many(
-            "INSERT OR REPLACE INTO entity_vector VALUES (?, ?, ?, ?)",
-            [
-                (ns, numbers[id], model, blob)
-                for (id, model), blob in changes.entity_vectors.items()
-            ],
-        )
-        deleted = [(ns, numbers.pop(key)) for key, e in changes.elements.items() if e is None]
-        self._many("DELETE FROM element_evidence WHERE ns = ? AND element = ?", deleted)
-        self._many("DELETE FROM entity_vector WHERE ns = ? AND entity = ?", deleted)
-        self._many(_ELEMENTS.delete, [(number,) for _, number in deleted])
+        vectors = changes.entity_vectors.items()
+        rows_of_vectors = [(numbers[id], model, blob) for (id, model), blob in vectors]
+        self._insert("entity_vector", rows_of_vectors, "REPLACE")
+        deleted = [(numbers.pop(key),) for key, e in changes.elements.items() if e is None]
+        self._delete("element_evidence", deleted)
+        self._delete("entity_vector", deleted)
+        self._many(_ELEMENTS.delete, deleted)
 
     def _write_words(self, embedded: Collection[str]) -> None:
         """Write the words of the entities whose concept or vectors change; the vectors are still
@@ -363,12 +348,10 @@ class _Writer:
 
         def keys(words: set[tuple[str, str]]) -> list[_Row]:
             numbers = self._numbers.elements
-            return sorted((self._ns, word, numbers[id]) for word, id in words)
+            return [(word, numbers[id]) for word, id in words]
 
-        self._many(
-            "DELETE FROM entity_word WHERE ns = ? AND word = ? AND entity = ?", keys(old - new)
-        )
-        self._many("INSERT OR IGNORE INTO entity_word VALUES (?, ?, ?)", keys(new - old))
+        self._delete("entity_word", keys(old - new))
+        self._insert("entity_word", keys(new - old), "IGNORE")
 
     def _vectors_of(self, ids: Collection[str]) -> list[tuple[str, str, bytes]]:
         """The stored vectors of entities: id, model, vector."""
@@ -378,15 +361,9 @@ class _Writer:
         return [(numbers[number], *row) for number, *row in queries.rows(sql, numbers)]
 
     def write_predicates(self) -> None:
-        ns, predicates = self._ns, self._changes.predicates.items()
-        self._many(
-            "INSERT OR REPLACE INTO predicate VALUES (?, ?, ?)",
-            [(ns, predicate, triplets) for predicate, triplets in predicates if triplets],
-        )
-        self._many(
-            "DELETE FROM predicate WHERE ns = ? AND predicate = ?",
-            [(ns, predicate) for predicate, triplets in predicates if not triplets],
-        )
+        predicates = self._changes.predicates.items()
+        self._insert("predicate", [row for row in predicates if row[1]], "REPLACE")
+        self._delete("predicate", [row for row in predicates if not row[1]])
 
     def _element_key(self, key: ElementKey) -> _Row:
         if isinstance(key, str):
@@ -395,25 +372,40 @@ class _Writer:
         return None, self._numbers.elements[subject], predicate, self._numbers.elements[object]
 
     def write_summaries_and_vectors(self) -> None:
-        ns, changes = self._ns, self._changes
-        self._many(
-            "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    ns, self._numbers.concepts[s.concept], s.t_index, s.text, pack(s.terms),
-                    int(s.traits),
-                )
-                for s in changes.summaries
-            ],
-        )  # fmt: skip
-        vectors = [(ns, at, model, blob) for at, (model, blob) in changes.vectors.items()]
-        self._many("INSERT INTO vector VALUES (?, ?, ?, ?)", vectors)
+        changes, concepts = self._changes, self._numbers.concepts
+        summaries = [
+            (concepts[s.concept], s.t_index, s.text, pack(s.terms), int(s.traits))
+            for s in changes.summaries
+        ]
+        self._insert("summary", summaries, "REPLACE")
+        vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
+        self._insert("vector", vectors)
 
     # -- SQL ---------------------------------------------------------------------------------
 
     def _many(self, sql: LiteralString, rows: list[Any]) -> None:
         if rows:
             self._connection.executemany(sql, rows)
+
+    def _insert(
+        self, table: LiteralString, rows: Collection[_Row], on_conflict: LiteralString = "ABORT"
+    ) -> None:
+        """Insert rows, which lack their namespace, in the order of their keys."""
+        width = max(map(len, rows), default=0)
+        self._many(
+            f"INSERT OR {on_conflict} INTO {table} VALUES (?{', ?' * width})",
+            [(self._ns, *row) for row in sorted(rows, key=itemgetter(slice(len(_KEYS[table]))))],
+        )
+
+    def _delete(self, table: LiteralString, rows: Collection[_Row]) -> None:
+        """Delete the rows with these keys, or beginnings of keys; what follows the key in a row
+        does not count."""
+        key = _KEYS[table][: max(map(len, rows), default=0)]
+        conditions = "".join([f" AND {column} = ?" for column in key])
+        self._many(
+            f"DELETE FROM {table} WHERE ns = ?{conditions}",
+            sorted((self._ns, *row[: len(key)]) for row in rows),
+        )
 
     def _put(
         self,
