@@ -69,11 +69,7 @@ class DictStore:
         self._closed = False
 
     def apply(
-        self,
-        namespace: str,
-        updates: Sequence[PreparedUpdate],
-        *,
-        now: datetime | None = None,
+        self, namespace: str, updates: Sequence[PreparedUpdate], *, now: datetime | None = None
     ) -> list[Applied]:
         stored = self._namespaces.get(namespace, Namespace()).updates
         if updates and now is not None and any(_is_expired(it, now) for it in stored):

@@ -16,14 +16,7 @@ from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import Vocabulary
-from tests.store_suite.topics.base import (
-    at,
-    context_version,
-    delete_graph,
-    find_passage,
-    revise,
-    summaries,
-)
+from tests.store_suite.topics.base import Space, at, context_version, find_passage, summaries
 
 BROKEN = "an error of the store"
 """What stands for an answer where the store says that the file is damaged."""
@@ -37,7 +30,7 @@ def fill(path: Path, *, leave_log: bool = False) -> None:
     chance = random.Random(1)
     with closing(SQLiteStore(path)) as store:
         store.apply("n", list(_updates(chance, 0, 60)))
-        revise(store, "n", "name1", _latest(store, "name1"))
+        Space(store, "n").revise("name1", _latest(store, "name1"))
         if leave_log:
             with closing(sqlite3.connect(path)) as other:
                 other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -120,7 +113,7 @@ def writes(path: Path) -> None:
             lambda: store.forget("n", Selection(kind="concept", value="name3")),
             lambda: store.forget("n", Selection(kind="session", value="s1")),
             lambda: store.forget("n", Selection(kind="before", value=30)),
-            lambda: delete_graph(store, "n", entities=["e1", "e2"]),
+            lambda: Space(store, "n").delete_graph(entities=["e1", "e2"]),
             lambda: store.forget("n", Selection(kind="everything", value=True)),
         ):
             _outcome(do)

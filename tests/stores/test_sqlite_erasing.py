@@ -15,7 +15,7 @@ import pytest
 from recallm.model import Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore, erasing
 from tests.store_suite.marked_text import entity, prepared, triplet
-from tests.store_suite.topics.base import delete_graph, find_passage
+from tests.store_suite.topics.base import Space, find_passage
 from tests.stores.sqlite_rows import check_rows, count
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,7 @@ class TestForgottenText:
     def test_rows_fit_afterwards(self, store: SQLiteStore, path: Path) -> None:
         self.apply_each(store)
         store.forget("n", Selection(kind="concept", value="rome"))
-        delete_graph(store, "n", entities=["e-vexillology"])
+        Space(store, "n").delete_graph(entities=["e-vexillology"])
         with closing(sqlite3.connect(path)) as connection:
             check_rows(connection)
 

@@ -32,7 +32,7 @@ from recallm.stores import sqlite
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from tests.store_suite.marked_text import prepared, triplet
-from tests.store_suite.topics.base import apply_each, at, forget
+from tests.store_suite.topics.base import Space, at
 from tests.stores.sqlite_rows import check_rows, count, fill
 
 
@@ -405,12 +405,12 @@ def test_the_time_of_a_forgotten_update_is_stored_nowhere(path: Path) -> None:
         return int(row)
 
     with closing(SQLiteStore(path)) as store:
-        apply_each(store, "ns", prepared("1", "[Ann]", timestamp=at(0)))
-        apply_each(store, "ns", prepared("2", "[Bo]", timestamp=at(1)))
+        space = Space(store, "ns")
+        space.write(prepared("1", "[Ann]", timestamp=at(0)), prepared("2", "[Bo]", timestamp=at(1)))
         assert open_t() == 2
-        forget(store, "ns", "id", "1")
+        space.forget("id", "1")
         assert open_t() == 2
-        forget(store, "ns", "id", "2")
+        space.forget("id", "2")
     assert open_t() == 0
     assert at(1).isoformat().encode() not in path.read_bytes()
 

@@ -16,7 +16,7 @@ from recallm.model import Filter, Horizon, Selection
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore, filtering
 from tests.store_suite.marked_text import entity, prepared, triplet
-from tests.store_suite.topics.base import NOON, at, revise
+from tests.store_suite.topics.base import NOON, Space, at
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def filled(size: int) -> SQLiteStore:
         for number in range(2, size)
     ]  # fmt: skip
     store.apply("n", updates)
-    revise(store, "n", "ann", size)
+    Space(store, "n").revise("ann", size)
     return store
 
 

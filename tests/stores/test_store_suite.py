@@ -15,6 +15,7 @@ from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.sqlite import SQLiteStore
 from tests.neo4j.fixtures import RunningServer
 from tests.store_suite import DictStore, StoreSuite
+from tests.store_suite.topics.base import Space
 from tests.stores.sqlite_rows import check_rows
 
 
@@ -60,6 +61,6 @@ class TestNeo4j(StoreSuite):
     @pytest.mark.xfail(
         strict=True, raises=AssertionError, reason="never: Neo4j reads what is committed by then"
     )
-    def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_a_reader_keeps_what_is_forgotten(self, space: Space) -> None:
         """On Neo4j what is forgotten is gone at once, for readers that are open too."""
-        super().test_a_reader_keeps_what_is_forgotten(store, namespace)
+        super().test_a_reader_keeps_what_is_forgotten(space)

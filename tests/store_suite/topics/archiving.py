@@ -9,25 +9,14 @@ import pytest
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import NO_POSITION, Horizon, PreparedUpdate, Summary
-from recallm.stores.base import GraphStore
 from tests.store_suite.dict_store import DictStore
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
-from tests.store_suite.topics.base import (
-    StoreTests,
-    apply_each,
-    at,
-    forget,
-    revise,
-    snapshot_of,
-    summary,
-)
+from tests.store_suite.topics.base import Space, StoreTests, at, summary
 
 
-def _filled(store: GraphStore, namespace: str) -> None:
+def _filled(space: Space) -> None:
     """Something of everything, with gaps, cuts, and evidence that outlived other evidence."""
-    apply_each(
-        store,
-        namespace,
+    space.write(
         prepared("first", "[Ann] met [Bo]", entities=(entity("e", "Eve", properties={"a": 1}),)),
         prepared("2", "[Ann] ran", "[Bo] ran", "[Cy] ran", timestamp=at(0.123456)),
         PreparedUpdate(
@@ -52,26 +41,21 @@ def _filled(store: GraphStore, namespace: str) -> None:
             vectors=(vector(0, b"v\x00"),),
         ),
     )
-    revise(store, namespace, "ann", 5)
-    forget(store, namespace, "statement", "2#1")
-    forget(store, namespace, "id", "gone")
-    forget(store, namespace, "id", "first")
-    apply_each(store, namespace, prepared("6", "[Bo] sat", "[Cy] sat", session="s", source="t"))
-    revise(store, namespace, "bo", 6)
+    space.revise("ann", 5)
+    space.forget("statement", "2#1")
+    space.forget("id", "gone")
+    space.forget("id", "first")
+    space.write(prepared("6", "[Bo] sat", "[Cy] sat", session="s", source="t"))
+    space.revise("bo", 6)
 
 
 class ArchivingTests(StoreTests):
     """``GraphReader.dump`` and ``GraphStore.restore``."""
 
-    def test_a_dump(self, store: GraphStore, namespace: str) -> None:
+    def test_a_dump(self, space: Space) -> None:
         """The records of a dump, written out."""
-        _filled(store, namespace)
-        with store.reader(namespace, Horizon()) as reader:
-            two, three, five, six, only = reader.dump()
-        assert isinstance(two, PreparedUpdate)
-        assert isinstance(three, PreparedUpdate)
-        assert isinstance(five, PreparedUpdate)
-        assert isinstance(six, PreparedUpdate)
+        _filled(space)
+        two, three, five, six, only = space.dump()
         assert [u.t_index for u in (two, three, five, six)] == [2, 3, 5, 6]
         assert (two.id, two.text, two.key) == ("2", "Ann ran Cy ran", None)
         assert two.timestamp == at(0.123456)
@@ -95,7 +79,7 @@ class ArchivingTests(StoreTests):
         assert (six.session, six.source, len(six.neighbours)) == ("s", "t", 1)
         assert only == summary("bo", 6)
 
-    def test_the_order_within_an_update(self, store: GraphStore, namespace: str) -> None:
+    def test_the_order_within_an_update(self, space: Space) -> None:
         """A dump orders neighbours, entities, triplets and vectors, in whatever order they
         were written."""
         update = prepared(
@@ -111,10 +95,8 @@ class ArchivingTests(StoreTests):
             ),
             vectors=(vector(1, b"a"), vector(0, b"b")),
         )
-        apply_each(store, namespace, update)
-        with store.reader(namespace, Horizon()) as reader:
-            [dumped] = reader.dump()
-        assert isinstance(dumped, PreparedUpdate)
+        space.write(update)
+        [dumped] = space.dump()
         assert dumped.neighbours == tuple(
             sorted(update.neighbours, key=lambda n: (n.a, n.b, n.earlier, n.later))
         )
@@ -131,64 +113,62 @@ class ArchivingTests(StoreTests):
         ]
         assert [(v.position, v.model) for v in dumped.vectors] == [(0, "m"), (1, "m")]
 
-    def test_there_and_back(self, store: GraphStore, namespace: str) -> None:
+    def test_there_and_back(self, space: Space) -> None:
         """A dump restored into the oracle and back gives an equal namespace."""
-        _filled(store, namespace)
-        before = snapshot_of(store, namespace)
-        oracle, copy = DictStore(), f"{namespace}-copy"
-        with store.reader(namespace, Horizon()) as reader:
-            assert oracle.restore("there", reader.state.t_index, reader.dump()) == 4
-        assert snapshot_of(oracle, "there") == before
-        with oracle.reader("there", Horizon()) as reader:
-            assert store.restore(copy, reader.state.t_index, reader.dump()) == 4
-        assert snapshot_of(store, copy) == before
-        assert apply_each(store, copy, prepared("7", "[Ann]", timestamp=at(130))) == [7]
-        with store.reader(copy, Horizon()) as reader:
+        _filled(space)
+        before = space.snapshot()
+        oracle, copy = Space(DictStore(), "there"), space.beside("-copy")
+        assert oracle.restore(6, space.dump()) == 4
+        assert oracle.snapshot() == before
+        assert copy.restore(6, oracle.dump()) == 4
+        assert copy.snapshot() == before
+        assert copy.write(prepared("7", "[Ann]", timestamp=at(130))) == [7]
+        with copy.reader() as reader:
             assert reader.sizes(["@2"]).sessions["@2"].statements == 4
 
-    def test_from_the_oracle(self, store: GraphStore, namespace: str) -> None:
+    def test_from_the_oracle(self, space: Space) -> None:
         """A dump of the oracle, some of it forgotten, gives an equal namespace."""
-        oracle = DictStore()
-        _filled(oracle, namespace)
-        _filled(store, namespace)
+        oracle = Space(DictStore(), "oracle")
+        _filled(oracle)
+        _filled(space)
         for horizon in (Horizon(), Horizon(as_of=3), Horizon(as_of=at(60)), Horizon(now=at(999))):
-            assert snapshot_of(store, namespace, horizon) == snapshot_of(oracle, namespace, horizon)
+            assert space.snapshot(horizon) == oracle.snapshot(horizon)
 
-    def test_a_counter_above_its_updates(self, store: GraphStore, namespace: str) -> None:
+    def test_a_counter_above_its_updates(self, space: Space) -> None:
         """The counter is the archive's, even if the latest updates were forgotten."""
         one = replace(prepared("1", "[Ann]"), t_index=3)
-        assert store.restore(namespace, 9, [one]) == 1
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.restore(9, [one]) == 1
+        with space.reader() as reader:
             assert reader.state.t_index == 9
             assert [s.key >> 20 for s in reader.statements([3 << 20])] == [3]
-        assert apply_each(store, namespace, prepared("2", "[Ann]")) == [10]
+        assert space.write(prepared("2", "[Ann]")) == [10]
 
-    def test_an_empty_archive(self, store: GraphStore, namespace: str) -> None:
+    def test_an_empty_archive(self, space: Space) -> None:
         """An empty archive restores the counter alone."""
-        assert store.restore(namespace, 0, []) == 0
-        assert namespace not in store.namespaces()
-        assert store.restore(namespace, 4, []) == 0
-        assert namespace in store.namespaces()
-        assert apply_each(store, namespace, prepared("1", "[Ann]")) == [5]
+        assert space.restore(0, []) == 0
+        assert not space.is_listed()
+        assert space.restore(4, []) == 0
+        assert space.is_listed()
+        assert space.write(prepared("1", "[Ann]")) == [5]
 
-    def test_only_into_an_empty_namespace(self, store: GraphStore, namespace: str) -> None:
+    def test_only_into_an_empty_namespace(self, space: Space) -> None:
         """A namespace that holds something, or whose counter is above 0, is refused and
         unchanged."""
-        apply_each(store, namespace, prepared("1", "[Ann]"))
-        before = snapshot_of(store, namespace)
+        space.write(prepared("1", "[Ann]"))
+        before = space.snapshot()
         one = replace(prepared("2", "[Bo]"), t_index=1)
         with pytest.raises(InvalidInputError) as caught:
-            store.restore(namespace, 1, [one])
+            space.restore(1, [one])
         assert caught.value.argument == "namespace"
-        assert snapshot_of(store, namespace) == before
-        forget(store, namespace, "everything", True)
+        assert space.snapshot() == before
+        space.forget("everything", True)
         with pytest.raises(InvalidInputError):
-            store.restore(namespace, 1, [one])
-        with store.reader(namespace, Horizon()) as reader:
+            space.restore(1, [one])
+        with space.reader() as reader:
             assert list(reader.dump()) == []
             assert reader.state.t_index == 1
 
-    def test_records_that_fail(self, store: GraphStore, namespace: str) -> None:
+    def test_records_that_fail(self, space: Space) -> None:
         """An error while the records are read rolls back."""
 
         class BrokenArchiveError(Exception):
@@ -200,11 +180,11 @@ class ArchivingTests(StoreTests):
             raise BrokenArchiveError
 
         with pytest.raises(BrokenArchiveError):
-            store.restore(namespace, 40, records())
-        assert namespace not in store.namespaces()
-        assert apply_each(store, namespace, prepared("1", "[Ann]")) == [1]
+            space.restore(40, records())
+        assert not space.is_listed()
+        assert space.write(prepared("1", "[Ann]")) == [1]
 
-    def test_a_triplet_before_its_entities(self, store: GraphStore, namespace: str) -> None:
+    def test_a_triplet_before_its_entities(self, space: Space) -> None:
         """The first evidence of an entity may be forgotten while its triplets stay."""
         records = [
             PreparedUpdate(id="", text=None, t_index=2, triplets=(triplet("e", "p", "f"),)),
@@ -212,17 +192,17 @@ class ArchivingTests(StoreTests):
                 id="", text=None, t_index=3, entities=(entity("e", "E"), entity("f", "F"))
             ),
         ]
-        assert store.restore(namespace, 3, records) == 2
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.restore(3, records) == 2
+        with space.reader() as reader:
             assert [t.t_index for t in reader.triplets()] == [2]
             assert list(reader.dump()) == records
-        other = f"{namespace}-other"
+        other = space.beside("-other")
         with pytest.raises(UnknownEntityError) as caught:
-            store.restore(other, 3, [records[0], replace(records[1], entities=(entity("e", "E"),))])
+            other.restore(3, [records[0], replace(records[1], entities=(entity("e", "E"),))])
         assert caught.value.id == "f"
-        assert other not in store.namespaces()
+        assert not other.is_listed()
 
-    def test_many_updates(self, store: GraphStore, namespace: str) -> None:
+    def test_many_updates(self, space: Space) -> None:
         """An archive of many updates is restored."""
         records = [
             replace(
@@ -232,8 +212,8 @@ class ArchivingTests(StoreTests):
             )
             for t in range(1, 1501)
         ]
-        assert store.restore(namespace, 1500, iter(records)) == 1500
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.restore(1500, iter(records)) == 1500
+        with space.reader() as reader:
             assert list(reader.dump()) == records
             assert reader.concepts(["ann"])[0].updates == 1500
             assert reader.sizes(["@1"]).sessions["@1"].statements == 1500

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from recallm.model import (
+    Amendment,
     Forgotten,
     GraphNames,
     Horizon,
+    Passage,
     PreparedUpdate,
     Selection,
     SelectionKind,
@@ -20,7 +24,7 @@ from recallm.model import (
     Trait,
     WriteSummary,
 )
-from recallm.stores.base import GraphStore
+from recallm.stores.base import Applied, GraphReader, GraphStore
 from tests.store_suite.dict_store import DictStore
 from tests.store_suite.snapshots import (
     Vocabulary,
@@ -33,15 +37,12 @@ from tests.store_suite.snapshots import (
 
 __all__ = [
     "NOON",
+    "Space",
     "StoreTests",
-    "apply_each",
     "at",
     "context_version",
-    "delete_graph",
     "find_item",
     "find_passage",
-    "forget",
-    "revise",
     "snapshot_of",
     "summaries",
     "summary",
@@ -50,18 +51,99 @@ __all__ = [
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
+@dataclass(frozen=True)
+class Space:
+    """A namespace of a store, and what tests do there."""
+
+    store: GraphStore
+    name: str
+
+    def beside(self, ending: object) -> Space:
+        """Another namespace of the same store, whose name goes on so."""
+        return Space(self.store, f"{self.name}{ending}")
+
+    def is_listed(self) -> bool:
+        """Whether the store names it among its namespaces."""
+        return self.name in self.store.namespaces()
+
+    def write(self, *updates: PreparedUpdate) -> list[int]:
+        """Apply each update in a transaction of its own; their t."""
+        return [self.apply([update])[0].t_index for update in updates]
+
+    def apply(
+        self, updates: Sequence[PreparedUpdate], *, now: datetime | None = None
+    ) -> list[Applied]:
+        return self.store.apply(self.name, updates, now=now)
+
+    def reader(self, horizon: Horizon | None = None) -> AbstractContextManager[GraphReader]:
+        return self.store.reader(self.name, horizon or Horizon())
+
+    def amend(self, amendment: Amendment) -> int:
+        return self.store.amend(self.name, amendment)
+
+    def forget(self, kind: SelectionKind, value: Any, *, limit: int | None = None) -> Forgotten:
+        """Forget what one selection selects."""
+        return self.forget_selection(Selection(kind=kind, value=value, limit=limit))
+
+    def forget_selection(self, selection: Selection) -> Forgotten:
+        return self.store.forget(self.name, selection)
+
+    def delete_graph(
+        self, *, entities: Iterable[str] = (), triplets: Iterable[tuple[str, str, str]] = ()
+    ) -> Forgotten:
+        """Forget entities and triplets by name."""
+        names = GraphNames(entities=frozenset(entities), triplets=frozenset(triplets))
+        return self.forget("graph", names)
+
+    def revise(self, concept: str, t_index: int) -> None:
+        """Write ``summary(concept, t_index)``; ``t_index`` must be that of its latest statement."""
+        with self.reader() as reader:
+            version = context_version(reader, concept)
+        assert version is not None
+        assert version.t_index == t_index
+        assert self.amend(WriteSummary(summary=summary(concept, t_index), expected=version))
+
+    def dump(self) -> list[Any]:
+        """Its records."""
+        with self.reader() as reader:
+            return list(reader.dump())
+
+    def passage(self, id: str) -> Passage:
+        """The visible passage with this id, which is there."""
+        with self.reader() as reader:
+            [found] = reader.passages(ids=[id])
+        return found
+
+    def restore(self, t_index: int, records: Iterable[PreparedUpdate | Summary]) -> int:
+        return self.store.restore(self.name, t_index, records)
+
+    def copied(self) -> Space:
+        """A new namespace beside it, which is filled with its dump."""
+        copy = self.beside("-copy")
+        with self.reader() as reader:
+            copy.restore(reader.state.t_index, list(reader.dump()))
+        return copy
+
+    def snapshot(
+        self, horizon: Horizon | None = None, also: Vocabulary | None = None
+    ) -> dict[str, Any]:
+        """All that a reader can say."""
+        with self.reader(horizon) as reader:
+            return snapshot(reader, also)
+
+
 class StoreTests:
     """Tests of one topic; the subclass gives the fixture ``store``."""
 
     @pytest.fixture
     def store(self) -> GraphStore:
-        """The store under test, which need not be empty but for ``namespace``."""
+        """The store under test, which need not be empty."""
         raise NotImplementedError("a subclass of StoreSuite gives the fixture 'store'")
 
     @pytest.fixture
-    def namespace(self) -> str:
+    def space(self, store: GraphStore) -> Space:
         """A namespace that nothing else uses."""
-        return f"suite-{uuid.uuid4()}"
+        return Space(store, f"suite-{uuid.uuid4()}")
 
     @pytest.fixture
     def reopened(self, store: GraphStore) -> GraphStore:
@@ -74,44 +156,11 @@ def at(minutes: float) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def apply_each(store: GraphStore, namespace: str, *updates: PreparedUpdate) -> list[int]:
-    """Apply each update in a transaction of its own; their t."""
-    return [store.apply(namespace, [update])[0].t_index for update in updates]
-
-
-def forget(
-    store: GraphStore, namespace: str, kind: SelectionKind, value: str | int | datetime
-) -> Forgotten:
-    """Forget what one selection selects."""
-    return store.forget(namespace, Selection(kind=kind, value=value))
-
-
-def delete_graph(
-    store: GraphStore,
-    namespace: str,
-    *,
-    entities: Iterable[str] = (),
-    triplets: Iterable[tuple[str, str, str]] = (),
-) -> Forgotten:
-    """Forget entities and triplets by name."""
-    names = GraphNames(entities=frozenset(entities), triplets=frozenset(triplets))
-    return store.forget(namespace, Selection(kind="graph", value=names))
-
-
 def summary(concept: str, t_index: int, text: str = "in short") -> Summary:
     """A summary of a concept up to ``t_index``."""
     return Summary(
         concept=concept, t_index=t_index, text=text, terms=("short",), traits=Trait.PRESENT
     )
-
-
-def revise(store: GraphStore, namespace: str, concept: str, t_index: int) -> None:
-    """Write ``summary(concept, t_index)``; ``t_index`` must be that of its latest statement."""
-    with store.reader(namespace, Horizon()) as reader:
-        version = context_version(reader, concept)
-    assert version is not None
-    assert version.t_index == t_index
-    assert store.amend(namespace, WriteSummary(summary=summary(concept, t_index), expected=version))
 
 
 def snapshot_of(
@@ -121,14 +170,18 @@ def snapshot_of(
     also: Vocabulary | None = None,
 ) -> dict[str, Any]:
     """All that a reader of ``namespace`` can say."""
-    with store.reader(namespace, horizon or Horizon()) as reader:
-        return snapshot(reader, also)
+    return Space(store, namespace).snapshot(horizon, also)
+
+
+def delete_graph(store: GraphStore, namespace: str, **names: Any) -> Forgotten:
+    """``Space.delete_graph``."""
+    return Space(store, namespace).delete_graph(**names)
 
 
 def oracle_snapshot(
     t_index: int, records: Iterable[PreparedUpdate | Summary], also: Vocabulary
 ) -> Any:
     """All that the oracle says of a namespace which never held anything but ``records``."""
-    oracle = DictStore()
-    oracle.restore("control", t_index, records)
-    return snapshot_of(oracle, "control", also=also)
+    oracle = Space(DictStore(), "control")
+    oracle.restore(t_index, records)
+    return oracle.snapshot(also=also)

@@ -17,24 +17,23 @@ from recallm.model import (
     VectorState,
     statement_key,
 )
-from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, vector
-from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, forget
+from tests.store_suite.topics.base import NOON, Space, StoreTests, at
 
 _ONE, _TWO, _THREE = (statement_key(t, 0) for t in (1, 2, 3))
 
 
-def _state(store: GraphStore, namespace: str) -> VectorState:
-    with store.reader(namespace, Horizon()) as reader:
+def _state(space: Space) -> VectorState:
+    with space.reader() as reader:
         state = reader.state.vectors
     assert state is not None
     return state
 
 
-def _vectors(store: GraphStore, namespace: str) -> dict[int, bytes]:
+def _vectors(space: Space) -> dict[int, bytes]:
     """All of them, read in portions; the keys alone are the same."""
     found: dict[int, bytes] = {}
-    with store.reader(namespace, Horizon()) as reader:
+    with space.reader() as reader:
         latest = -1
         model = reader.state.vectors.model if reader.state.vectors else ""
         while portion := list(reader.vectors(model=model, after=latest, limit=2).items()):
@@ -46,66 +45,58 @@ def _vectors(store: GraphStore, namespace: str) -> dict[int, bytes]:
     return found
 
 
-def _unembedded(store: GraphStore, namespace: str, after: int = -1, limit: int = 99) -> list[int]:
-    with store.reader(namespace, Horizon()) as reader:
+def _unembedded(space: Space, after: int = -1, limit: int = 99) -> list[int]:
+    with space.reader() as reader:
         return reader.statement_keys(embedded=False, after=after, limit=limit)
 
 
 class EmbeddingTests(StoreTests):
     """``VectorState``, ``AddVectors``, and what readers say of vectors."""
 
-    def test_the_first_vector_pins_the_model(self, store: GraphStore, namespace: str) -> None:
+    def test_the_first_vector_pins_the_model(self, space: Space) -> None:
         """Statement vectors of another model are refused with their batch; entity vectors may
         have any model."""
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.state.vectors is None
             assert list(reader.vectors(model="m", after=-1, limit=9).items()) == []
             assert reader.statement_keys(embedded=True) == []
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann]", entities=(entity("e", "E", vectors={"o": b"oo"}),)),
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann]", entities=(entity("e", "E", vectors={"o": b"oo"}),)))
+        with space.reader() as reader:
             assert reader.state.vectors is None
-        apply_each(
-            store, namespace, prepared("2", "[Ann]", vectors=(vector(0, b"four", "it's \x00é"),))
-        )
-        state = _state(store, namespace)
+        space.write(prepared("2", "[Ann]", vectors=(vector(0, b"four", "it's \x00é"),)))
+        state = _state(space)
         assert (state.model, state.size) == ("it's \x00é", 4)
         good = prepared("3", "[Bo]", vectors=(vector(0, b"also", "it's \x00é"),))
         bad = prepared("4", "[Bo]", vectors=(vector(0, b"also", "o"),))
         with pytest.raises(EmbeddingModelError, match="not by 'o'") as failure:
-            store.apply(namespace, [good, bad])
+            space.apply([good, bad])
         assert (failure.value.stored, failure.value.given) == ("it's \x00é", "o")
         with pytest.raises(DimensionError):
-            apply_each(
-                store, namespace, prepared("4", "[Bo]", vectors=(vector(0, b"2.", "it's \x00é"),))
-            )
-        assert _vectors(store, namespace) == {_TWO: b"four"}
+            space.write(prepared("4", "[Bo]", vectors=(vector(0, b"2.", "it's \x00é"),)))
+        assert _vectors(space) == {_TWO: b"four"}
         more: EntityUpsert = entity("f", "F", vectors={"o": b"pp", "q": b"1234567890"})
-        apply_each(store, namespace, PreparedUpdate(id="", text=None, entities=(more,)))
-        assert _state(store, namespace) == state
-        apply_each(store, f"{namespace}-other", bad)
-        other = _state(store, f"{namespace}-other")
+        space.write(PreparedUpdate(id="", text=None, entities=(more,)))
+        assert _state(space) == state
+        space.beside("-other").write(bad)
+        other = _state(space.beside("-other"))
         assert other.model == "o"
         assert other.origin != state.origin
 
-    def test_one_update_has_vectors_of_one_model(self, store: GraphStore, namespace: str) -> None:
+    def test_one_update_has_vectors_of_one_model(self, space: Space) -> None:
         """Two models in the namespace's first update are refused, and no model is fixed."""
         mixed = prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb", "n")))
         with pytest.raises(EmbeddingModelError):
-            apply_each(store, namespace, mixed)
-        apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
-        assert _state(store, namespace).model == "n"
+            space.write(mixed)
+        space.write(prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
+        assert _state(space).model == "n"
 
-    def test_two_writers_pin_one_model(self, store: GraphStore, namespace: str) -> None:
+    def test_two_writers_pin_one_model(self, space: Space) -> None:
         """Of several first writers at the same time one fixes the model; the others fail."""
 
         def write(model: str) -> str | None:
             update = prepared(model, "[Ann] ran", vectors=(vector(0, b"aa", model),))
             try:
-                apply_each(store, namespace, update)
+                space.write(update)
             except EmbeddingModelError as error:
                 return error.stored
             return None
@@ -113,130 +104,107 @@ class EmbeddingTests(StoreTests):
         models = [f"m{n}" for n in range(6)]
         with ThreadPoolExecutor(6) as pool:
             told = dict(zip(models, pool.map(write, models), strict=True))
-        pinned = _state(store, namespace).model
+        pinned = _state(space).model
         assert told == {model: None if model == pinned else pinned for model in models}
-        assert len(_vectors(store, namespace)) == 1
+        assert len(_vectors(space)) == 1
 
-    def test_the_model_outlives_the_vectors(self, store: GraphStore, namespace: str) -> None:
+    def test_the_model_outlives_the_vectors(self, space: Space) -> None:
         """The model stays fixed until everything is forgotten; origin and revision stay."""
-        apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)))
-        first = _state(store, namespace)
-        forget(store, namespace, "id", "1")
-        second = _state(store, namespace)
+        space.write(prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)))
+        first = _state(space)
+        space.forget("id", "1")
+        second = _state(space)
         assert (second.model, second.size, second.origin) == ("m", 2, first.origin)
         assert second.revision > first.revision
         with pytest.raises(EmbeddingModelError):
-            apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"aa", "n"),)))
-        forget(store, namespace, "everything", True)
-        with store.reader(namespace, Horizon()) as reader:
+            space.write(prepared("1", "[Ann]", vectors=(vector(0, b"aa", "n"),)))
+        space.forget("everything", True)
+        with space.reader() as reader:
             assert reader.state.vectors is None
-        apply_each(store, namespace, prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
-        third = _state(store, namespace)
+        space.write(prepared("1", "[Ann]", vectors=(vector(0, b"four", "n"),)))
+        third = _state(space)
         assert (third.model, third.size, third.origin) == ("n", 4, first.origin)
         assert third.revision > second.revision
 
-    def test_the_revision(self, store: GraphStore, namespace: str) -> None:
+    def test_the_revision(self, space: Space) -> None:
         """It rises only when vectors are forgotten or added to older statements."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", "[Bo]", vectors=(vector(0, b"aa"), vector(1, b"bb"))),
             prepared("2", "[Cy]"),
             prepared("3", "[Di]", key="k", path=("p",), vectors=(vector(0, b"dd"),)),
         )
-        seen = [_state(store, namespace).revision]
+        seen = [_state(space).revision]
 
         def rose() -> bool:
-            seen.append(_state(store, namespace).revision)
+            seen.append(_state(space).revision)
             return seen[-1] > seen[-2]
 
-        apply_each(
-            store,
-            namespace,
-            prepared("4", "[Ed]", vectors=(vector(0, b"ee"),)),
-            prepared("5", "[F]"),
-        )
+        space.write(prepared("4", "[Ed]", vectors=(vector(0, b"ee"),)), prepared("5", "[F]"))
         assert not rose()
-        forget(store, namespace, "id", "5")
+        space.forget("id", "5")
         assert not rose()
-        forget(store, namespace, "statement", "1#1")
+        space.forget("statement", "1#1")
         assert rose()
-        store.amend(namespace, AddVectors(model="m", vectors={_TWO: b"cc"}))
+        space.amend(AddVectors(model="m", vectors={_TWO: b"cc"}))
         assert rose()
-        apply_each(
-            store,
-            namespace,
-            prepared("6", "[Di]", key="k", path=("p",), vectors=(vector(0, b"d2"),)),
-        )
+        space.write(prepared("6", "[Di]", key="k", path=("p",), vectors=(vector(0, b"d2"),)))
         assert rose()
         assert seen == sorted(seen)
-        assert _vectors(store, namespace) == {
+        assert _vectors(space) == {
             _ONE: b"aa",
             _TWO: b"cc",
             statement_key(4, 0): b"ee",
             statement_key(6, 0): b"d2",
         }
 
-    def test_vectors_that_are_given_later(self, store: GraphStore, namespace: str) -> None:
+    def test_vectors_that_are_given_later(self, space: Space) -> None:
         """Statements that have a vector and unknown statements are skipped."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]"),
             prepared("2", "[Bo]", "[Cy]", vectors=(vector(1, b"22"),)),
             prepared("3", "[Di]", expires_at=at(-5)),
         )
         second = statement_key(2, 1)
-        assert _unembedded(store, namespace) == [_ONE, _TWO, _THREE]
-        assert _unembedded(store, namespace, after=_ONE, limit=1) == [_TWO]
+        assert _unembedded(space) == [_ONE, _TWO, _THREE]
+        assert _unembedded(space, after=_ONE, limit=1) == [_TWO]
         given: Mapping[int, bytes] = {_ONE: b"1.", second: b"no", _THREE: b"3.", 77: b"no"}
-        assert store.amend(namespace, AddVectors(model="m", vectors=given)) == 2
-        assert _vectors(store, namespace) == {_ONE: b"1.", second: b"22", _THREE: b"3."}
+        assert space.amend(AddVectors(model="m", vectors=given)) == 2
+        assert _vectors(space) == {_ONE: b"1.", second: b"22", _THREE: b"3."}
         assert (
-            store.amend(namespace, AddVectors(model="m", vectors=given))
-            == store.amend(namespace, AddVectors(model="m", vectors={}))
+            space.amend(AddVectors(model="m", vectors=given))
+            == space.amend(AddVectors(model="m", vectors={}))
             == 0
         )
-        assert _unembedded(store, namespace) == [_TWO]
-        with store.reader(namespace, Horizon()) as reader:
+        assert _unembedded(space) == [_TWO]
+        with space.reader() as reader:
             assert (reader.state.t_index, reader.stats().vectors) == (3, 3)
-            update = list(reader.dump())[1]
-        assert isinstance(update, PreparedUpdate)
-        assert update.vectors == (vector(1, b"22"),)
-        assert (
-            store.amend(f"{namespace}-unknown", AddVectors(model="m", vectors={_ONE: b"1."})) == 0
-        )
+        assert space.dump()[1].vectors == (vector(1, b"22"),)
+        assert space.beside("-unknown").amend(AddVectors(model="m", vectors={_ONE: b"1."})) == 0
 
-    def test_vectors_given_later_are_checked(self, store: GraphStore, namespace: str) -> None:
+    def test_vectors_given_later_are_checked(self, space: Space) -> None:
         """Model and size are checked as in an update; all vectors are added or none."""
-        apply_each(
-            store, namespace, prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]")
-        )
+        space.write(prepared("1", "[Ann]"), prepared("2", "[Bo]"), prepared("3", "[C]"))
         with pytest.raises(DimensionError):
-            store.amend(namespace, AddVectors(model="m", vectors={_ONE: b"1.", _TWO: b"long"}))
-        with store.reader(namespace, Horizon()) as reader:
+            space.amend(AddVectors(model="m", vectors={_ONE: b"1.", _TWO: b"long"}))
+        with space.reader() as reader:
             assert reader.state.vectors is None
-        assert store.amend(namespace, AddVectors(model="m", vectors={_ONE: b"1."})) == 1
-        assert _state(store, namespace).model == "m"
+        assert space.amend(AddVectors(model="m", vectors={_ONE: b"1."})) == 1
+        assert _state(space).model == "m"
         with pytest.raises(EmbeddingModelError):
-            store.amend(namespace, AddVectors(model="n", vectors={_TWO: b"2."}))
+            space.amend(AddVectors(model="n", vectors={_TWO: b"2."}))
         with pytest.raises(DimensionError):
-            store.amend(namespace, AddVectors(model="m", vectors={_TWO: b"2.", _THREE: b"long"}))
-        assert _vectors(store, namespace) == {_ONE: b"1."}
-        assert _unembedded(store, namespace) == [_TWO, _THREE]
+            space.amend(AddVectors(model="m", vectors={_TWO: b"2.", _THREE: b"long"}))
+        assert _vectors(space) == {_ONE: b"1."}
+        assert _unembedded(space) == [_TWO, _THREE]
 
-    def test_a_horizon_hides_vectors_but_not_their_state(
-        self, store: GraphStore, namespace: str
-    ) -> None:
-        apply_each(
-            store,
-            namespace,
+    def test_a_horizon_hides_vectors_but_not_their_state(self, space: Space) -> None:
+        space.write(
             prepared("1", "[Ann]", expires_at=at(1), vectors=(vector(0, b"aa"),)),
             prepared("2", "[Bo]", timestamp=at(0), vectors=(vector(0, b"bb"),)),
             prepared("3", "[Cy]"),
             prepared("4", "[Dee]", timestamp=at(9)),
         )
-        state = _state(store, namespace)
+        state = _state(space)
         all_four = [_ONE, _TWO], [_THREE, statement_key(4, 0)]
         for horizon, (embedded, not_embedded) in (
             (Horizon(), all_four),
@@ -247,7 +215,7 @@ class EmbeddingTests(StoreTests):
             (Horizon(as_of=NOON), ([_TWO], [])),
             (Horizon(as_of=0), ([], [])),
         ):
-            with store.reader(namespace, horizon) as reader:
+            with space.reader(horizon) as reader:
                 assert reader.state.vectors == state
                 assert reader.state.vector_bytes == {"m": 2}
                 assert list(reader.vectors(model="m")) == embedded
@@ -259,11 +227,9 @@ class EmbeddingTests(StoreTests):
                 assert reader.statement_keys(embedded=False) == not_embedded
                 assert reader.statement_keys(embedded=False, after=_THREE, limit=0) == []
 
-    def test_t_indexes(self, store: GraphStore, namespace: str) -> None:
+    def test_t_indexes(self, space: Space) -> None:
         """The t of the visible passages that meet a filter, ascending."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", speaker="Ann", timestamp=at(1), metadata={"k": 1}),
             PreparedUpdate(id="", text=None, entities=(entity("e", "E"),)),
             prepared("3", "[Bo]", session="s", expires_at=at(5), metadata={"k": 1.0}),
@@ -272,7 +238,7 @@ class EmbeddingTests(StoreTests):
         )
 
         def moments(horizon: Horizon = Horizon(), **conditions: object) -> list[int]:  # noqa: B008
-            with store.reader(namespace, horizon) as reader:
+            with space.reader(horizon) as reader:
                 where = Filter(**conditions)  # type: ignore[arg-type]
                 found = reader.t_indexes(where)
                 assert found == sorted(it.t_index for it in reader.passages(where))
@@ -292,23 +258,16 @@ class EmbeddingTests(StoreTests):
         assert moments(until=at(1)) == [1]
         assert moments(Horizon(as_of=3), since=4) == []
 
-    def test_restored_vectors_are_pinned_too(self, store: GraphStore, namespace: str) -> None:
+    def test_restored_vectors_are_pinned_too(self, space: Space) -> None:
         """An archive with two models is refused; a restored namespace has its model fixed."""
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)),
-            prepared("2", "[B]"),
-        )
-        with store.reader(namespace, Horizon()) as reader:
-            records = list(reader.dump())
-        store.restore(f"{namespace}-copy", 2, records)
-        copy = _state(store, f"{namespace}-copy")
+        space.write(prepared("1", "[Ann]", vectors=(vector(0, b"aa"),)), prepared("2", "[B]"))
+        records, copied = space.dump(), space.copied()
+        copy = _state(copied)
         assert (copy.model, copy.size) == ("m", 2)
-        assert copy.origin != _state(store, namespace).origin
-        assert _vectors(store, f"{namespace}-copy") == {_ONE: b"aa"}
+        assert copy.origin != _state(space).origin
+        assert _vectors(copied) == {_ONE: b"aa"}
         with pytest.raises(EmbeddingModelError):
-            store.amend(f"{namespace}-copy", AddVectors(model="n", vectors={_TWO: b"bb"}))
+            copied.amend(AddVectors(model="n", vectors={_TWO: b"bb"}))
         third = prepared("3", "[Cy]", vectors=(vector(0, b"cc", "n"),), t_index=3)
         with pytest.raises(EmbeddingModelError):
-            store.restore(f"{namespace}-mixed", 3, [*records, third])
+            space.beside("-mixed").restore(3, [*records, third])

@@ -8,9 +8,8 @@ import pytest
 
 from recallm.errors import UnknownEntityError
 from recallm.model import Entity, Forgotten, Horizon, PreparedUpdate, Triplet
-from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
-from tests.store_suite.topics.base import StoreTests, apply_each, delete_graph, forget, snapshot_of
+from tests.store_suite.topics.base import Space, StoreTests
 
 
 def _graph_only(*entities: object, triplets: tuple[object, ...] = ()) -> PreparedUpdate:
@@ -20,16 +19,14 @@ def _graph_only(*entities: object, triplets: tuple[object, ...] = ()) -> Prepare
 class EntityTests(StoreTests):
     """What users name exactly."""
 
-    def test_entities_that_share_a_concept(self, store: GraphStore, namespace: str) -> None:
+    def test_entities_that_share_a_concept(self, space: Space) -> None:
         """Two entities on one concept stay two, even if their stems are equal."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph_only(entity("university", "university", "univers")),
             _graph_only(entity("universe", "universe", "univers", type="Idea")),
         )
         common: dict[str, Any] = {"concept": "univers", "properties": {}, "updates": 1}
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             both = reader.entities(concepts=["univers"])
             assert both == [
                 Entity(id=id, label=id, type=type, t_index=t, **common)
@@ -38,22 +35,20 @@ class EntityTests(StoreTests):
             [row] = reader.concepts(["univers"])
             assert (row.label, row.updates, row.statements, row.merges) == ("university", 2, 0, 1)
 
-    def test_ids_are_exact(self, store: GraphStore, namespace: str) -> None:
+    def test_ids_are_exact(self, space: Space) -> None:
         """Every character of an id counts; the order is by code point."""
         ids = ["", "a\x00", "a\u0301", "$x", *" aAá'\"`\\😀\ufb00"]
-        apply_each(
-            store, namespace, _graph_only(*(entity(id, f"x{n}") for n, id in enumerate(ids)))
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(_graph_only(*(entity(id, f"x{n}") for n, id in enumerate(ids))))
+        with space.reader() as reader:
             assert [e.id for e in reader.entities()] == sorted(ids)
             for n, id in enumerate(ids):
                 assert [e.label for e in reader.entities([id])] == [f"x{n}"]
 
-    def test_entities_by_id_and_concept(self, store: GraphStore, namespace: str) -> None:
+    def test_entities_by_id_and_concept(self, space: Space) -> None:
         """An entity needs to meet one condition; without conditions all are found; an empty
         one finds none."""
-        apply_each(store, namespace, _graph_only(*(entity(id, id.upper()) for id in "abc")))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(_graph_only(*(entity(id, id.upper()) for id in "abc")))
+        with space.reader() as reader:
 
             def ids(**conditions: list[str]) -> list[str]:
                 return [e.id for e in reader.entities(**conditions)]
@@ -67,51 +62,44 @@ class EntityTests(StoreTests):
             assert ids(concepts=[]) == []
             assert ids(ids=[], concepts=["c"]) == ["c"]
 
-    def test_the_latest_upsert_gives_type_and_concept(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_the_latest_upsert_gives_type_and_concept(self, space: Space) -> None:
         """An entity stands on its latest concept, with all its evidence."""
-        apply_each(
-            store,
-            namespace,
-            _graph_only(entity("e", "Old", type="A")),
-            _graph_only(entity("e", "New", type="B")),
+        space.write(
+            _graph_only(entity("e", "Old", type="A")), _graph_only(entity("e", "New", type="B"))
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             [found] = reader.entities()
             assert (found.type, found.label, found.concept) == ("B", "New", "new")
             assert [(c.name, c.updates) for c in reader.concepts()] == [("new", 2)]
             assert reader.entities(concepts=["old"]) == []
 
-    def test_an_entity_that_came_back_is_new(self, store: GraphStore, namespace: str) -> None:
+    def test_an_entity_that_came_back_is_new(self, space: Space) -> None:
         """A new entity with the id of a forgotten one inherits nothing."""
         eve = _graph_only(
             entity("e", "Eve", properties={"a": 1}),
             triplets=(triplet("e", "is", "e", properties={"a": 1}),),
         )
         bare = _graph_only(entity("e", "Eve"), triplets=(triplet("e", "is", "e"),))
-        apply_each(store, namespace, eve)
-        delete_graph(store, namespace, entities=["e"])
-        apply_each(store, namespace, bare)
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(eve)
+        space.delete_graph(entities=["e"])
+        space.write(bare)
+        with space.reader() as reader:
             assert [e.properties for e in reader.entities()] == [{}]
             assert [(t.properties, t.strength) for t in reader.triplets()] == [({}, 1)]
-        forget(store, namespace, "before", 99)
+        space.forget("before", 99)
         with pytest.raises(UnknownEntityError):
-            store.apply(namespace, [_graph_only(triplets=bare.triplets)])
+            space.apply([_graph_only(triplets=bare.triplets)])
 
-    def test_triplets_by_condition(self, store: GraphStore, namespace: str) -> None:
+    def test_triplets_by_condition(self, space: Space) -> None:
         """Every condition given must be met; the order is by subject, predicate, object."""
         names = ["a", "b", "c"]
         triplets = [("b", "q", "a"), ("a", "q", "b"), ("a", "p", "c"), ("c", "p", "c")]
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph_only(
                 *(entity(n, n) for n in names), triplets=tuple(triplet(*t) for t in triplets)
-            ),
+            )
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
 
             def found(**conditions: list[str]) -> list[tuple[str, str, str]]:
                 return [(t.subject, t.predicate, t.object) for t in reader.triplets(**conditions)]
@@ -130,11 +118,9 @@ class EntityTests(StoreTests):
             assert found(subjects=[]) == []
             assert found(ends=[]) == []
 
-    def test_a_triplet_has_a_direction(self, store: GraphStore, namespace: str) -> None:
+    def test_a_triplet_has_a_direction(self, space: Space) -> None:
         """A triplet is directed, and makes no relation between concepts."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph_only(
                 entity("a", "Ann"),
                 entity("b", "Bo"),
@@ -142,7 +128,7 @@ class EntityTests(StoreTests):
             ),
             _graph_only(triplets=(triplet("a", "met", "b"), triplet("a", "", "b"))),
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.triplets() == [
                 Triplet(subject=s, predicate=p, object=o, properties={}, strength=n, t_index=t)
                 for s, p, o, n, t in [
@@ -154,16 +140,14 @@ class EntityTests(StoreTests):
             assert reader.relations(["ann", "bo"], limit=9) == []
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
 
-    def test_entities_touch_their_concept(self, store: GraphStore, namespace: str) -> None:
+    def test_entities_touch_their_concept(self, space: Space) -> None:
         """A mention and an entity's evidence in one update touch the concept once."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Eve] ran", entities=(entity("e", "Eva", "eve"),)),
             _graph_only(entity("e", "Evi", "eve")),
             prepared("3", "[Eve] sat"),
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             [row] = reader.concepts()
         assert (row.label, row.updates, row.statements, row.merges, row.t_index) == (
             "Eve",
@@ -173,12 +157,10 @@ class EntityTests(StoreTests):
             3,
         )
 
-    def test_evidence_goes_with_its_statement(self, store: GraphStore, namespace: str) -> None:
+    def test_evidence_goes_with_its_statement(self, space: Space) -> None:
         """Evidence goes with the statement at its position; without a position it goes with
         the last statement."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared(
                 "1",
                 "[Ann] ran",
@@ -189,25 +171,21 @@ class EntityTests(StoreTests):
                     triplet("shown", "p", "bare"),
                     triplet("bare", "q", "bare"),
                 ),
-            ),
+            )
         )
-        assert forget(store, namespace, "statement", "1#0") == Forgotten(
+        assert space.forget("statement", "1#0") == Forgotten(
             statements=1, concepts=2, relations=1, entities=1, triplets=2
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert [e.id for e in reader.entities()] == ["bare"]
             assert [t.predicate for t in reader.triplets()] == ["q"]
-        assert forget(store, namespace, "statement", "1#1") == Forgotten(
+        assert space.forget("statement", "1#1") == Forgotten(
             passages=1, statements=1, concepts=2, entities=1, triplets=1
         )
 
-    def test_forgetting_a_concept_takes_its_entities(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_forgetting_a_concept_takes_its_entities(self, space: Space) -> None:
         """The entities on a forgotten concept go with their triplets; other entities stay."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared(
                 "1",
                 "[Ann] ran",
@@ -216,36 +194,28 @@ class EntityTests(StoreTests):
             ),
             _graph_only(entity("e", "Eve"), entity("e2", "Eve")),
         )
-        assert forget(store, namespace, "concept", "eve") == Forgotten(
-            concepts=1, entities=2, triplets=1
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.forget("concept", "eve") == Forgotten(concepts=1, entities=2, triplets=1)
+        with space.reader() as reader:
             assert [e.id for e in reader.entities()] == ["a"]
             assert [t.subject for t in reader.triplets()] == ["a"]
             assert reader.state.t_index == 2
-            [update] = reader.dump()
-            assert isinstance(update, PreparedUpdate)
-            assert [e.id for e in update.entities] == ["a"]
+        [update] = space.dump()
+        assert [e.id for e in update.entities] == ["a"]
 
-    def test_forgetting_a_concept_and_the_evidence_on_it(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_forgetting_a_concept_and_the_evidence_on_it(self, space: Space) -> None:
         """An entity that goes with a statement on its concept is counted once."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Eve] ran", "[Eve] sat", entities=(entity("e", "Eve", position=1),)),
             prepared("2", "[Eve] met [Bo]", entities=(entity("e2", "Eve"), entity("b", "Bo"))),
         )
-        assert forget(store, namespace, "concept", "eve") == Forgotten(
+        assert space.forget("concept", "eve") == Forgotten(
             passages=2, statements=3, concepts=2, relations=1, entities=3
         )
-        with store.reader(namespace, Horizon()) as reader:
-            assert list(reader.dump()) == []
+        assert space.dump() == []
 
-    def test_delete_graph(self, store: GraphStore, namespace: str) -> None:
+    def test_delete_graph(self, space: Space) -> None:
         """Entities go by exact id with their triplets, triplets alone; statements stay."""
-        other = f"{namespace}-other"
+        other = space.beside("-other")
         story = [
             prepared(
                 "1", "[Ann] met [Bo]", entities=tuple(entity(n, n) for n in ("ann", "b", "c"))
@@ -259,51 +229,41 @@ class EntityTests(StoreTests):
                 )
             ),
         ]
-        apply_each(store, namespace, *story)
-        apply_each(store, other, *story)
-        before = snapshot_of(store, other)
-        unknown = delete_graph(
-            store,
-            namespace,
-            entities=["Ann", "nobody"],
-            triplets=[("ann", "P", "b"), ("b", "p", "ann")],
+        space.write(*story)
+        other.write(*story)
+        before = other.snapshot()
+        unknown = space.delete_graph(
+            entities=["Ann", "nobody"], triplets=[("ann", "P", "b"), ("b", "p", "ann")]
         )
         assert not unknown
-        assert delete_graph(store, namespace) == Forgotten()
-        counted = delete_graph(
-            store,
-            namespace,
-            entities=["ann", "ann"],
-            triplets=iter([("c", "p", "b"), ("c", "p", "b")]),
+        assert space.delete_graph() == Forgotten()
+        counted = space.delete_graph(
+            entities=["ann", "ann"], triplets=iter([("c", "p", "b"), ("c", "p", "b")])
         )
         assert counted == Forgotten(entities=1, triplets=2)
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert [e.id for e in reader.entities()] == ["b", "c"]
             assert [(t.subject, t.predicate) for t in reader.triplets()] == [("b", "p"), ("c", "q")]
             assert [c.name for c in reader.concepts()] == ["ann", "b", "bo", "c"]
             assert [c.label for c in reader.concepts(["ann"])] == ["Ann"]
             assert reader.stats().statements == 1
-        assert delete_graph(store, namespace, entities=["b", "c"]) == Forgotten(
+        assert space.delete_graph(entities=["b", "c"]) == Forgotten(
             entities=2, triplets=2, concepts=2
         )
-        assert snapshot_of(store, other) == before
-        assert not delete_graph(store, f"{namespace}-unknown", entities=["ann"])
+        assert other.snapshot() == before
+        assert not space.beside("-unknown").delete_graph(entities=["ann"])
 
-    def test_a_triplet_outlives_the_first_evidence_of_its_entity(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_a_triplet_outlives_the_first_evidence_of_its_entity(self, space: Space) -> None:
         """A triplet is hidden while one of its entities is."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", entities=(entity("e", "Eve"),)),
             _graph_only(triplets=(triplet("e", "is", "e"),)),
             _graph_only(entity("e", "Eve")),
         )
-        forget(store, namespace, "id", "1")
-        with store.reader(namespace, Horizon(as_of=2)) as reader:
+        space.forget("id", "1")
+        with space.reader(Horizon(as_of=2)) as reader:
             assert reader.entities() == []
             assert reader.triplets() == []
             assert reader.stats().triplets == 0
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert [t.t_index for t in reader.triplets()] == [2]

@@ -16,9 +16,8 @@ from recallm.model import (
     SelectionKind,
     TripletEvidence,
 )
-from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
-from tests.store_suite.topics.base import NOON, StoreTests, apply_each, at, delete_graph, forget
+from tests.store_suite.topics.base import NOON, Space, StoreTests, at
 
 
 def _graph(*entities: object, triplets: tuple[object, ...] = (), id: str = "") -> PreparedUpdate:
@@ -38,11 +37,9 @@ def _mentioned(id: str, label: str) -> EntityUpsert:
 class FactTests(StoreTests):
     """Evidence of triplets, predicates and words."""
 
-    def test_evidence_says_all_of_a_fact(self, store: GraphStore, namespace: str) -> None:
+    def test_evidence_says_all_of_a_fact(self, space: Space) -> None:
         """Labels, concepts, properties, t, position, passage, timestamp and source."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared(
                 "p",
                 "[Ada] works at [BMW]",
@@ -56,7 +53,7 @@ class FactTests(StoreTests):
             ),
             _graph(triplets=(triplet("a", "works at", "b"),)),
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             written = TripletEvidence(
                 subject="a",
                 subject_label="Ada Byron",
@@ -85,19 +82,17 @@ class FactTests(StoreTests):
             assert reader.triplet_evidence(limit=1) == [later]
             assert reader.triplet_evidence(limit=0) == []
 
-    def test_evidence_by_condition(self, store: GraphStore, namespace: str) -> None:
+    def test_evidence_by_condition(self, space: Space) -> None:
         """Every condition given must be met, exactly; evidence at one t is ordered by its texts."""
         names = ["a", "b", "c\x00"]
         triplets = [("b", "q", "a"), ("a", "q", "b"), ("a", "p", "c\x00"), ("c\x00", "p\x00", "b")]
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph(
                 *(entity(name, name) for name in names),
                 triplets=tuple(triplet(*it) for it in triplets),
-            ),
+            )
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
 
             def found(**conditions: Any) -> list[tuple[str, str, str]]:
                 evidence = reader.triplet_evidence(**conditions)
@@ -118,13 +113,11 @@ class FactTests(StoreTests):
             assert found(subjects=[]) == found(predicates=[]) == found(objects=[]) == []
             assert found(subjects=["a"], objects=[]) == []
 
-    def test_evidence_within_a_horizon(self, store: GraphStore, namespace: str) -> None:
+    def test_evidence_within_a_horizon(self, space: Space) -> None:
         """A horizon hides evidence by its t, by its time and by its expiry, and the evidence of a
         triplet with a hidden end."""
         ends = (entity("a", "Ada"), entity("b", "Bo"))
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ada]", timestamp=at(0), entities=ends),
             prepared("2", "[x]", timestamp=at(1), triplets=(triplet("a", "p", "b"),)),
             prepared("3", "[x]", timestamp=at(2), triplets=(triplet("a", "p", "b"),)),
@@ -133,7 +126,7 @@ class FactTests(StoreTests):
         )
 
         def seen(horizon: Horizon) -> list[int]:
-            with store.reader(namespace, horizon) as reader:
+            with space.reader(horizon) as reader:
                 return [it.t_index for it in reader.triplet_evidence(subjects=["a"])]
 
         assert seen(Horizon()) == [5, 4, 3, 2]
@@ -141,28 +134,26 @@ class FactTests(StoreTests):
         assert seen(Horizon(as_of=at(1))) == [2]
         assert seen(Horizon(as_of=at(0))) == []
         assert seen(Horizon(now=at(9))) == [5, 3, 2]
-        with store.reader(namespace, Horizon(as_of=3)) as reader:
+        with space.reader(Horizon(as_of=3)) as reader:
             assert reader.triplet_evidence(predicates=["p"], limit=1)[0].t_index == 3
             assert reader.entities_by_words(["ada", "cy"], limit=9) == {"ada": ("a",)}
             assert reader.predicates() == {"p": 1, "q": 1}
-        forget(store, namespace, "id", "1")
+        space.forget("id", "1")
         assert seen(Horizon()) == []
 
-    def test_entities_by_words(self, store: GraphStore, namespace: str) -> None:
+    def test_entities_by_words(self, space: Space) -> None:
         """The words of the names of their concepts as they are now, and no other."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph(
                 entity("a", "Ada Byron", "ada byron"),
                 entity("b", "Byron", "byron"),
                 entity("c\x00", "C", "c\x00 byron"),
                 _without_concept("d"),
-            ),
+            )
         )
 
         def found(*words: str, limit: int = 9) -> dict[str, tuple[str, ...]]:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 bearers = reader.entities_by_words(words, limit=limit)
             assert list(bearers) == sorted(bearers)
             return dict(bearers)
@@ -178,78 +169,67 @@ class FactTests(StoreTests):
         assert some["ada"] == ("a",)
         assert len(some["byron"]) == 2
         assert set(some["byron"]) < {"a", "b", "c\x00"}
-        apply_each(store, namespace, _graph(entity("a", "Ada King", "ada king")))
-        apply_each(store, namespace, _graph(_mentioned("b", "Other")))
+        space.write(_graph(entity("a", "Ada King", "ada king")))
+        space.write(_graph(_mentioned("b", "Other")))
         assert found("ada", "king", "byron", "other") == {
             "ada": ("a",),
             "byron": ("b", "c\x00"),
             "king": ("a",),
         }
-        delete_graph(store, namespace, entities=["b"])
-        forget(store, namespace, "concept", "c\x00 byron")
+        space.delete_graph(entities=["b"])
+        space.forget("concept", "c\x00 byron")
         assert found("byron") == {}
-        apply_each(store, f"{namespace}-other", _graph(entity("x", "Ada", "ada")))
-        forget(store, namespace, "everything", True)
+        space.beside("-other").write(_graph(entity("x", "Ada", "ada")))
+        space.forget("everything", True)
         assert found("ada") == {}
 
-    def test_entities_by_codes(self, store: GraphStore, namespace: str) -> None:
+    def test_entities_by_codes(self, space: Space) -> None:
         """The codes of their vectors under each model; an entity without vectors has none."""
         up, down = (struct.pack("<2e", *it) for it in ((0.6, 0.8), (-0.6, -0.8)))
         assert not set(codes_of("m", up)) & set(codes_of("m", down))
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph(
                 entity("a", "A", vectors={"m": up, "n": down}),
                 entity("b", "B", vectors={"m": down}),
                 entity("c", "C"),
-            ),
+            )
         )
 
         def found(model: str, blob: bytes) -> set[str]:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 bearers = reader.entities_by_words(codes_of(model, blob), limit=9)
             assert len(set(bearers.values())) <= 1
             return {id for ids in bearers.values() for id in ids}
 
         assert (found("m", up), found("m", down), found("n", down)) == ({"a"}, {"b"}, {"a"})
-        apply_each(
-            store,
-            namespace,
-            _graph(entity("a", "A", vectors={"m": down}), entity("b", "B"), entity("c", "C")),
+        space.write(
+            _graph(entity("a", "A", vectors={"m": down}), entity("b", "B"), entity("c", "C"))
         )
         assert (found("m", up), found("m", down), found("n", down)) == (set(), {"a", "b"}, {"a"})
-        with store.reader(namespace, Horizon()) as reader:
-            records = list(reader.dump())
-        store.restore(f"{namespace}-copy", 2, records)
-        with store.reader(f"{namespace}-copy", Horizon()) as reader:
+        with space.copied().reader() as reader:
             copied = reader.entities_by_words(codes_of("m", down), limit=9)
         assert set(copied.values()) == {("a", "b")}
-        delete_graph(store, namespace, entities=["a"])
+        space.delete_graph(entities=["a"])
         assert (found("m", down), found("n", down)) == ({"b"}, set())
 
-    def test_evidence_that_joins_a_passage(self, store: GraphStore, namespace: str) -> None:
+    def test_evidence_that_joins_a_passage(self, space: Space) -> None:
         """It is of that passage, and is forgotten with it."""
         ends = (entity("a", "Ada"), entity("b", "Bo"))
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ada] ran", source="s", timestamp=NOON),
             _graph(*ends, triplets=(triplet("a", "p", "b"),)),
             _graph(*ends, triplets=(triplet("a", "p", "b", properties={"n": 1}),), id="1"),
         )
 
         def found() -> list[tuple[int, str | None, str | None]]:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 return [(e.t_index, e.passage, e.source) for e in reader.triplet_evidence()]
 
         assert found() == [(2, None, None), (1, "1", "s")]
-        forget(store, namespace, "source", "s")
+        space.forget("source", "s")
         assert found() == [(2, None, None)]
 
-    def test_forgotten_evidence_brings_the_rest_back(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_forgotten_evidence_brings_the_rest_back(self, space: Space) -> None:
         """What is left is as if the forgotten update had never been written."""
         ends = (entity("a", "Ada"), entity("b", "Bo"))
         old = prepared("old", "[Ada] ran", entities=ends, triplets=(triplet("a", "is at", "b"),))
@@ -263,12 +243,12 @@ class FactTests(StoreTests):
         )
 
         def seen() -> tuple[object, ...]:
-            with store.reader(namespace) as reader:
+            with space.reader() as reader:
                 words = dict(reader.entities_by_words(["ada", "bo", "cy"], limit=9))
                 evidence = reader.triplet_evidence()
                 return evidence, dict(reader.predicates()), words
 
-        apply_each(store, namespace, old)
+        space.write(old)
         before = seen()
         selections: list[tuple[SelectionKind, str | datetime]] = [
             ("id", "new"),
@@ -279,39 +259,33 @@ class FactTests(StoreTests):
             ("expired", at(9)),
         ]
         for kind, value in selections:
-            apply_each(store, namespace, new)
+            space.write(new)
             assert seen() != before
-            assert forget(store, namespace, kind, value)
+            assert space.forget(kind, value)
             assert seen() == before, kind
 
-    def test_predicates_are_counted(self, store: GraphStore, namespace: str) -> None:
+    def test_predicates_are_counted(self, space: Space) -> None:
         """Each with its triplets, however much evidence; a change of their set is counted too."""
 
         def state() -> tuple[dict[str, int], int]:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 return dict(reader.predicates()), reader.state.vocabulary
 
         assert state() == ({}, 0)
         ends = (entity("a", "Ada"), entity("b", "Bo"))
-        apply_each(
-            store,
-            namespace,
-            _graph(*ends, triplets=(triplet("a", "q", "b"), triplet("b", "q", "a"))),
-        )
-        apply_each(
-            store, namespace, _graph(triplets=(triplet("a", "q", "b"), triplet("a", "", "b")))
-        )
+        space.write(_graph(*ends, triplets=(triplet("a", "q", "b"), triplet("b", "q", "a"))))
+        space.write(_graph(triplets=(triplet("a", "q", "b"), triplet("a", "", "b"))))
         counted, first = state()
         assert counted == {"": 1, "q": 2}
         assert list(counted) == ["", "q"]
-        delete_graph(store, namespace, triplets=[("a", "q", "b"), ("a", "p", "b")])
+        space.delete_graph(triplets=[("a", "q", "b"), ("a", "p", "b")])
         assert state() == ({"": 1, "q": 1}, first)
-        forget(store, namespace, "before", 2)
+        space.forget("before", 2)
         counted, second = state()
         assert counted == {}
         assert second > first
-        apply_each(store, namespace, _graph(*ends, triplets=(triplet("a", "q", "b"),)))
-        forget(store, namespace, "everything", True)
+        space.write(_graph(*ends, triplets=(triplet("a", "q", "b"),)))
+        space.forget("everything", True)
         counted, third = state()
         assert counted == {}
         assert third > second + 1

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recallm.model import Filter, Horizon
-from recallm.stores.base import GraphStore
+from recallm.model import Filter
 from tests.store_suite.marked_text import prepared
-from tests.store_suite.topics.base import StoreTests, apply_each, at
+from tests.store_suite.topics.base import Space, StoreTests, at
 
 _VALUES: list[Any] = [
     1,
@@ -41,23 +40,19 @@ class FilteringTests(StoreTests):
     """``Filter`` in ``postings`` and ``mentions``."""
 
     @staticmethod
-    def met(store: GraphStore, namespace: str, where: Filter) -> list[int]:
+    def met(space: Space, where: Filter) -> list[int]:
         """The t of the updates that meet ``where``, asked in both ways."""
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             mentions = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
             postings = reader.postings(["ann"], limit=99, where=where)["ann"].keys
         assert mentions == postings
         assert list(mentions) == sorted(mentions, reverse=True)
         return sorted(key >> 20 for key in mentions)
 
-    def test_since_and_until(self, store: GraphStore, namespace: str) -> None:
+    def test_since_and_until(self, space: Space) -> None:
         """Bounds are inclusive; passages without a timestamp never meet a datetime."""
         moments = [at(0), None, at(20), at(10), at(20.0001)]
-        apply_each(
-            store,
-            namespace,
-            *(prepared(f"{n}", f"[Ann] {n}", timestamp=m) for n, m in enumerate(moments)),
-        )
+        space.write(*(prepared(f"{n}", f"[Ann] {n}", timestamp=m) for n, m in enumerate(moments)))
         cases: list[tuple[Filter, list[int]]] = [
             (Filter(), [1, 2, 3, 4, 5]),
             (Filter(since=2), [2, 3, 4, 5]),
@@ -73,13 +68,11 @@ class FilteringTests(StoreTests):
             (Filter(since=0, until=99), [1, 2, 3, 4, 5]),
         ]
         for where, expected in cases:
-            assert self.met(store, namespace, where) == expected, where
+            assert self.met(space, where) == expected, where
 
-    def test_speaker_and_session(self, store: GraphStore, namespace: str) -> None:
+    def test_speaker_and_session(self, space: Space) -> None:
         """A session's name is the one given, or the source."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", speaker="Bo", session="s", source="t"),
             prepared("2", "[Ann]", speaker="bo", source="s"),
             prepared("3", "[Ann]", timestamp=at(0)),
@@ -98,9 +91,9 @@ class FilteringTests(StoreTests):
             (Filter(session="s", speaker="bo"), [2]),
         ]
         for where, expected in cases:
-            assert self.met(store, namespace, where) == expected, where
+            assert self.met(space, where) == expected, where
 
-    def test_metadata_values(self, store: GraphStore, namespace: str) -> None:
+    def test_metadata_values(self, space: Space) -> None:
         """Metadata values are compared as JSON: 1, 1.0, true and "1" are four values."""
         updates = [
             prepared(f"{n}", "[Ann]", metadata={"k": value, "x": n})
@@ -110,15 +103,15 @@ class FilteringTests(StoreTests):
             prepared(f"other {n}", "[Ann]", metadata={"other": value})
             for n, value in enumerate(_VALUES)
         ]
-        store.apply(namespace, [*updates, prepared("bare", "[Ann]")])
+        space.apply([*updates, prepared("bare", "[Ann]")])
         for place, value in enumerate(_VALUES):
             alone, both, wrong = (
-                self.met(store, namespace, Filter(metadata={"k": value, **more}))
+                self.met(space, Filter(metadata={"k": value, **more}))
                 for more in ({}, {"x": place}, {"x": -1})
             )
             assert (alone, both, wrong) == ([place + 1], [place + 1], []), value
 
-    def test_metadata_keys(self, store: GraphStore, namespace: str) -> None:
+    def test_metadata_keys(self, space: Space) -> None:
         """Keys are any strings, and never a path into the values."""
         keys = ("", "a.b", "$", "a'b", 'a"b', "[0]", "é", "k\x00", "😀", "a]`}", "n.id")
         updates = [
@@ -127,15 +120,15 @@ class FilteringTests(StoreTests):
             for key in keys
         ]
         nested = {"a": {"b": "v"}, "k": "v", "n": {"id": "v"}}
-        store.apply(namespace, [*updates, prepared("nested", "[Ann]", metadata=nested)])
+        space.apply([*updates, prepared("nested", "[Ann]", metadata=nested)])
         for t_index, key in enumerate(keys, 1):
-            assert self.met(store, namespace, Filter(metadata={key: "v"})) == [t_index], key
+            assert self.met(space, Filter(metadata={key: "v"})) == [t_index], key
 
-    def test_object_keys_have_no_order(self, store: GraphStore, namespace: str) -> None:
+    def test_object_keys_have_no_order(self, space: Space) -> None:
         """Objects are equal whatever the order of their keys; lists are not."""
         one = {"k": {"a": 1, "b": {"c": 2, "d": 3}}}
-        apply_each(store, namespace, prepared("1", "[Ann]", metadata=one))
+        space.write(prepared("1", "[Ann]", metadata=one))
         turned = {"k": {"b": {"d": 3, "c": 2}, "a": 1}}
-        assert self.met(store, namespace, Filter(metadata=turned)) == [1]
+        assert self.met(space, Filter(metadata=turned)) == [1]
         part = {"k": {"a": 1}}
-        assert self.met(store, namespace, Filter(metadata=part)) == []
+        assert self.met(space, Filter(metadata=part)) == []

@@ -13,26 +13,21 @@ from recallm.errors import ConflictError
 from recallm.model import (
     Filter,
     Forgotten,
-    Horizon,
     PreparedUpdate,
     Selection,
     SelectionKind,
     Summary,
     statement_key,
 )
-from recallm.stores.base import Applied, GraphStore
+from recallm.stores.base import Applied
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import Vocabulary
 from tests.store_suite.topics.base import (
+    Space,
     StoreTests,
-    apply_each,
     at,
-    delete_graph,
     find_passage,
-    forget,
     oracle_snapshot,
-    revise,
-    snapshot_of,
     summaries,
     summary,
 )
@@ -56,8 +51,7 @@ class ForgettingTests(StoreTests):
 
     @staticmethod
     def as_if(
-        store: GraphStore,
-        namespace: str,
+        space: Space,
         kept: Sequence[PreparedUpdate | Summary],
         heard: Sequence[PreparedUpdate],
         counter: int,
@@ -65,17 +59,14 @@ class ForgettingTests(StoreTests):
         """The namespace equals one that never held anything but ``kept``, asked for all heard."""
         also = Vocabulary()
         also.add(replace(u, t_index=t) for t, u in enumerate(heard, 1))
-        now, control = (
-            snapshot_of(store, namespace, also=also),
-            oracle_snapshot(counter, kept, also),
-        )
+        now, control = (space.snapshot(also=also), oracle_snapshot(counter, kept, also))
         for kind in control:
             assert now[kind] == control[kind], kind
 
-    def test_selections_that_take_nothing(self, store: GraphStore, namespace: str) -> None:
+    def test_selections_that_take_nothing(self, space: Space) -> None:
         """Ids, names and sessions are exact; a statement's id is written in one way alone."""
-        store.apply(namespace, _story())
-        before = snapshot_of(store, namespace)
+        space.apply(_story())
+        before = space.snapshot()
         nothing: list[tuple[SelectionKind, list[str | int | datetime]]] = [
             ("id", ["", "nothing"]),
             ("source", ["nothing"]),
@@ -86,10 +77,10 @@ class ForgettingTests(StoreTests):
         ]
         for kind, values in nothing:
             for value in values:
-                assert forget(store, namespace, kind, value) == Forgotten(), (kind, value)
-        assert snapshot_of(store, namespace) == before
+                assert space.forget(kind, value) == Forgotten(), (kind, value)
+        assert space.snapshot() == before
 
-    def test_whole_updates(self, store: GraphStore, namespace: str) -> None:
+    def test_whole_updates(self, space: Space) -> None:
         """Each kind of selection takes its updates, counts them, and leaves the rest exact."""
         cases: list[tuple[SelectionKind, str | int | datetime, set[int], Forgotten]] = [
             ("id", "1", {1}, Forgotten(passages=1, statements=2)),
@@ -123,53 +114,44 @@ class ForgettingTests(StoreTests):
             ("statement", "3#0", {3}, Forgotten(passages=1, statements=1, relations=1)),
         ]
         for kind, value, gone, counted in cases:
-            story, case = _story(), f"{namespace} {kind} {value}"
-            store.apply(case, story)
-            with store.reader(case) as reader:
-                dumped = [it for it in reader.dump() if isinstance(it, PreparedUpdate)]
-            assert forget(store, case, kind, value) == counted, case
+            story, case = _story(), space.beside(f" {kind} {value}")
+            case.apply(story)
+            dumped = [it for it in case.dump() if isinstance(it, PreparedUpdate)]
+            assert case.forget(kind, value) == counted, case
             kept = [update for update in dumped if update.t_index not in gone]
             if kind == "before" and 5 in gone:
                 kept = [replace(u, triplets=()) for u in kept]
-            self.as_if(store, case, kept, story, len(story))
+            self.as_if(case, kept, story, len(story))
 
-    def test_everything(self, store: GraphStore, namespace: str) -> None:
+    def test_everything(self, space: Space) -> None:
         """Everything but the counter goes; other namespaces stay."""
-        other = f"{namespace}-other"
-        apply_each(store, namespace, *_story())
-        apply_each(store, other, *_story())
-        before = snapshot_of(store, other)
-        revise(store, namespace, "ann", 4)
-        counted = forget(store, namespace, "everything", True)
+        other = space.beside("-other")
+        space.write(*_story())
+        other.write(*_story())
+        before = other.snapshot()
+        space.revise("ann", 4)
+        counted = space.forget("everything", True)
         assert counted == Forgotten(
-            passages=7,
-            statements=8,
-            concepts=6,
-            relations=4,
-            entities=2,
-            triplets=1,
-            summaries=1,
+            passages=7, statements=8, concepts=6, relations=4, entities=2, triplets=1, summaries=1
         )
-        self.as_if(store, namespace, [], _story(), 8)
-        assert namespace in store.namespaces()
-        assert snapshot_of(store, other) == before
-        assert not forget(store, namespace, "everything", True)
-        assert apply_each(store, namespace, prepared("1", "[Ann] sings")) == [9]
+        self.as_if(space, [], _story(), 8)
+        assert space.is_listed()
+        assert other.snapshot() == before
+        assert not space.forget("everything", True)
+        assert space.write(prepared("1", "[Ann] sings")) == [9]
 
-    def test_nothing_in_an_unknown_namespace(self, store: GraphStore, namespace: str) -> None:
+    def test_nothing_in_an_unknown_namespace(self, space: Space) -> None:
         """Forgetting in an unknown namespace does not create it."""
-        assert not forget(store, namespace, "everything", True)
-        assert not forget(store, namespace, "id", "1")
-        assert namespace not in store.namespaces()
+        assert not space.forget("everything", True)
+        assert not space.forget("id", "1")
+        assert not space.is_listed()
 
-    def test_the_hidden_is_forgotten_too(self, store: GraphStore, namespace: str) -> None:
+    def test_the_hidden_is_forgotten_too(self, space: Space) -> None:
         """An expired passage can be forgotten like any other."""
-        apply_each(store, namespace, prepared("1", "[Ann]", expires_at=at(0)))
-        assert forget(store, namespace, "id", "1") == Forgotten(
-            passages=1, statements=1, concepts=1
-        )
+        space.write(prepared("1", "[Ann]", expires_at=at(0)))
+        assert space.forget("id", "1") == Forgotten(passages=1, statements=1, concepts=1)
 
-    def test_a_passage_is_cut(self, store: GraphStore, namespace: str) -> None:
+    def test_a_passage_is_cut(self, space: Space) -> None:
         """Forgetting a statement cuts its text out; positions of the others stay."""
         story = [
             prepared("0", "[Ann] met [Bo]"),
@@ -192,10 +174,8 @@ class ForgettingTests(StoreTests):
                 vectors=(vector(0, b"0"), vector(1, b"1"), vector(2, b"2")),
             ),
         ]
-        apply_each(store, namespace, *story)
-        assert forget(store, namespace, "statement", "1#1") == Forgotten(
-            statements=1, relations=1, triplets=1
-        )
+        space.write(*story)
+        assert space.forget("statement", "1#1") == Forgotten(statements=1, relations=1, triplets=1)
         one = replace(
             prepared("1", "[Ann] met [Bo].", "[Cy] met [Bo].", gap="\n\n"),
             t_index=2,
@@ -218,11 +198,9 @@ class ForgettingTests(StoreTests):
                 if n.earlier == n.later
             ),
         )
-        self.as_if(store, namespace, [replace(story[0], t_index=1), one], story, 2)
-        with store.reader(namespace, Horizon()) as reader:
-            passage = find_passage(reader, "1")
-            assert passage is not None
-            assert passage.text == "Ann met Bo.\n\nCy met Bo."
+        self.as_if(space, [replace(story[0], t_index=1), one], story, 2)
+        assert space.passage("1").text == "Ann met Bo.\n\nCy met Bo."
+        with space.reader() as reader:
             first, last = reader.statements([statement_key(2, n) for n in range(3)])
             assert (first.text, last.text) == ("Ann met Bo.", "Cy met Bo.")
             assert (first.next, last.previous) == (last.key, first.key)
@@ -230,77 +208,68 @@ class ForgettingTests(StoreTests):
             [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (2, 2)
 
-    def test_a_pair_across_the_cut(self, store: GraphStore, namespace: str) -> None:
+    def test_a_pair_across_the_cut(self, space: Space) -> None:
         """A neighbour pair across two statements goes with either, unless another place shows
         it."""
-        apply_each(store, namespace, prepared("1", "[Ann]", "[Bo]", "[Ann]", "[Cy]"))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann]", "[Bo]", "[Ann]", "[Cy]"))
+        with space.reader() as reader:
             assert [(r.a, r.b) for r in reader.relations(["ann"], limit=9)] == [
                 ("ann", "bo"),
                 ("ann", "cy"),
             ]
-        assert forget(store, namespace, "statement", "1#0") == Forgotten(statements=1)
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.forget("statement", "1#0") == Forgotten(statements=1)
+        with space.reader() as reader:
             assert len(reader.relations(["ann", "bo"], among=True)) == 1
-        assert forget(store, namespace, "statement", "1#2") == Forgotten(
-            statements=1, concepts=1, relations=2
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.forget("statement", "1#2") == Forgotten(statements=1, concepts=1, relations=2)
+        with space.reader() as reader:
             assert reader.relations(["ann", "bo", "cy"], limit=9) == []
 
-    def test_a_passage_goes_with_its_last_statement(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_a_passage_goes_with_its_last_statement(self, space: Space) -> None:
         """A passage goes with its last statement."""
-        apply_each(
-            store,
-            namespace,
-            prepared("a#0", " [Ann] ran", "[Bo] ran", "[Cy] ran", entities=(entity("e", "E"),)),
+        space.write(
+            prepared("a#0", " [Ann] ran", "[Bo] ran", "[Cy] ran", entities=(entity("e", "E"),))
         )
         texts: list[str] = []
         for position in (0, 2, 1):
-            counted = forget(store, namespace, "statement", f"a#0#{position}")
+            counted = space.forget("statement", f"a#0#{position}")
             assert counted.statements == 1
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 passage = find_passage(reader, "a#0")
                 assert len(reader.entities()) == (passage is not None)
                 texts += [passage.text] if passage else []
         assert texts == ["Bo ran Cy ran", "Bo ran"]
         assert counted == Forgotten(passages=1, statements=1, concepts=2, entities=1)
-        with store.reader(namespace, Horizon()) as reader:
-            assert list(reader.dump()) == []
+        assert space.dump() == []
 
-    def test_a_cut_text_is_another_text(self, store: GraphStore, namespace: str) -> None:
+    def test_a_cut_text_is_another_text(self, space: Space) -> None:
         """The passage is the remaining text: the old text conflicts with it."""
         whole = prepared("1", "[Ann] ran", "[Bo] ran")
-        apply_each(store, namespace, whole)
-        forget(store, namespace, "statement", "1#0")
+        space.write(whole)
+        space.forget("statement", "1#0")
         with pytest.raises(ConflictError):
-            store.apply(namespace, [whole])
-        assert store.apply(namespace, [prepared("1", "[Bo] ran")]) == [
-            Applied(t_index=1, duplicate=True)
-        ]
+            space.apply([whole])
+        assert space.apply([prepared("1", "[Bo] ran")]) == [Applied(t_index=1, duplicate=True)]
 
-    def test_an_id_can_be_used_again(self, store: GraphStore, namespace: str) -> None:
+    def test_an_id_can_be_used_again(self, space: Space) -> None:
         """A forgotten id is free for another text."""
-        apply_each(store, namespace, prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
-        forget(store, namespace, "id", "1")
-        assert apply_each(store, namespace, prepared("1", "[Bo] sat")) == [2]
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
+        space.forget("id", "1")
+        assert space.write(prepared("1", "[Bo] sat")) == [2]
+        with space.reader() as reader:
             assert [c.name for c in reader.concepts()] == ["bo"]
             assert reader.stats().vectors == 0
 
-    def test_a_concept_in_some_statements(self, store: GraphStore, namespace: str) -> None:
+    def test_a_concept_in_some_statements(self, space: Space) -> None:
         """Every statement that mentions it goes, in whole passages and in parts of others."""
         story = [
             prepared("1", "[Ann] met [Bo]", "[Bo] ran", "[Cy] and [Bo]"),
             prepared("2", "[Ann]"),
             prepared("3", "[Cy] met [Bo]"),
         ]
-        apply_each(store, namespace, *story)
-        revise(store, namespace, "bo", 3)
-        revise(store, namespace, "cy", 3)
-        assert forget(store, namespace, "concept", "ann") == Forgotten(
+        space.write(*story)
+        space.revise("bo", 3)
+        space.revise("cy", 3)
+        assert space.forget("concept", "ann") == Forgotten(
             passages=1, statements=2, concepts=1, relations=1, summaries=1
         )
         one = prepared("1", "[Bo] ran", "[Cy] and [Bo]")
@@ -312,116 +281,94 @@ class ForgettingTests(StoreTests):
                 replace(n, earlier=n.earlier + 1, later=n.later + 1) for n in one.neighbours
             ),
         )
-        self.as_if(
-            store,
-            namespace,
-            [kept, replace(story[2], t_index=3), summary("cy", 3)],
-            story,
-            3,
-        )
+        self.as_if(space, [kept, replace(story[2], t_index=3), summary("cy", 3)], story, 3)
 
-    def test_labels_after_the_first_mention_is_gone(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_labels_after_the_first_mention_is_gone(self, space: Space) -> None:
         """The earliest mention that is left gives label and kind."""
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "a [cup=cup]", "two [cups=cup]"),
-            prepared("2", "[Cup=cup]"),
-        )
-        forget(store, namespace, "statement", "1#0")
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "a [cup=cup]", "two [cups=cup]"), prepared("2", "[Cup=cup]"))
+        space.forget("statement", "1#0")
+        with space.reader() as reader:
             [row] = reader.concepts()
         assert (row.label, row.kind, row.updates, row.t_index) == ("cups", "noun", 2, 2)
-        forget(store, namespace, "statement", "1#1")
-        with store.reader(namespace, Horizon()) as reader:
+        space.forget("statement", "1#1")
+        with space.reader() as reader:
             [row] = reader.concepts()
         assert (row.label, row.kind, row.updates, row.merges) == ("Cup", "name", 1, 0)
 
-    def test_t_indexes_go_back_to_what_is_left(self, store: GraphStore, namespace: str) -> None:
+    def test_t_indexes_go_back_to_what_is_left(self, space: Space) -> None:
         """Forgetting the latest evidence gives concepts and relations their earlier t."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann] met [Bo]"),
             prepared("2", "[Ann] met [Bo]"),
             prepared("3", "[Ann] met [Bo]"),
         )
-        forget(store, namespace, "id", "3")
-        with store.reader(namespace, Horizon()) as reader:
+        space.forget("id", "3")
+        with space.reader() as reader:
             [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (2, 2)
             assert [(c.t_index, c.updates, c.merges) for c in reader.concepts()] == [(2, 2, 1)] * 2
-        forget(store, namespace, "before", 2)
-        with store.reader(namespace, Horizon()) as reader:
+        space.forget("before", 2)
+        with space.reader() as reader:
             [relation] = reader.relations(["ann", "bo"], among=True)
             assert (relation.strength, relation.t_index) == (1, 2)
 
-    def test_derived_sessions_stay_as_written(self, store: GraphStore, namespace: str) -> None:
+    def test_derived_sessions_stay_as_written(self, space: Space) -> None:
         """Updates keep the session that they were written to, also when it loses its first update
         or the one that bridged a gap; an archive restores it so."""
         story = [prepared(f"{n}", "[Ann]", timestamp=at(50 * n)) for n in range(5)]
         story.insert(2, prepared("named", "[Ann]", session="s", timestamp=at(60)))
-        apply_each(store, namespace, *story)
+        space.write(*story)
         stored = [
             replace(update, t_index=t, session_key=None if update.session else "@1")
             for t, update in enumerate(story, 1)
         ]
         # Updates 1 2 (named 3) 4 5 6, fifty minutes between two.
         for id, gone in (("1", {2}), ("3", {2, 5}), ("0", {1, 2, 5})):
-            forget(store, namespace, "id", id)
+            space.forget("id", id)
             kept = [update for update in stored if update.t_index not in gone]
-            self.as_if(store, namespace, kept, story, 6)
-        with store.reader(namespace, Horizon()) as reader:
+            self.as_if(space, kept, story, 6)
+        with space.reader() as reader:
             assert reader.sizes(["@1", "@4", "@6"]).sessions.keys() == {"@1"}
             assert reader.sizes(["@1"]).sessions["@1"].statements == 2
 
-    def test_the_last_of_a_session_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_the_last_of_a_session_forgotten(self, space: Space) -> None:
         """A new update continues no session whose latest update is forgotten or replaced."""
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann]", timestamp=at(0)),
-            prepared("2", "[Ann]", timestamp=at(50)),
+        space.write(
+            prepared("1", "[Ann]", timestamp=at(0)), prepared("2", "[Ann]", timestamp=at(50))
         )
-        forget(store, namespace, "id", "2")
-        apply_each(store, namespace, prepared("3", "[Ann]", timestamp=at(100)))
-        with store.reader(namespace, Horizon()) as reader:
+        space.forget("id", "2")
+        space.write(prepared("3", "[Ann]", timestamp=at(100)))
+        with space.reader() as reader:
             assert reader.sizes(["@1", "@3"]).sessions.keys() == {"@1", "@3"}
-        forget(store, namespace, "id", "1")
-        apply_each(
-            store,
-            namespace,
+        space.forget("id", "1")
+        space.write(
             prepared("3", "[Bo]", timestamp=at(101), replaces=True),
             prepared("5", "[Bo]", timestamp=at(102)),
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.sizes(["@1", "@3", "@4", "@5"]).sessions.keys() == {"@4"}
-        forget(store, namespace, "everything", True)
-        apply_each(store, namespace, prepared("4", "[Ann]", timestamp=at(110)))
-        with store.reader(namespace, Horizon()) as reader:
+        space.forget("everything", True)
+        space.write(prepared("4", "[Ann]", timestamp=at(110)))
+        with space.reader() as reader:
             assert reader.sizes(["@4", "@6"]).sessions.keys() == {"@6"}
 
-    def test_summaries_go_with_what_they_cover(self, store: GraphStore, namespace: str) -> None:
+    def test_summaries_go_with_what_they_cover(self, space: Space) -> None:
         """A summary goes with any statement that it covers, and with no other."""
         for n in (1, 2, 3):
-            apply_each(
-                store, namespace, prepared(f"{n}", f"[Ann] ate {n}"), prepared(f"b{n}", "[Bo]")
-            )
+            space.write(prepared(f"{n}", f"[Ann] ate {n}"), prepared(f"b{n}", "[Bo]"))
             if n < 3:
-                revise(store, namespace, "ann", 2 * n - 1)
-        assert forget(store, namespace, "id", "b1").summaries == 0
-        assert forget(store, namespace, "id", "3").summaries == 0
-        with store.reader(namespace, Horizon()) as reader:
+                space.revise("ann", 2 * n - 1)
+        assert space.forget("id", "b1").summaries == 0
+        assert space.forget("id", "3").summaries == 0
+        with space.reader() as reader:
             assert summaries(reader, ["ann"])["ann"].t_index == 3
             assert reader.concepts(["ann"])[0].merges == 0
-        assert forget(store, namespace, "id", "1").summaries == 1
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.forget("id", "1").summaries == 1
+        with space.reader() as reader:
             assert summaries(reader, ["ann"]) == {}
             assert reader.concepts(["ann"])[0].merges == 0
 
-    def test_facts_go_by_concept(self, store: GraphStore, namespace: str) -> None:
+    def test_facts_go_by_concept(self, space: Space) -> None:
         """A fact goes with its other end and its passage; elsewhere what only it brought goes."""
         fact = PreparedUpdate(
             id="fact",
@@ -454,12 +401,12 @@ class ForgettingTests(StoreTests):
             triplets=(triplet("e", "has", "n"), triplet("e", "met", "c"), triplet("c", "is", "c")),
         )
         graph = replace(text, id="", text=None, statements=(), neighbours=(), metadata={})
-        apply_each(store, namespace, fact, text, graph, row)
-        held = snapshot_of(store, namespace)
+        space.write(fact, text, graph, row)
+        held = space.snapshot()
         selection = Selection(kind="concept", value="eve")
-        counted = store.forget(namespace, replace(selection, dry_run=True))
-        assert snapshot_of(store, namespace) == held
-        assert store.forget(namespace, selection) == counted
+        counted = space.forget_selection(replace(selection, dry_run=True))
+        assert space.snapshot() == held
+        assert space.forget_selection(selection) == counted
         assert (counted.passages, counted.statements, counted.entities) == (1, 1, 2)
         kept: dict[str, Any] = {
             "entities": (entity("c", "Cy"),),
@@ -468,57 +415,51 @@ class ForgettingTests(StoreTests):
         left = replace(prepared("text", "[Cy] ran", metadata={"k": "Evening"}), t_index=2, **kept)
         left = replace(left, statements=(replace(left.statements[0], position=1),))
         self.as_if(
-            store,
-            namespace,
+            space,
             [left, replace(graph, t_index=3, **kept), replace(row_left, t_index=4)],
             [fact, text, graph, row],
             4,
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             where = Filter(metadata={"who": ["a eve"]})
             assert reader.postings(["ran"], limit=9, where=where)["ran"].keys == ()
 
-    def test_an_empty_passage_goes_with_its_last_element(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_an_empty_passage_goes_with_its_last_element(self, space: Space) -> None:
         """Also where another passage took the entity along; a passage with a text stays."""
         ends = (entity("e", "Eve"), entity("f", "Fay"))
         shown = triplet("e", "met", "f")
         bare = PreparedUpdate(id="bare", text="", session="s", triplets=(shown,))
         text = PreparedUpdate(id="text", text="…", triplets=(shown,))
-        apply_each(store, namespace, prepared("1", "[Ann]", entities=ends), bare, text)
-        counted = forget(store, namespace, "id", "1")
+        space.write(prepared("1", "[Ann]", entities=ends), bare, text)
+        counted = space.forget("id", "1")
         assert (counted.passages, counted.entities, counted.triplets) == (2, 2, 1)
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert [it.id for it in reader.passages()] == ["text"]
             assert reader.sessions() == []
 
-    def test_mentions_of_a_passage_that_goes_with_its_last_element(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_mentions_of_a_passage_that_goes_with_its_last_element(self, space: Space) -> None:
         """A mention that refers to an empty passage goes with it, however the passage went."""
         bare = PreparedUpdate(id="bare", text="", entities=(entity("e", "Eve"),))
         referring = prepared("1", "[Bo] met {her>ann@bare}, {she>ann@bare} met [Cy]")
-        apply_each(store, namespace, bare, referring)
-        assert delete_graph(store, namespace, entities=["e"]) == Forgotten(
+        space.write(bare, referring)
+        assert space.delete_graph(entities=["e"]) == Forgotten(
             passages=1, concepts=2, relations=2, entities=1
         )
         self.as_if(
-            store,
-            namespace,
+            space,
             [replace(prepared("1", "[Bo] met her, she met [Cy]"), t_index=2, neighbours=())],
             [bare, referring],
             2,
         )
 
-    def test_a_proposition_outlives_its_span(self, store: GraphStore, namespace: str) -> None:
+    def test_a_proposition_outlives_its_span(self, space: Space) -> None:
         """Deleted entities take no statement along, also where its passage has no text left."""
         passage = prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve", position=1),))
         [said] = passage.statements
         proposition = replace(said, position=1, text="Ann knows Bo")
-        apply_each(store, namespace, replace(passage, statements=(said, proposition)))
-        assert forget(store, namespace, "statement", "1#0").statements == 1
-        assert delete_graph(store, namespace, entities=["e"]) == Forgotten(concepts=1, entities=1)
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(replace(passage, statements=(said, proposition)))
+        assert space.forget("statement", "1#0").statements == 1
+        assert space.delete_graph(entities=["e"]) == Forgotten(concepts=1, entities=1)
+        with space.reader() as reader:
             [passage_left], [left] = reader.passages(), reader.statements([statement_key(1, 1)])
         assert (passage_left.text, left.text) == ("", "Ann knows Bo")

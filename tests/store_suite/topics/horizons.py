@@ -12,24 +12,20 @@ from recallm.model import (
     Horizon,
     PreparedUpdate,
     Relation,
-    Selection,
     Stats,
     Withdraw,
     statement_key,
 )
-from recallm.stores.base import Applied, ExpiredError, GraphStore
+from recallm.stores.base import Applied, ExpiredError
 from tests.store_suite.dict_store import DictStore
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import UNHIDDEN, Vocabulary
 from tests.store_suite.topics.base import (
+    Space,
     StoreTests,
-    apply_each,
     at,
     find_passage,
-    forget,
     oracle_snapshot,
-    revise,
-    snapshot_of,
     summaries,
 )
 
@@ -53,28 +49,28 @@ class HorizonTests(StoreTests):
     """``Horizon``."""
 
     @pytest.fixture
-    def told(self, store: GraphStore, namespace: str) -> GraphStore:
+    def told(self, space: Space) -> Space:
         """The store with the story in it."""
-        apply_each(store, namespace, *_story())
-        return store
+        space.write(*_story())
+        return space
 
-    def test_as_of_a_t(self, told: GraphStore, namespace: str) -> None:
+    def test_as_of_a_t(self, told: Space) -> None:
         """The view equals a store that never got the later updates."""
         also = Vocabulary().add(_story())
-        young = DictStore()
+        young = Space(DictStore(), "young")
         for as_of, update in enumerate([*_story(), None]):
-            then = snapshot_of(told, namespace, Horizon(as_of=as_of), also)
-            alone = snapshot_of(young, namespace, None, also)
+            then = told.snapshot(Horizon(as_of=as_of), also)
+            alone = young.snapshot(also=also)
             for kind in then.keys() - UNHIDDEN:
                 assert then[kind] == alone[kind], (as_of, kind)
             if update is not None:
-                young.apply(namespace, [update])
+                young.write(update)
 
-    def test_as_of_a_later_t(self, told: GraphStore, namespace: str) -> None:
+    def test_as_of_a_later_t(self, told: Space) -> None:
         """An ``as_of`` above the counter shows everything."""
-        assert snapshot_of(told, namespace, Horizon(as_of=99)) == snapshot_of(told, namespace)
+        assert told.snapshot(Horizon(as_of=99)) == told.snapshot()
 
-    def test_as_of_a_moment(self, told: GraphStore, namespace: str) -> None:
+    def test_as_of_a_moment(self, told: Space) -> None:
         """A datetime shows what was said up to it, whenever it arrived; passages without a
         timestamp are hidden."""
         for minutes, visible in (
@@ -85,56 +81,53 @@ class HorizonTests(StoreTests):
             (99, [1, 3, 5, 6, 7]),
         ):
             horizon = Horizon(as_of=at(minutes))
-            self._shows(told, namespace, horizon, visible, max(visible, default=0))
+            self._shows(told, horizon, visible, max(visible, default=0))
 
-    def test_expiry(self, told: GraphStore, namespace: str) -> None:
+    def test_expiry(self, told: Space) -> None:
         """A passage is hidden from the moment of its expiry on; totals still count it."""
         just_before = Horizon(now=at(99.999))
-        assert snapshot_of(told, namespace, just_before) == snapshot_of(told, namespace)
+        assert told.snapshot(just_before) == told.snapshot()
         for minutes in (100, 101):
             horizon = Horizon(now=at(minutes))
-            self._shows(told, namespace, horizon, [1, 2, 3, 4, 5, 7], 7)
+            self._shows(told, horizon, [1, 2, 3, 4, 5, 7], 7)
 
-    def test_expiry_and_as_of_together(self, told: GraphStore, namespace: str) -> None:
+    def test_expiry_and_as_of_together(self, told: Space) -> None:
         """Both conditions hold; expired passages count in the view's t."""
-        self._shows(told, namespace, Horizon(now=at(100), as_of=6), [1, 2, 3, 4, 5], 6)
-        self._shows(told, namespace, Horizon(now=at(100), as_of=at(80)), [1, 3, 5, 7], 7)
-        self._shows(told, namespace, Horizon(now=at(100), as_of=5), [1, 2, 3, 4, 5], 5)
+        self._shows(told, Horizon(now=at(100), as_of=6), [1, 2, 3, 4, 5], 6)
+        self._shows(told, Horizon(now=at(100), as_of=at(80)), [1, 3, 5, 7], 7)
+        self._shows(told, Horizon(now=at(100), as_of=5), [1, 2, 3, 4, 5], 5)
 
-    def test_withdrawn(self, told: GraphStore, namespace: str) -> None:
+    def test_withdrawn(self, told: Space) -> None:
         """A passage is hidden from the t on at which it is withdrawn, and counts; what is withdrawn
         keeps its t; undone, or said again, it is there as if it had never been withdrawn."""
-        before = snapshot_of(told, namespace)
-        assert told.amend(namespace, Withdraw(ids=["2", "6", "none"])) == 2
-        self._shows(told, namespace, Horizon(), [1, 3, 4, 5, 7], 8)
-        self._shows(told, namespace, Horizon(as_of=at(80)), [1, 3, 5, 6, 7], 7)
-        with told.reader(namespace, Horizon(withdrawn=True)) as reader:
+        before = told.snapshot()
+        assert told.amend(Withdraw(ids=["2", "6", "none"])) == 2
+        self._shows(told, Horizon(), [1, 3, 4, 5, 7], 8)
+        self._shows(told, Horizon(as_of=at(80)), [1, 3, 5, 6, 7], 7)
+        with told.reader(Horizon(withdrawn=True)) as reader:
             assert reader.t_indexes(Filter()) == [1, 2, 3, 5, 6, 7]
             assert [p.withdrawn_t for p in reader.passages(ids=["2", "7"])] == [None, 8]
-        then = snapshot_of(told, namespace, Horizon(as_of=7))
+        then = told.snapshot(Horizon(as_of=7))
         for kind in then.keys() - UNHIDDEN - {"passages", "all passages"}:
             assert then[kind] == before[kind], kind
-        assert told.amend(namespace, Withdraw(ids={"6", "1"})) == 1
-        self._shows(told, namespace, Horizon(as_of=8), [1, 3, 4, 5, 7], 8)
-        self._shows(told, namespace, Horizon(), [3, 4, 5, 7], 9)
+        assert told.amend(Withdraw(ids={"6", "1"})) == 1
+        self._shows(told, Horizon(as_of=8), [1, 3, 4, 5, 7], 8)
+        self._shows(told, Horizon(), [3, 4, 5, 7], 9)
         for nothing in (Withdraw(ids=["1"]), Withdraw(ids=["7"], undo=True), Withdraw(ids=[])):
-            assert told.amend(namespace, nothing) == 0
-        assert told.amend(f"{namespace}-other", Withdraw(ids=["1"])) == 0
-        copied = f"{namespace}-copied"
-        with told.reader(namespace, Horizon()) as reader:
-            told.restore(copied, reader.state.t_index, list(reader.dump()))
-        assert snapshot_of(told, copied) == snapshot_of(told, namespace)
-        assert told.apply(namespace, _story()[:1]) == [Applied(t_index=1, duplicate=True)]
-        assert told.amend(namespace, Withdraw(ids=["2"], undo=True)) == 1
-        self._shows(told, namespace, Horizon(), [1, 2, 3, 4, 5, 7], 9)
-        self._shows(told, namespace, Horizon(as_of=8), [1, 2, 3, 4, 5, 7], 8)
-        assert forget(told, namespace, "expired", at(99)).passages == 0
-        assert forget(told, namespace, "id", "6").passages == 1
-        self._shows(told, namespace, Horizon(), [1, 2, 3, 4, 5, 7], 9)
+            assert told.amend(nothing) == 0
+        assert told.beside("-other").amend(Withdraw(ids=["1"])) == 0
+        assert told.copied().snapshot() == told.snapshot()
+        assert told.apply(_story()[:1]) == [Applied(t_index=1, duplicate=True)]
+        assert told.amend(Withdraw(ids=["2"], undo=True)) == 1
+        self._shows(told, Horizon(), [1, 2, 3, 4, 5, 7], 9)
+        self._shows(told, Horizon(as_of=8), [1, 2, 3, 4, 5, 7], 8)
+        assert told.forget("expired", at(99)).passages == 0
+        assert told.forget("id", "6").passages == 1
+        self._shows(told, Horizon(), [1, 2, 3, 4, 5, 7], 9)
 
-    def test_what_a_moment_shows(self, told: GraphStore, namespace: str) -> None:
+    def test_what_a_moment_shows(self, told: Space) -> None:
         """One datetime view, written out: what was said by then, with the totals of its t."""
-        with told.reader(namespace, Horizon(as_of=at(30))) as reader:
+        with told.reader(Horizon(as_of=at(30))) as reader:
             assert reader.state.t_index == 7
             assert [(c.name, c.label, c.t_index, c.statements) for c in reader.concepts()] == [
                 ("dee", "Dee", 7, 1),
@@ -165,12 +158,10 @@ class HorizonTests(StoreTests):
                 sessions=2,
             )
 
-    def test_what_expired_is_not_shown(self, store: GraphStore, namespace: str) -> None:
+    def test_what_expired_is_not_shown(self, space: Space) -> None:
         """Neither a name nor a relation, entity, triplet or vector that only it brought; what it
         shares with others counts it until it is forgotten."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann] met [Bo]"),
             prepared(
                 "2",
@@ -181,7 +172,7 @@ class HorizonTests(StoreTests):
                 vectors=(vector(0, b"2"),),
             ),
         )
-        with store.reader(namespace, Horizon(now=at(5))) as reader:
+        with space.reader(Horizon(now=at(5))) as reader:
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 2), ("bo", 2)]
             assert reader.concepts(["cy", "fay"]) == []
             shown = [(r.a, r.b, r.strength) for r in reader.relations(["ann", "bo"], limit=9)]
@@ -195,50 +186,46 @@ class HorizonTests(StoreTests):
             assert [found.statements for found in mentions.values()] == [2, 1]
             assert mentions["cy"].keys == ()
             assert (reader.stats().passages, reader.sizes().corpus.statements) == (2, 2)
-        assert forget(store, namespace, "expired", at(5)).passages == 1
-        with store.reader(namespace, Horizon(now=at(5))) as reader:
+        assert space.forget("expired", at(5)).passages == 1
+        with space.reader(Horizon(now=at(5))) as reader:
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
             assert reader.stats().passages == 1
 
-    def test_a_write_that_finds_an_expired_passage(self, store: GraphStore, namespace: str) -> None:
+    def test_a_write_that_finds_an_expired_passage(self, space: Space) -> None:
         """With ``now`` such a write does nothing; without, or where none has expired, it writes."""
         expiring = prepared("1", "[Ann]", expires_at=at(5))
-        assert store.apply(namespace, [expiring], now=at(9)) == [Applied(t_index=1)]
+        assert space.apply([expiring], now=at(9)) == [Applied(t_index=1)]
         later = [prepared("2", "[Bo]"), prepared("3", "[Cy]")]
         with pytest.raises(ExpiredError):
-            store.apply(namespace, later, now=at(5))
-        with store.reader(namespace) as reader:
+            space.apply(later, now=at(5))
+        with space.reader() as reader:
             assert reader.state.t_index == 1
-        assert store.apply(namespace, later[:1], now=at(4)) == [Applied(t_index=2)]
-        assert store.apply(namespace, later[1:]) == [Applied(t_index=3)]
+        assert space.apply(later[:1], now=at(4)) == [Applied(t_index=2)]
+        assert space.apply(later[1:]) == [Applied(t_index=3)]
         with pytest.raises(ExpiredError):
-            store.apply(namespace, [prepared("4", "[Di]")], now=at(6))
-        forget(store, namespace, "expired", at(6))
-        assert store.apply(namespace, [prepared("1", "[Di]")], now=at(6)) == [Applied(t_index=4)]
+            space.apply([prepared("4", "[Di]")], now=at(6))
+        space.forget("expired", at(6))
+        assert space.apply([prepared("1", "[Di]")], now=at(6)) == [Applied(t_index=4)]
 
-    def test_some_of_the_expired_are_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_some_of_the_expired_are_forgotten(self, space: Space) -> None:
         """A limited sweep forgets those that expired first, then by t."""
-        apply_each(
-            store, namespace, *(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3))
-        )
-        apply_each(store, namespace, prepared("3", "[Ann]", expires_at=at(8)))
-        apply_each(store, namespace, prepared("4", "[Ann]", expires_at=at(99)))
+        space.write(*(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3)))
+        space.write(prepared("3", "[Ann]", expires_at=at(8)))
+        space.write(prepared("4", "[Ann]", expires_at=at(99)))
         for limit, left in ((0, "01234"), (2, "124"), (9, "4")):
-            store.forget(namespace, Selection(kind="expired", value=at(9), limit=limit))
-            with store.reader(namespace, Horizon()) as reader:
+            space.forget("expired", at(9), limit=limit)
+            with space.reader() as reader:
                 assert sorted(it.id for it in reader.passages(Filter())) == list(left)
 
-    def test_statements_skip_the_hidden(self, store: GraphStore, namespace: str) -> None:
+    def test_statements_skip_the_hidden(self, space: Space) -> None:
         """``previous`` and ``next`` skip hidden statements; session keys stay as written."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", timestamp=at(0), expires_at=at(5)),
             prepared("2", "[Ann]", timestamp=at(30), expires_at=at(500)),
             prepared("3", "[Ann]", timestamp=at(60), expires_at=at(5)),
             prepared("4", "[Ann]", timestamp=at(90)),
         )
-        with store.reader(namespace, Horizon(now=at(10))) as reader:
+        with space.reader(Horizon(now=at(10))) as reader:
             keys = [statement_key(t, 0) for t in (1, 2, 3, 4)]
             two, four = reader.statements(keys)
             assert (two.previous, two.next) == (None, keys[3])
@@ -246,55 +233,39 @@ class HorizonTests(StoreTests):
             assert (two.session_key, four.session_key) == ("@1", "@1")
             assert reader.sizes(["@1"]).sessions["@1"].statements == 4
 
-    def test_a_concept_and_its_relations_have_the_age_of_the_view(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_a_concept_and_its_relations_have_the_age_of_the_view(self, space: Space) -> None:
         """Relations shown only after the view's t are hidden; t_index is the latest t up to it."""
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann] [Bo]"),
-            prepared("2", "[Bo] [Cy]"),
-            prepared("3", "[Bo]"),
-        )
+        space.write(prepared("1", "[Ann] [Bo]"), prepared("2", "[Bo] [Cy]"), prepared("3", "[Bo]"))
         for as_of, ends in ((1, ["bo"]), (2, ["bo", "cy"])):
-            with store.reader(namespace, Horizon(as_of=as_of)) as reader:
+            with space.reader(Horizon(as_of=as_of)) as reader:
                 assert [r.b for r in reader.relations(["bo", "ann"])][: as_of + 1] == ends
                 assert [row.t_index for row in reader.concepts(["bo"])] == [as_of]
 
-    def test_graph_only_updates_do_not_expire(self, store: GraphStore, namespace: str) -> None:
+    def test_graph_only_updates_do_not_expire(self, space: Space) -> None:
         """A graph-only update never expires, and every datetime ``as_of`` hides it."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             PreparedUpdate(
-                id="",
-                text=None,
-                timestamp=at(0),
-                expires_at=at(0),
-                entities=(entity("e", "Eve"),),
-            ),
+                id="", text=None, timestamp=at(0), expires_at=at(0), entities=(entity("e", "Eve"),)
+            )
         )
-        with store.reader(namespace, Horizon(now=at(10))) as reader:
+        with space.reader(Horizon(now=at(10))) as reader:
             assert len(reader.entities()) == 1
             assert [c.name for c in reader.concepts()] == ["eve"]
-        with store.reader(namespace, Horizon(as_of=at(10))) as reader:
+        with space.reader(Horizon(as_of=at(10))) as reader:
             assert reader.entities() == []
             assert reader.concepts() == []
             assert reader.state.t_index == 0
 
-    def test_summaries_in_a_view(self, store: GraphStore, namespace: str) -> None:
+    def test_summaries_in_a_view(self, space: Space) -> None:
         """A summary is in force where it is not later than the view and covers no hidden update."""
-        apply_each(
-            store, namespace, prepared("1", "[Ann] ran", timestamp=at(10), expires_at=at(90))
-        )
-        revise(store, namespace, "ann", 1)
-        apply_each(store, namespace, prepared("2", "[Ann] sat", timestamp=at(20)))
-        revise(store, namespace, "ann", 2)
-        apply_each(store, namespace, prepared("3", "[Bo] sat", timestamp=at(5)))
+        space.write(prepared("1", "[Ann] ran", timestamp=at(10), expires_at=at(90)))
+        space.revise("ann", 1)
+        space.write(prepared("2", "[Ann] sat", timestamp=at(20)))
+        space.revise("ann", 2)
+        space.write(prepared("3", "[Bo] sat", timestamp=at(5)))
 
         def in_force(horizon: Horizon) -> int | None:
-            with store.reader(namespace, horizon) as reader:
+            with space.reader(horizon) as reader:
                 found = summaries(reader, ["ann", "bo"]).get("ann")
                 return None if found is None else found.t_index
 
@@ -307,32 +278,23 @@ class HorizonTests(StoreTests):
         assert in_force(Horizon(now=at(89))) == 2
         assert in_force(Horizon(now=at(90))) is None
         for undo in (False, True):  # it says what is withdrawn, or lacks what is there again
-            assert store.amend(namespace, Withdraw(ids=["1"], undo=undo)) == 1
+            assert space.amend(Withdraw(ids=["1"], undo=undo)) == 1
             assert in_force(Horizon(withdrawn=True)) is None
-            revise(store, namespace, "ann", 2)
+            space.revise("ann", 2)
             assert in_force(Horizon()) == in_force(Horizon(as_of=3)) == 2
 
-    def test_a_dump_heeds_no_horizon(self, store: GraphStore, namespace: str) -> None:
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann]", "[Ann]"),
-            prepared("2", "[Ann]", expires_at=at(0)),
-        )
-        with store.reader(namespace, Horizon()) as reader:
-            dump = list(reader.dump())
+    def test_a_dump_heeds_no_horizon(self, space: Space) -> None:
+        space.write(prepared("1", "[Ann]", "[Ann]"), prepared("2", "[Ann]", expires_at=at(0)))
+        dump = space.dump()
         for horizon in (Horizon(as_of=0), Horizon(as_of=at(9)), Horizon(now=at(9))):
-            with store.reader(namespace, horizon) as reader:
+            with space.reader(horizon) as reader:
                 assert list(reader.dump()) == dump
 
     @staticmethod
-    def _shows(
-        store: GraphStore, namespace: str, horizon: Horizon, visible: list[int], t_index: int
-    ) -> None:
+    def _shows(space: Space, horizon: Horizon, visible: list[int], t_index: int) -> None:
         """The view shows what a store does that heard only ``visible`` (but for sessions as
         written), and its totals are those of its t."""
-        with store.reader(namespace, Horizon()) as reader:
-            dump = [u for u in reader.dump() if isinstance(u, PreparedUpdate)]
+        dump = [u for u in space.dump() if isinstance(u, PreparedUpdate)]
         also = Vocabulary().add(dump)
         kept = [u for u in dump if u.t_index in visible]
         known = {e.id for u in kept for e in u.entities}
@@ -340,11 +302,8 @@ class HorizonTests(StoreTests):
             replace(u, triplets=tuple(t for t in u.triplets if {t.subject, t.object} <= known))
             for u in kept
         ]
-        view, alone = (
-            snapshot_of(store, namespace, horizon, also),
-            oracle_snapshot(t_index, kept, also),
-        )
-        whole = snapshot_of(store, namespace, Horizon(as_of=t_index, withdrawn=True), also)
+        view, alone = (space.snapshot(horizon, also), oracle_snapshot(t_index, kept, also))
+        whole = space.snapshot(Horizon(as_of=t_index, withdrawn=True), also)
         for kind in ("t_index", "sizes", "stats"):
             assert view.pop(kind) == whole[kind], kind
         for kind in ("concepts", "named concepts", "relations", "relations among"):

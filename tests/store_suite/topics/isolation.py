@@ -10,27 +10,16 @@ from dataclasses import replace
 import pytest
 
 from recallm.errors import ClosedError
-from recallm.model import (
-    ContextVersion,
-    Filter,
-    Horizon,
-    Neighbours,
-    PreparedUpdate,
-    Selection,
-    WriteSummary,
-)
+from recallm.model import ContextVersion, Filter, Neighbours, PreparedUpdate, WriteSummary
 from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.snapshots import Vocabulary, snapshot
 from tests.store_suite.topics.base import (
+    Space,
     StoreTests,
-    apply_each,
     at,
-    delete_graph,
     find_passage,
-    forget,
     oracle_snapshot,
-    snapshot_of,
     summary,
 )
 
@@ -48,42 +37,38 @@ _STRANGE = (
 class IsolationTests(StoreTests):
     """What holds for a store as a whole."""
 
-    def test_namespaces_are_listed(self, store: GraphStore, namespace: str) -> None:
+    def test_namespaces_are_listed(self, space: Space) -> None:
         """All namespaces that hold or ever held something, sorted by code point."""
-        names = sorted(f"{namespace}{end}" for end in ("", "a", "B", "é", "\ufb00", "😀", "\x00"))
+        names = sorted(f"{space.name}{end}" for end in ("", *"aBé\ufb00😀\x00"))
         for name in reversed(names):
-            apply_each(store, name, prepared("1", "[Ann]"))
-        forget(store, names[2], "everything", True)
-        listed = [name for name in store.namespaces() if name.startswith(namespace)]
+            Space(space.store, name).write(prepared("1", "[Ann]"))
+        Space(space.store, names[2]).forget("everything", True)
+        listed = [name for name in space.store.namespaces() if name.startswith(space.name)]
         assert listed == names
-        assert store.namespaces() == sorted(store.namespaces())
+        assert space.store.namespaces() == sorted(space.store.namespaces())
 
-    def test_nothing_crosses_namespaces(self, store: GraphStore, namespace: str) -> None:
+    def test_nothing_crosses_namespaces(self, space: Space) -> None:
         """Namespaces with similar names share nothing."""
-        names = [f"{namespace}{end}" for end in ("", "/a", "/A", "%", " ")]
-        alone = None
-        for n, name in enumerate(names):
-            apply_each(
-                store,
-                name,
+        spaces = [space.beside(ending) for ending in ("", "/a", "/A", "%", " ")]
+        for n, each in enumerate(spaces):
+            each.write(
                 prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),)),
                 prepared("2", f"[Ann] saw it {n}", timestamp=at(n)),
             )
-            alone = snapshot_of(store, name)
-        for n, name in enumerate(names[:-1]):
-            control = snapshot_of(store, name)
-            assert alone is not None
+        alone = spaces[-1].snapshot()
+        for n, each in enumerate(spaces[:-1]):
+            control = each.snapshot()
             for kind in ("concepts", "relations", "sizes", "stats", "entities"):
                 assert control[kind] == alone[kind]
-            with store.reader(name, Horizon()) as reader:
+            with each.reader() as reader:
                 found = reader.postings([f"{n}", f"{n + 1}", "ann"], limit=9, where=Filter())
             assert {stem: p.documents for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
-        forget(store, names[0], "concept", "ann")
-        delete_graph(store, names[0], entities=["e"])
-        assert snapshot_of(store, names[-1]) == alone
+        space.forget("concept", "ann")
+        space.delete_graph(entities=["e"])
+        assert spaces[-1].snapshot() == alone
 
     @pytest.mark.parametrize("strange", _STRANGE)
-    def test_any_characters_anywhere(self, store: GraphStore, namespace: str, strange: str) -> None:
+    def test_any_characters_anywhere(self, space: Space, strange: str) -> None:
         """Texts, names, labels, keys and ids may hold any character."""
         base = prepared(
             strange,
@@ -102,100 +87,97 @@ class IsolationTests(StoreTests):
             triplets=(triplet(strange, strange, strange, properties={strange: [strange]}),),
         )
         update = _saying(base, strange)
-        strange_namespace = f"{namespace}{strange}"
+        strange_namespace = space.beside(strange)
         also = Vocabulary()
-        apply_each(store, strange_namespace, update)
-        dumped = snapshot_of(store, strange_namespace)["dump"]
+        strange_namespace.write(update)
+        dumped = strange_namespace.snapshot()["dump"]
         version = ContextVersion(t_index=1, statements=1, summary_t=None)
         written = summary(strange, 1, strange)
-        assert store.amend(strange_namespace, WriteSummary(summary=written, expected=version))
-        assert snapshot_of(store, strange_namespace, also=also) == oracle_snapshot(
-            1, [*dumped, written], also
-        )
+        assert strange_namespace.amend(WriteSummary(summary=written, expected=version))
+        assert strange_namespace.snapshot(also=also) == oracle_snapshot(1, [*dumped, written], also)
         [only] = dumped
         assert only.text == update.text
         assert only.triplets == update.triplets
         where = Filter(speaker=strange, session=strange, metadata={strange: strange})
-        with store.reader(strange_namespace, Horizon()) as reader:
+        with strange_namespace.reader() as reader:
             assert reader.mentions([strange], limit=9, where=where)[strange].keys == (1 << 20,)
             assert reader.postings([strange], limit=9, where=where)[strange].counts == (2,)
             assert [t.predicate for t in reader.triplets(predicates=[strange])] == [strange]
             assert [{r.a, r.b} for r in reader.relations([strange])] == [{"ann", strange}]
-        assert strange_namespace in store.namespaces()
-        counted = forget(store, strange_namespace, "statement", f"{strange}#0")
+        assert strange_namespace.is_listed()
+        counted = strange_namespace.forget("statement", f"{strange}#0")
         assert (counted.passages, counted.entities, counted.summaries) == (1, 1, 1)
 
-    def test_a_very_long_text(self, store: GraphStore, namespace: str) -> None:
+    def test_a_very_long_text(self, space: Space) -> None:
         """A text of a megabyte comes back unchanged and is recognised as a duplicate; long
         names and ids too."""
         text = "é😀\x00'" * 300_000
         long = "x" * 40_000
         update = PreparedUpdate(id=long, text=text, source=long)
         named = prepared("2", f"[Ann={long}] met [Bo]", entities=(entity(long, "Ann", long),))
-        apply_each(store, namespace, update, named)
-        assert store.apply(namespace, [update])[0].duplicate
-        with store.reader(namespace, Horizon()) as reader:
-            passage = find_passage(reader, long)
-            assert passage is not None
-            assert passage.text == text
-            assert passage.source == long
+        space.write(update, named)
+        assert space.apply([update])[0].duplicate
+        passage = space.passage(long)
+        assert passage.text == text
+        assert passage.source == long
+        with space.reader() as reader:
             assert [c.name for c in reader.concepts()] == ["bo", long]
             assert [e.id for e in reader.entities([long])] == [long]
             assert reader.mentions([long], limit=1, where=Filter())[long].statements == 1
-        apply_each(store, namespace, prepared("3", f"[Bo] met [Cy=cy] {long}y"))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("3", f"[Bo] met [Cy=cy] {long}y"))
+        with space.reader() as reader:
             assert reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].documents == 1
 
-    def test_a_reader_keeps_one_state(self, store: GraphStore, namespace: str) -> None:
+    def test_a_reader_keeps_one_state(self, space: Space) -> None:
         """An open reader does not see later updates; the next reader does."""
-        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]"))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann] met [Bo]"))
+        with space.reader() as reader:
             before = reader.concepts(), reader.stats()
-            _elsewhere(lambda: apply_each(store, namespace, prepared("2", "[Ann] met [Cy]")))
+            _elsewhere(lambda: space.write(prepared("2", "[Ann] met [Cy]")))
             assert (reader.concepts(), reader.stats()) == before
             assert reader.state.t_index == 1
             assert find_passage(reader, "2") is None
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.state.t_index == 2
 
-    def test_a_reader_keeps_what_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_a_reader_keeps_what_is_forgotten(self, space: Space) -> None:
         """An open reader keeps what is forgotten meanwhile; the next reader does not."""
-        apply_each(store, namespace, prepared("1", "[Ann] met [Bo]"))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann] met [Bo]"))
+        with space.reader() as reader:
             before = snapshot(reader)
-            _elsewhere(lambda: forget(store, namespace, "everything", True))
+            _elsewhere(lambda: space.forget("everything", True))
             assert snapshot(reader) == before
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert (reader.state.t_index, reader.concepts()) == (1, [])
 
-    def test_readers_of_two_namespaces_at_once(self, store: GraphStore, namespace: str) -> None:
+    def test_readers_of_two_namespaces_at_once(self, space: Space) -> None:
         """One thread may open several readers at once."""
-        other = f"{namespace}-other"
-        apply_each(store, namespace, prepared("1", "[Ann]"))
-        apply_each(store, other, prepared("1", "[Bo]"))
-        with store.reader(namespace, Horizon()) as one, store.reader(other, Horizon()) as two:
+        other = space.beside("-other")
+        space.write(prepared("1", "[Ann]"))
+        other.write(prepared("1", "[Bo]"))
+        with space.reader() as one, other.reader() as two:
             assert [c.name for c in one.concepts()] == ["ann"]
             assert [c.name for c in two.concepts()] == ["bo"]
             assert [c.name for c in one.concepts()] == ["ann"]
 
-    def test_an_error_inside_a_reader(self, store: GraphStore, namespace: str) -> None:
+    def test_an_error_inside_a_reader(self, space: Space) -> None:
         """The store goes on after an error inside of a reader."""
 
         class SomeError(Exception):
             pass
 
         def read_half() -> None:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 next(reader.dump())
                 raise SomeError
 
-        apply_each(store, namespace, prepared("1", "[Ann]"))
+        space.write(prepared("1", "[Ann]"))
         for _ in range(20):
             with pytest.raises(SomeError):
                 read_half()
-        assert apply_each(store, namespace, prepared("2", "[Ann]")) == [2]
+        assert space.write(prepared("2", "[Ann]")) == [2]
 
-    def test_parallel_writers_and_readers(self, store: GraphStore, namespace: str) -> None:
+    def test_parallel_writers_and_readers(self, space: Space) -> None:
         """Writers never share or lose a t; a reader sees all of an update or nothing of it."""
         writers, each = 4, 12
         done = threading.Event()
@@ -213,13 +195,13 @@ class IsolationTests(StoreTests):
                     )
                     for part in range(2)
                 ]
-                taken += [applied.t_index for applied in store.apply(namespace, batch)]
+                taken += [applied.t_index for applied in space.apply(batch)]
             return taken
 
         def read() -> int:
             views = 0
             while not done.is_set():
-                with store.reader(namespace, Horizon()) as reader:
+                with space.reader() as reader:
                     t_index, stats = reader.state.t_index, reader.stats()
                     assert stats.t_index == t_index
                     assert (stats.passages, stats.statements) == (t_index, 2 * t_index)
@@ -243,77 +225,72 @@ class IsolationTests(StoreTests):
         everyone = sorted(t for ts in taken for t in ts)
         assert everyone == list(range(1, writers * each * 2 + 1))
         assert all(ts == sorted(ts) for ts in taken)
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             strengths = {r.b: r.strength for r in reader.relations(["ann"], limit=99)}
         assert strengths == {f"w{w}": 2 * each for w in range(writers)} | {
             f"n{n}": 2 * writers for n in range(each)
         }
 
-    def test_parallel_duplicates(self, store: GraphStore, namespace: str) -> None:
+    def test_parallel_duplicates(self, space: Space) -> None:
         """Of many writers of one id and text, one writes it; the others get a duplicate."""
         with ThreadPoolExecutor(max_workers=6) as pool:
             same = [prepared("same", "[Ann] met [Bo]")]
-            applied = [
-                f.result() for f in [pool.submit(store.apply, namespace, same) for _ in range(12)]
-            ]
+            applied = [f.result() for f in [pool.submit(space.apply, same) for _ in range(12)]]
         assert sorted(one.duplicate for [one] in applied) == [False] + [True] * 11
         assert {one.t_index for [one] in applied} == {1}
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.state.t_index == 1
             assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
-    def test_a_reader_in_another_thread(self, store: GraphStore, namespace: str) -> None:
+    def test_a_reader_in_another_thread(self, space: Space) -> None:
         """A store that one thread made serves all threads."""
-        apply_each(store, namespace, prepared("1", "[Ann]"))
+        space.write(prepared("1", "[Ann]"))
         found: list[int] = []
 
         def read() -> None:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 found.append(reader.state.t_index)
 
         for _ in range(3):
             _elsewhere(read)
         assert found == [1, 1, 1]
 
-    def test_a_closed_store(self, store: GraphStore, namespace: str) -> None:
+    def test_a_closed_store(self, space: Space) -> None:
         """Every operation of a closed store raises ClosedError; a second close does nothing."""
-        apply_each(store, namespace, prepared("1", "[Ann]"))
-        store.close()
-        store.close()
+        space.write(prepared("1", "[Ann]"))
+        space.store.close()
+        space.store.close()
         version = ContextVersion(t_index=1, statements=1, summary_t=None)
         calls: list[Callable[[], object]] = [
-            lambda: store.apply(namespace, [prepared("2", "[Ann]")]),
-            lambda: store.apply(namespace, []),
-            lambda: store.reader(namespace, Horizon()).__enter__(),
-            lambda: store.amend(
-                namespace, WriteSummary(summary=summary("ann", 1), expected=version)
-            ),
-            lambda: store.forget(namespace, Selection(kind="id", value="1")),
-            lambda: delete_graph(store, namespace),
-            lambda: store.restore(f"{namespace}-2", 0, []),
-            store.namespaces,
+            lambda: space.apply([prepared("2", "[Ann]")]),
+            lambda: space.apply([]),
+            lambda: space.reader().__enter__(),
+            lambda: space.amend(WriteSummary(summary=summary("ann", 1), expected=version)),
+            lambda: space.forget("id", "1"),
+            space.delete_graph,
+            lambda: space.beside("-2").restore(0, []),
+            space.store.namespaces,
         ]
         for call in calls:
             with pytest.raises(ClosedError):
                 call()
 
-    def test_opened_again(self, store: GraphStore, reopened: GraphStore, namespace: str) -> None:
+    def test_opened_again(self, space: Space, reopened: GraphStore) -> None:
         """Two stores on the same data see each other's updates and continue the counter."""
-        apply_each(
-            store,
-            namespace,
+        again = Space(reopened, space.name)
+        space.write(
             prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve"),), timestamp=at(0)),
             prepared("2", "[Ann] sat", timestamp=at(10)),
         )
-        assert snapshot_of(reopened, namespace) == snapshot_of(store, namespace)
-        assert apply_each(reopened, namespace, prepared("3", "[Ann]", timestamp=at(20))) == [3]
-        assert apply_each(store, namespace, prepared("4", "[Bo]", timestamp=at(30))) == [4]
-        with reopened.reader(namespace, Horizon()) as reader:
+        assert again.snapshot() == space.snapshot()
+        assert again.write(prepared("3", "[Ann]", timestamp=at(20))) == [3]
+        assert space.write(prepared("4", "[Bo]", timestamp=at(30))) == [4]
+        with again.reader() as reader:
             assert reader.sizes(["@1"]).sessions["@1"].statements == 4
-        before = snapshot_of(reopened, namespace)
-        store.close()
-        assert snapshot_of(reopened, namespace) == before
-        assert apply_each(reopened, namespace, prepared("5", "[Ann]")) == [5]
+        before = again.snapshot()
+        space.store.close()
+        assert again.snapshot() == before
+        assert again.write(prepared("5", "[Ann]")) == [5]
 
 
 def _saying(update: PreparedUpdate, strange: str) -> PreparedUpdate:

@@ -9,19 +9,16 @@ import pytest
 
 from recallm.errors import ConflictError
 from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate, Scalar, SetExpiry
-from recallm.stores.base import Applied, GraphStore
+from recallm.stores.base import Applied
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import Vocabulary
 from tests.store_suite.topics.base import (
+    Space,
     StoreTests,
-    apply_each,
     at,
     find_item,
     find_passage,
-    forget,
     oracle_snapshot,
-    revise,
-    snapshot_of,
 )
 
 _STRANGE = ["", "b.c", "'\"\\", "e\u0301", *"a*%_\x1f\x1e\x00é😀\uffff"]
@@ -31,31 +28,27 @@ class ItemTests(StoreTests):
     """``apply`` with keys, ``item``, ``passages``, ``paths``, ``expire``, ``Filter.path``."""
 
     @staticmethod
-    def item(store: GraphStore, namespace: str, path: tuple[str, ...], key: str) -> Passage | None:
+    def item(space: Space, path: tuple[str, ...], key: str) -> Passage | None:
         """The item that a reader of all sees."""
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             return find_item(reader, path, key)
 
     @staticmethod
-    def ids(
-        store: GraphStore, namespace: str, where: Filter, horizon: Horizon | None = None
-    ) -> str:
+    def ids(space: Space, where: Filter, horizon: Horizon | None = None) -> str:
         """The ids of the passages that meet ``where``, in one string."""
-        with store.reader(namespace, horizon or Horizon()) as reader:
+        with space.reader(horizon or Horizon()) as reader:
             return "".join(passage.id for passage in reader.passages(where))
 
-    def test_an_item_is_found_by_path_and_key(self, store: GraphStore, namespace: str) -> None:
+    def test_an_item_is_found_by_path_and_key(self, space: Space) -> None:
         """By both of them exactly; a passage without a key is none, whatever its path."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", path=("a", "b"), key="k"),
             prepared("2", "[Bo]", path=("a",), key="b"),
             prepared("3", "[Cy]", path=("a", "b")),
             prepared("4", "[Dee]", key="k"),
         )
         found = {
-            (path, key): self.item(store, namespace, path, key)
+            (path, key): self.item(space, path, key)
             for path in [(), ("a",), ("a", "b"), ("a", "b", "k")]
             for key in ["k", "b", ""]
         }
@@ -64,14 +57,12 @@ class ItemTests(StoreTests):
             (("a",), "b"): "2",
             ((), "k"): "4",
         }
-        assert self.item(store, f"{namespace}-other", ("a",), "b") is None
-        with store.reader(namespace, Horizon()) as reader:
+        assert self.item(space.beside("-other"), ("a",), "b") is None
+        with space.reader() as reader:
             assert reader.paths() == [(), ("a",), ("a", "b")]
             assert find_item(reader, ["a"], "b") == find_passage(reader, "2")
 
-    def test_an_item_takes_the_place_of_the_one_before(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_an_item_takes_the_place_of_the_one_before(self, space: Space) -> None:
         """The replaced item is forgotten exactly, and the new one takes the next t."""
         old = prepared(
             "1",
@@ -85,16 +76,16 @@ class ItemTests(StoreTests):
         )
         kept = [prepared("2", "[Ann] met [Cy]", source="s"), prepared("3", "[Ann]", key="k")]
         new = prepared("4", "[Ann] met [Dee]", path=("p",), key="k", timestamp=at(0))
-        apply_each(store, namespace, old, *kept)
-        revise(store, namespace, "bo", 1)
-        assert apply_each(store, namespace, new) == [4]
+        space.write(old, *kept)
+        space.revise("bo", 1)
+        assert space.write(new) == [4]
         also = Vocabulary().add([replace(old, t_index=1)])
         records = [replace(update, t_index=t) for t, update in enumerate([*kept, new], 2)]
-        now, control = snapshot_of(store, namespace, also=also), oracle_snapshot(4, records, also)
+        now, control = space.snapshot(also=also), oracle_snapshot(4, records, also)
         for kind in control:
             assert now[kind] == control[kind], kind
 
-    def test_within_one_batch_the_later_stays(self, store: GraphStore, namespace: str) -> None:
+    def test_within_one_batch_the_later_stays(self, space: Space) -> None:
         """Each item of a batch takes its t; the later one stays."""
         updates = [
             prepared("1", "[Ann]", key="k"),
@@ -103,64 +94,53 @@ class ItemTests(StoreTests):
             prepared("1", "[Dee]", key="m"),  # its id is free again
             prepared("5", "[Eve]", key="k"),
         ]
-        applied = store.apply(namespace, updates)
+        applied = space.apply(updates)
         assert [it.t_index for it in applied] == [1, 2, 3, 4, 5]
-        assert self.ids(store, namespace, Filter(path=())) == "512"
-        found = snapshot_of(store, namespace)
+        assert self.ids(space, Filter(path=())) == "512"
+        found = space.snapshot()
         assert found["stats"].statements == 3
         assert {row.name for row in found["concepts"]} == {"bo", "dee", "eve"}
 
-    def test_a_duplicate_replaces_nothing(self, store: GraphStore, namespace: str) -> None:
+    def test_a_duplicate_replaces_nothing(self, space: Space) -> None:
         """A conflict rolls back the batch, and the replaced item stays."""
-        apply_each(
-            store,
-            namespace,
-            prepared("1", "[Ann]", key="k"),
-            prepared("2", "[Bo]", key="l"),
-        )
-        before = snapshot_of(store, namespace)
+        space.write(prepared("1", "[Ann]", key="k"), prepared("2", "[Bo]", key="l"))
+        before = space.snapshot()
         again = prepared("1", "[Ann]", key="l")
-        assert store.apply(namespace, [again]) == [Applied(t_index=1, duplicate=True)]
-        assert snapshot_of(store, namespace) == before
+        assert space.apply([again]) == [Applied(t_index=1, duplicate=True)]
+        assert space.snapshot() == before
         with pytest.raises(ConflictError):
-            store.apply(
-                namespace, [prepared("3", "[Cy]", key="k"), prepared("2", "[Dee]", key="l")]
-            )
-        assert snapshot_of(store, namespace) == before
+            space.apply([prepared("3", "[Cy]", key="k"), prepared("2", "[Dee]", key="l")])
+        assert space.snapshot() == before
 
-    def test_an_item_without_statements(self, store: GraphStore, namespace: str) -> None:
+    def test_an_item_without_statements(self, space: Space) -> None:
         """An item without statements is stored, found, replaced and forgotten like any other."""
         silent = [PreparedUpdate(id=id, text="{}", path=("p",), key="k") for id in "12"]
-        apply_each(store, namespace, silent[0])
-        assert self.ids(store, namespace, Filter(path=("p",))) == "1"
-        apply_each(store, namespace, silent[1])
-        assert self.ids(store, namespace, Filter(path=("p",))) == "2"
-        assert forget(store, namespace, "id", "2") == Forgotten(passages=1)
-        assert self.item(store, namespace, ("p",), "k") is None
+        space.write(silent[0])
+        assert self.ids(space, Filter(path=("p",))) == "1"
+        space.write(silent[1])
+        assert self.ids(space, Filter(path=("p",))) == "2"
+        assert space.forget("id", "2") == Forgotten(passages=1)
+        assert self.item(space, ("p",), "k") is None
 
-    def test_an_item_is_forgotten_as_a_whole(self, store: GraphStore, namespace: str) -> None:
+    def test_an_item_is_forgotten_as_a_whole(self, space: Space) -> None:
         """An item goes as a whole, with the first of its statements."""
         fields: dict[str, Any] = {"path": ("p",), "metadata": {"value": "Ann met Bo. Bo ran."}}
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann] met [Bo]", "[Bo] ran", key="k", **fields),
             prepared("2", "[Ann] met [Cy]", "[Cy] ran", key="l", **fields),
             prepared("3", "[Ann] met [Bo]", "[Bo] ran", **fields),
         )
         gone = Forgotten(passages=1, statements=2)
-        assert forget(store, namespace, "statement", "1#1") == gone
-        assert self.ids(store, namespace, Filter()) == "32"
+        assert space.forget("statement", "1#1") == gone
+        assert self.ids(space, Filter()) == "32"
         gone = Forgotten(passages=1, statements=3, concepts=2, relations=2)
-        assert forget(store, namespace, "concept", "ann") == gone
-        assert self.ids(store, namespace, Filter()) == "3"
-        assert snapshot_of(store, namespace)["stats"].statements == 1
+        assert space.forget("concept", "ann") == gone
+        assert self.ids(space, Filter()) == "3"
+        assert space.snapshot()["stats"].statements == 1
 
-    def test_passages_are_listed_latest_first(self, store: GraphStore, namespace: str) -> None:
+    def test_passages_are_listed_latest_first(self, space: Space) -> None:
         """Those that meet the filter and that the horizon shows; the limit counts them."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", session="s", speaker="Bo", metadata={"k": 1}),
             prepared("2", "[Ann]", source="s", timestamp=at(10)),
             PreparedUpdate(id="", text=None, entities=(entity("e", "Eve"),)),
@@ -185,20 +165,18 @@ class ItemTests(StoreTests):
             (Filter(path=("p",), since=at(0)), "5"),
         ]
         for where, expected in cases:
-            assert self.ids(store, namespace, where) == expected, where
-        with store.reader(namespace, Horizon()) as reader:
+            assert self.ids(space, where) == expected, where
+        with space.reader() as reader:
             assert [it.id for it in reader.passages(Filter(session="s"), limit=2)] == ["4", "2"]
             assert reader.passages(Filter(metadata={"k": 1}), limit=1)[0] == find_passage(
                 reader, "4"
             )
             assert reader.passages(Filter(), limit=0) == []
-        assert self.ids(store, namespace, Filter(), Horizon(now=at(5))) == "5421"
-        assert self.ids(store, namespace, Filter(), Horizon(as_of=2)) == "21"
-        assert self.ids(store, namespace, Filter(), Horizon(as_of=at(15))) == "2"
+        assert self.ids(space, Filter(), Horizon(now=at(5))) == "5421"
+        assert self.ids(space, Filter(), Horizon(as_of=2)) == "21"
+        assert self.ids(space, Filter(), Horizon(as_of=at(15))) == "2"
 
-    def test_passages_with_likely_values_are_all_found(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_passages_with_likely_values_are_all_found(self, space: Space) -> None:
         """Where another value stands in the mapping around the path, a passage may be left out."""
         values: list[Any] = [
             *("x", "X", "", "null", '["x"]', "é😀", "a'b\"c\\", "0\x00", "1"),
@@ -211,8 +189,8 @@ class ItemTests(StoreTests):
         ]
         updates.append(prepared("no mapping", "[Ann]", path=("p",), key="n", metadata={"in": "x"}))
         updates.append(prepared("nothing", "[Ann]", path=("p",), key="z"))
-        apply_each(store, namespace, *updates)
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(*updates)
+        with space.reader() as reader:
             every = reader.passages()
             for key in keys:
                 for wanted in values:
@@ -233,11 +211,9 @@ class ItemTests(StoreTests):
             many: dict[tuple[str, ...], Scalar] = {("in", f"missing {n}"): None for n in range(9)}
             assert len(reader.passages(likely=many, limit=3)) == 3
 
-    def test_statements_are_filtered_by_path(self, store: GraphStore, namespace: str) -> None:
+    def test_statements_are_filtered_by_path(self, space: Space) -> None:
         """A path means the items at it and below it, part by part."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", path=("p",), key="k"),
             prepared("2", "[Ann]", path=("p", "q"), key="k"),
             prepared("3", "[Ann]", path=("pq",), key="k"),
@@ -252,7 +228,7 @@ class ItemTests(StoreTests):
             (("pq",), [3]),
             (("",), []),
         ]
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             for path, expected in cases:
                 where = Filter(path=path)
                 keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
@@ -261,15 +237,14 @@ class ItemTests(StoreTests):
             paths = [it.item_path for it in reader.statements([t << 20 for t in range(1, 6)])]
         assert paths == [("p",), ("p", "q"), ("pq",), None, ()]
 
-    def test_parts_and_keys_are_any_strings(self, store: GraphStore, namespace: str) -> None:
+    def test_parts_and_keys_are_any_strings(self, space: Space) -> None:
         """No character of a path is a separator or a wildcard; paths are sorted by code point."""
         places = [((a, b), key) for a in _STRANGE for b in ("", "x") for key in ("", a)]
         places = list(dict.fromkeys(places))
-        store.apply(
-            namespace,
-            [prepared(f"{n}", "[Ann]", path=path, key=key) for n, (path, key) in enumerate(places)],
+        space.apply(
+            [prepared(f"{n}", "[Ann]", path=path, key=key) for n, (path, key) in enumerate(places)]
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             found = [find_item(reader, path, key) for path, key in places]
             assert [it.id for it in found if it] == [f"{n}" for n in range(len(places))]
             assert reader.paths() == sorted({path for path, _ in places})
@@ -278,75 +253,67 @@ class ItemTests(StoreTests):
                 met = [it.id for it in reader.passages(Filter(path=(part,)))]
                 assert met == below[::-1], part
 
-    def test_long_paths(self, store: GraphStore, namespace: str) -> None:
+    def test_long_paths(self, space: Space) -> None:
         """An item is found by paths and keys of any length and script."""
         paths = [("p" * 1024,) * 5, ("😀" * 1024, *("x",) * 300), ("p" * 1024,) * 4 + ("q" * 1024,)]
         for n, path in enumerate(paths):
-            apply_each(store, namespace, prepared(f"{n}", "[Ann]", path=path, key="k" * 1024))
+            space.write(prepared(f"{n}", "[Ann]", path=path, key="k" * 1024))
         for n, path in enumerate(paths):
-            found = self.item(store, namespace, path, "k" * 1024)
+            found = self.item(space, path, "k" * 1024)
             assert found is not None
             assert found.id == f"{n}"
-            assert self.ids(store, namespace, Filter(path=path)) == f"{n}"
-        assert self.ids(store, namespace, Filter(path=("p" * 1024,) * 4)) == "20"
+            assert self.ids(space, Filter(path=path)) == f"{n}"
+        assert self.ids(space, Filter(path=("p" * 1024,) * 4)) == "20"
 
-    def test_expiry_is_moved(self, store: GraphStore, namespace: str) -> None:
+    def test_expiry_is_moved(self, space: Space) -> None:
         """Expiry is set by id; unknown ids are skipped and no t is taken."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared(
                 "1", "[Ann] met [Bo]", expires_at=at(10), entities=(entity("e", "Eve", position=0),)
             ),
             prepared("2", "[Ann] met [Cy]"),
         )
-        assert (
-            store.amend(namespace, SetExpiry(expires_at={"1": at(90), "2": at(50), "3": None})) == 2
-        )
+        assert space.amend(SetExpiry(expires_at={"1": at(90), "2": at(50), "3": None})) == 2
         for minutes, expected in [(0, "21"), (49, "21"), (50, "1"), (89, "1"), (90, "")]:
             horizon = Horizon(now=at(minutes))
-            assert self.ids(store, namespace, Filter(), horizon) == expected
-            found = snapshot_of(store, namespace, horizon)
+            assert self.ids(space, Filter(), horizon) == expected
+            found = space.snapshot(horizon)
             assert len(found["statements"]) == len(found["relations"]) == len(expected)
             assert len(found["entities"]) == ("1" in expected)
-        assert snapshot_of(store, namespace)["t_index"] == 2
+        assert space.snapshot()["t_index"] == 2
         assert (
-            store.amend(namespace, SetExpiry(expires_at={"1": None})) == 1
+            space.amend(SetExpiry(expires_at={"1": None})) == 1
         )  # it had expired, and is there again
-        assert self.ids(store, namespace, Filter(), Horizon(now=at(90))) == "1"
+        assert self.ids(space, Filter(), Horizon(now=at(90))) == "1"
         assert (
-            store.amend(namespace, SetExpiry(expires_at={}))
-            == store.amend(f"{namespace}-other", SetExpiry(expires_at={"1": None}))
+            space.amend(SetExpiry(expires_at={}))
+            == space.beside("-other").amend(SetExpiry(expires_at={"1": None}))
             == 0
         )
 
-    def test_what_expired_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_what_expired_is_forgotten(self, space: Space) -> None:
         """Only passages that have expired by the given moment go."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", expires_at=at(10)),
             prepared("2", "[Bo]", expires_at=at(10.001), key="k"),
             prepared("3", "[Cy]"),
             PreparedUpdate(id="4", text="…", expires_at=at(9)),
         )
         gone = Forgotten(passages=2, statements=1, concepts=1)
-        assert forget(store, namespace, "expired", at(10)) == gone
-        assert forget(store, namespace, "expired", at(10)) == Forgotten()
-        assert self.ids(store, namespace, Filter()) == "32"
+        assert space.forget("expired", at(10)) == gone
+        assert space.forget("expired", at(10)) == Forgotten()
+        assert self.ids(space, Filter()) == "32"
 
-    def test_an_archive_with_two_items_under_one_key(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_an_archive_with_two_items_under_one_key(self, space: Space) -> None:
         """An archive may hold two items under one key: the latest is the item, and the next
         one replaces both."""
         records = [
             prepared(id, f"[Ann] {id}", key="k", t_index=t) for t, id in ((1, "1"), (3, "3"))
         ]
-        store.restore(namespace, 4, records)
-        found = self.item(store, namespace, (), "k")
+        space.restore(4, records)
+        found = self.item(space, (), "k")
         assert found is not None
         assert found.id == "3"
-        assert self.ids(store, namespace, Filter(path=())) == "31"
-        apply_each(store, namespace, prepared("5", "[Ann]", key="k"))
-        assert self.ids(store, namespace, Filter()) == "5"
+        assert self.ids(space, Filter(path=())) == "31"
+        space.write(prepared("5", "[Ann]", key="k"))
+        assert self.ids(space, Filter()) == "5"

@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind, SetExpiry
-from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, prepared, triplet
-from tests.store_suite.topics.base import (
-    StoreTests,
-    apply_each,
-    at,
-    delete_graph,
-    forget,
-    snapshot_of,
-)
+from tests.store_suite.topics.base import Space, StoreTests, at
 
 
 def _told(properties: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -33,9 +25,9 @@ def _graph_only(properties: dict[str, Any]) -> PreparedUpdate:
     return _joining("", properties)
 
 
-def _kept(store: GraphStore, namespace: str, horizon: Horizon | None = None) -> dict[str, Any]:
+def _kept(space: Space, horizon: Horizon | None = None) -> dict[str, Any]:
     """The properties of e, which are those of its triplet."""
-    with store.reader(namespace, horizon or Horizon()) as reader:
+    with space.reader(horizon or Horizon()) as reader:
         [found], [relation] = reader.entities(["e"]), reader.triplets()
     assert relation.properties == found.properties
     return dict(found.properties)
@@ -44,24 +36,22 @@ def _kept(store: GraphStore, namespace: str, horizon: Horizon | None = None) -> 
 class PropertyTests(StoreTests):
     """What is told of an entity or a triplet stands while it is said."""
 
-    def test_properties_merge_key_by_key(self, store: GraphStore, namespace: str) -> None:
+    def test_properties_merge_key_by_key(self, space: Space) -> None:
         """A later value replaces an earlier one as a whole; None is a value like any other."""
         first = {"a": 1, "b": {"x": 1, "y": [1]}, "c": "c", "d": None}
         second = {"a": None, "b": {"x": 2}, "e": [None, True, 1.5, "é\x00"]}
         merged = {"a": None, "b": {"x": 2}, "c": "c", "d": None, "e": [None, True, 1.5, "é\x00"]}
-        apply_each(store, namespace, _graph_only(first), _graph_only(second))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(_graph_only(first), _graph_only(second))
+        with space.reader() as reader:
             [found], [relation] = reader.entities(), reader.triplets()
         assert (found.properties, found.updates, found.t_index) == (merged, 2, 2)
         assert (relation.properties, relation.strength, relation.t_index) == (merged, 2, 2)
         assert found.properties["e"][1] is True
 
-    def test_the_order_within_one_update(self, store: GraphStore, namespace: str) -> None:
+    def test_the_order_within_one_update(self, space: Space) -> None:
         """A later position stands above an earlier one; at one position the order is that in which
         it was told. The update counts once."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared(
                 "1",
                 "[Eve]",
@@ -76,30 +66,28 @@ class PropertyTests(StoreTests):
                     triplet("e", "is", "e", properties={"a": 2, "b": 2}, position=0),
                     triplet("e", "is", "e", properties={"b": 3}, position=0),
                 ),
-            ),
+            )
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             [found], [relation] = reader.entities(), reader.triplets()
         assert (found.properties, found.updates) == ({"a": 1, "b": 1, "c": 3}, 1)
         assert (relation.properties, relation.strength) == ({"a": 1, "b": 3}, 1)
-        forget(store, namespace, "statement", "1#1")
-        with store.reader(namespace, Horizon()) as reader:
+        space.forget("statement", "1#1")
+        with space.reader() as reader:
             [found], [relation] = reader.entities(), reader.triplets()
         assert found.properties == {"a": 2, "c": 3}
         assert relation.properties == {"a": 1, "b": 3}
 
-    def test_a_horizon_does_not_take_them_apart(self, store: GraphStore, namespace: str) -> None:
+    def test_a_horizon_does_not_take_them_apart(self, space: Space) -> None:
         """Properties are merged from all evidence, hidden or not."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph_only({"a": 1}),
             prepared("2", "[Eve]", timestamp=at(1), expires_at=at(5), **_told({"b": 2})),
         )
         for horizon in (Horizon(), Horizon(as_of=1), Horizon(as_of=at(2)), Horizon(now=at(9))):
-            assert _kept(store, namespace, horizon) == {"a": 1, "b": 2}
+            assert _kept(space, horizon) == {"a": 1, "b": 2}
 
-    def test_what_is_forgotten_takes_its_own_along(self, store: GraphStore, namespace: str) -> None:
+    def test_what_is_forgotten_takes_its_own_along(self, space: Space) -> None:
         """Whichever of several passages go, what the others said is there, with the values that it
         had before it was said anew."""
         cases: dict[str, dict[str, Any]] = {
@@ -113,21 +101,21 @@ class PropertyTests(StoreTests):
             "": {"x": 3, "y": [2], "z": None},
         }
         for gone, left in cases.items():
-            case = f"{namespace} {gone}"
+            case = space.beside(f" {gone}")
             updates = [
                 _graph_only({}),
                 prepared("a", "[Eve] ran", **_told({"x": 1, "y": 1})),
                 prepared("b", "[Eve] sat", **_told({"x": 2, "y": [2]})),
                 prepared("c", "[Eve] slept", **_told({"x": 3, "z": None})),
             ]
-            store.apply(case, updates)
+            case.apply(updates)
             for id in gone:
-                assert forget(store, case, "id", id).passages == 1
-            assert _kept(store, case) == left
-            apply_each(store, case, _graph_only({"x": 9}))
-            assert _kept(store, case) == {**left, "x": 9}
+                assert case.forget("id", id).passages == 1
+            assert _kept(case) == left
+            case.write(_graph_only({"x": 9}))
+            assert _kept(case) == {**left, "x": 9}
 
-    def test_however_it_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_however_it_is_forgotten(self, space: Space) -> None:
         """Every selection takes exactly the properties of the evidence that it forgets."""
         a = prepared("a", "[Ann] ran", source="s", timestamp=at(3), **_told({"k": 1}))
         b = prepared(
@@ -150,87 +138,78 @@ class PropertyTests(StoreTests):
             ("expired", at(7), {"k": 2, "l": 2}),
         ]
         for kind, value, left in cases:
-            case = f"{namespace} {kind} {value}"
-            store.apply(case, [a, b, _joining("b", {"l": 2}, position=1)])
-            forget(store, case, kind, value)
-            assert _kept(store, case) == left, case
+            case = space.beside(f" {kind} {value}")
+            case.apply([a, b, _joining("b", {"l": 2}, position=1)])
+            case.forget(kind, value)
+            assert _kept(case) == left, case
 
-    def test_given_another_expiry_and_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_given_another_expiry_and_forgotten(self, space: Space) -> None:
         """A passage that expires later is forgotten like any other, an earlier one stays."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "[Ann]", expires_at=at(1), **_told({"k": 1, "l": 1})),
             prepared("b", "[Bo]", **_told({"k": 2})),
         )
-        assert store.amend(namespace, SetExpiry(expires_at={"a": None, "b": at(1)})) == 2
-        assert _kept(store, namespace) == {"k": 2, "l": 1}
-        assert forget(store, namespace, "expired", at(2)).passages == 1
-        assert _kept(store, namespace) == {"k": 1, "l": 1}
+        assert space.amend(SetExpiry(expires_at={"a": None, "b": at(1)})) == 2
+        assert _kept(space) == {"k": 2, "l": 1}
+        assert space.forget("expired", at(2)).passages == 1
+        assert _kept(space) == {"k": 1, "l": 1}
 
-    def test_what_is_replaced_is_said_no_longer(self, store: GraphStore, namespace: str) -> None:
+    def test_what_is_replaced_is_said_no_longer(self, space: Space) -> None:
         """A passage with another text, and an item under the same key; within one batch too."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             _graph_only({"k": 0, "g": 0}),
             prepared("a", "[Ann]", **_told({"k": 1, "a": 1})),
             prepared("i", "[Bo]", path=("p",), key="i", **_told({"k": 2, "i": 1})),
         )
-        assert _kept(store, namespace) == {"k": 2, "g": 0, "a": 1, "i": 1}
-        apply_each(store, namespace, prepared("a", "[Ann] ran", replaces=True))
-        assert _kept(store, namespace) == {"k": 2, "g": 0, "i": 1}
-        apply_each(store, namespace, prepared("j", "[Bo]", path=("p",), key="i", **_told({"j": 1})))
-        assert _kept(store, namespace) == {"k": 0, "g": 0, "j": 1}
-        store.apply(
-            namespace,
+        assert _kept(space) == {"k": 2, "g": 0, "a": 1, "i": 1}
+        space.write(prepared("a", "[Ann] ran", replaces=True))
+        assert _kept(space) == {"k": 2, "g": 0, "i": 1}
+        space.write(prepared("j", "[Bo]", path=("p",), key="i", **_told({"j": 1})))
+        assert _kept(space) == {"k": 0, "g": 0, "j": 1}
+        space.apply(
             [
                 prepared("b", "[Bo]", **_told({"k": 3, "b": 1})),
                 _joining("b", {"k": 4}, position=0),
                 prepared("b", "[Bo] ran", replaces=True, **_told({"b": 2})),
                 _joining("j", {"j": 2}),
-            ],
+            ]
         )
-        assert _kept(store, namespace) == {"k": 0, "g": 0, "j": 2, "b": 2}
+        assert _kept(space) == {"k": 0, "g": 0, "j": 2, "b": 2}
 
-    def test_the_order_is_that_of_the_evidence(self, store: GraphStore, namespace: str) -> None:
+    def test_the_order_is_that_of_the_evidence(self, space: Space) -> None:
         """Properties are merged by t, in whatever order they were written."""
-        apply_each(store, namespace, prepared("a", "[Ann]", "[Ann]"), prepared("b", "[Bo]"))
-        apply_each(store, namespace, _joining("b", {"k": "b"}))
-        apply_each(store, namespace, _joining("a", {"k": "a", "l": "a"}, position=1))
-        assert _kept(store, namespace) == {"k": "b", "l": "a"}
-        apply_each(store, namespace, _joining("a", {"l": "0", "m": "0"}, position=0))
-        assert _kept(store, namespace) == {"k": "b", "l": "a", "m": "0"}
-        apply_each(store, namespace, _joining("a", {"l": "last"}))
-        assert _kept(store, namespace) == {"k": "b", "l": "last", "m": "0"}
-        forget(store, namespace, "id", "b")
-        assert _kept(store, namespace) == {"k": "a", "l": "last", "m": "0"}
-        forget(store, namespace, "statement", "a#0")
-        assert _kept(store, namespace) == {"k": "a", "l": "last"}
+        space.write(prepared("a", "[Ann]", "[Ann]"), prepared("b", "[Bo]"))
+        space.write(_joining("b", {"k": "b"}))
+        space.write(_joining("a", {"k": "a", "l": "a"}, position=1))
+        assert _kept(space) == {"k": "b", "l": "a"}
+        space.write(_joining("a", {"l": "0", "m": "0"}, position=0))
+        assert _kept(space) == {"k": "b", "l": "a", "m": "0"}
+        space.write(_joining("a", {"l": "last"}))
+        assert _kept(space) == {"k": "b", "l": "last", "m": "0"}
+        space.forget("id", "b")
+        assert _kept(space) == {"k": "a", "l": "last", "m": "0"}
+        space.forget("statement", "a#0")
+        assert _kept(space) == {"k": "a", "l": "last"}
 
-    def test_told_again_at_the_same_place(self, store: GraphStore, namespace: str) -> None:
+    def test_told_again_at_the_same_place(self, space: Space) -> None:
         """A second upsert at one place is merged into the evidence there, and goes with it."""
-        apply_each(store, namespace, prepared("a", "[Ann]"), prepared("b", "[Bo]"))
+        space.write(prepared("a", "[Ann]"), prepared("b", "[Bo]"))
         for properties in ({"k": 1, "l": 1}, {}, {"k": 2, "m": None}):
-            apply_each(store, namespace, _joining("a", properties))
-        apply_each(store, namespace, _joining("b", {"l": 3}))
-        apply_each(store, namespace, _joining("a", {"l": 4}))
-        assert _kept(store, namespace) == {"k": 2, "l": 3, "m": None}
-        with store.reader(namespace, Horizon()) as reader:
-            first, second = reader.dump()
+            space.write(_joining("a", properties))
+        space.write(_joining("b", {"l": 3}))
+        space.write(_joining("a", {"l": 4}))
+        assert _kept(space) == {"k": 2, "l": 3, "m": None}
+        first, second = space.dump()
         for record, own in ((first, {"k": 2, "l": 4, "m": None}), (second, {"l": 3})):
-            assert isinstance(record, PreparedUpdate)
             assert [e.properties for e in record.entities] == [own]
             assert [t.properties for t in record.triplets] == [own]
-        forget(store, namespace, "id", "b")
-        assert _kept(store, namespace) == {"k": 2, "l": 4, "m": None}
+        space.forget("id", "b")
+        assert _kept(space) == {"k": 2, "l": 4, "m": None}
 
-    def test_a_mention_brings_none(self, store: GraphStore, namespace: str) -> None:
+    def test_a_mention_brings_none(self, space: Space) -> None:
         """Nor does it keep those of what it mentions; one of an entity that is not there is an
         upsert, and what it said goes with it."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "[Ann]", entities=(entity("e", "Eve", properties={"k": 1}),)),
             prepared(
                 "b",
@@ -245,19 +224,19 @@ class PropertyTests(StoreTests):
         )
 
         def kept() -> list[Any]:
-            with store.reader(namespace, Horizon()) as reader:
+            with space.reader() as reader:
                 return [dict(found.properties) for found in reader.entities()]
 
         assert kept() == [{"k": 1}, {"m": 1}]
-        forget(store, namespace, "id", "a")
+        space.forget("id", "a")
         assert kept() == [{}, {"m": 1}]
-        forget(store, namespace, "id", "b")
+        space.forget("id", "b")
         assert kept() == [{}]
 
-    def test_others_keep_theirs(self, store: GraphStore, namespace: str) -> None:
+    def test_others_keep_theirs(self, space: Space) -> None:
         """Forgetting in one namespace, or of one entity, changes no other; a triplet that is
         deleted comes back bare."""
-        other = f"{namespace}-other"
+        other = space.beside("-other")
         story = [
             prepared("a", "[Ann]", **_told({"k": 1})),
             prepared("b", "[Bo]", **_told({"k": 2})),
@@ -265,56 +244,43 @@ class PropertyTests(StoreTests):
                 id="b", text=None, entities=(entity("f", "Fay", properties={"f": 1}, position=0),)
             ),
         ]
-        apply_each(store, namespace, *story)
-        apply_each(store, other, *story)
-        before = snapshot_of(store, other)
-        forget(store, namespace, "id", "a")
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(*story)
+        other.write(*story)
+        before = other.snapshot()
+        space.forget("id", "a")
+        with space.reader() as reader:
             assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
-        assert snapshot_of(store, other) == before
-        delete_graph(store, namespace, triplets=[("e", "is", "e")])
-        apply_each(
-            store, namespace, PreparedUpdate(id="", text=None, triplets=(triplet("e", "is", "e"),))
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        assert other.snapshot() == before
+        space.delete_graph(triplets=[("e", "is", "e")])
+        space.write(PreparedUpdate(id="", text=None, triplets=(triplet("e", "is", "e"),)))
+        with space.reader() as reader:
             assert [t.properties for t in reader.triplets()] == [{}]
             assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
 
-    def test_restored_they_are_told_as_before(self, store: GraphStore, namespace: str) -> None:
+    def test_restored_they_are_told_as_before(self, space: Space) -> None:
         """Each evidence of a restored namespace keeps its own, and takes it along."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "[Ann]", "[Ann] ran", **_told({"k": 1, "l": 1}, position=1)),
             prepared("b", "[Bo]", **_told({"k": 2})),
         )
-        apply_each(store, namespace, _joining("a", {"l": 2}))
-        copied = f"{namespace}-copy"
-        with store.reader(namespace, Horizon()) as reader:
-            records = list(reader.dump())
-        store.restore(copied, 2, records)
-        assert snapshot_of(store, copied) == snapshot_of(store, namespace)
-        forget(store, copied, "id", "b")
-        assert _kept(store, copied) == {"k": 1, "l": 2}
-        forget(store, copied, "statement", "a#1")
-        assert _kept(store, copied) == {"l": 2}
+        space.write(_joining("a", {"l": 2}))
+        copied = space.copied()
+        assert copied.snapshot() == space.snapshot()
+        copied.forget("id", "b")
+        assert _kept(copied) == {"k": 1, "l": 2}
+        copied.forget("statement", "a#1")
+        assert _kept(copied) == {"l": 2}
 
-    def test_an_archive_that_has_them_at_the_latest_evidence(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_an_archive_that_has_them_at_the_latest_evidence(self, space: Space) -> None:
         """Properties of one place are stored once, and go with that evidence."""
-        store.restore(
-            namespace,
+        space.restore(
             2,
             [
                 PreparedUpdate(id="", text=None, t_index=1, **_told({})),
                 PreparedUpdate(id="", text=None, t_index=2, **_told({"k": 1})),
             ],
         )
-        assert _kept(store, namespace) == {"k": 1}
-        with store.reader(namespace, Horizon()) as reader:
-            first, second = reader.dump()
-        assert isinstance(first, PreparedUpdate)
-        assert isinstance(second, PreparedUpdate)
+        assert _kept(space) == {"k": 1}
+        first, second = space.dump()
         assert first.entities == (entity("e", "Eve", position=NO_POSITION),)
         assert [t.properties for t in second.triplets] == [{"k": 1}]

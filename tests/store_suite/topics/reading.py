@@ -19,12 +19,12 @@ from recallm.model import (
     Trait,
     statement_key,
 )
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphReader
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.topics.base import (
     NOON,
+    Space,
     StoreTests,
-    apply_each,
     at,
     context_version,
     find_passage,
@@ -35,9 +35,9 @@ from tests.store_suite.topics.base import (
 class ReadingTests(StoreTests):
     """What readers give back of what updates brought."""
 
-    def test_an_unknown_namespace_is_empty(self, store: GraphStore, namespace: str) -> None:
+    def test_an_unknown_namespace_is_empty(self, space: Space) -> None:
         """An unknown namespace is empty, and reading does not create it."""
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.state.t_index == 0
             assert find_passage(reader, "a") is None
             assert reader.statements([1, statement_key(1, 0)]) == []
@@ -54,9 +54,9 @@ class ReadingTests(StoreTests):
             assert context_version(reader, "a") is None
             assert reader.stats() == Stats(**dict.fromkeys(Stats.__slots__, 0))
             assert list(reader.dump()) == []
-        assert namespace not in store.namespaces()
+        assert not space.is_listed()
 
-    def test_a_passage_comes_back_verbatim(self, store: GraphStore, namespace: str) -> None:
+    def test_a_passage_comes_back_verbatim(self, space: Space) -> None:
         """Every field of a passage comes back as given, timestamps to the microsecond."""
         east = timezone(timedelta(hours=5, minutes=30))
         said = datetime(2024, 2, 29, 23, 59, 59, 999999, tzinfo=east)
@@ -74,13 +74,8 @@ class ReadingTests(StoreTests):
             expires_at=datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         )
         spaced = replace(update, id="b", text=f"  {update.text}\r\n\t", path=(), key=None)
-        apply_each(store, namespace, update, spaced, PreparedUpdate(id="c", text=""))
-        with store.reader(namespace, Horizon()) as reader:
-            first, second, third = (find_passage(reader, id) for id in "abc")
-            assert find_passage(reader, "d") is None
-        assert first is not None
-        assert second is not None
-        assert third is not None
+        space.write(update, spaced, PreparedUpdate(id="c", text=""))
+        first, second, third = map(space.passage, "abc")
         for name in ("id", "text", "source", "session", "speaker", "timestamp", "metadata"):
             assert getattr(first, name) == getattr(update, name)
         assert (first.path, first.key) == (("users", "ann"), "k")
@@ -89,22 +84,16 @@ class ReadingTests(StoreTests):
         assert (third.text, third.timestamp, third.metadata) == ("", None, {})
         assert (third.source, third.session, third.speaker, third.key) == (None,) * 4
 
-    def test_metadata_keeps_its_order(self, store: GraphStore, namespace: str) -> None:
+    def test_metadata_keeps_its_order(self, space: Space) -> None:
         """The keys of objects stand as they were given, at any depth, in an archive too."""
         metadata = {"b": {"z": 1, "a": [{"y": {}, "x": 2}]}, "a": {"k": 1}}
-        apply_each(store, namespace, prepared("1", "[Ann]", metadata=metadata))
-        with store.reader(namespace, Horizon()) as reader:
-            passage = find_passage(reader, "1")
+        space.write(prepared("1", "[Ann]", metadata=metadata))
+        with space.reader() as reader:
             [statement] = reader.statements([statement_key(1, 0)])
-            store.restore(f"{namespace}-copy", 1, list(reader.dump()))
-        with store.reader(f"{namespace}-copy", Horizon()) as reader:
-            copied = find_passage(reader, "1")
-        assert passage is not None
-        assert copied is not None
-        for found in (passage.metadata, statement.metadata, copied.metadata):
-            assert json.dumps(dict(found)) == json.dumps(metadata)
+        for found in (space.passage("1"), statement, space.copied().passage("1")):
+            assert json.dumps(dict(found.metadata)) == json.dumps(metadata)
 
-    def test_a_statement_comes_back_whole(self, store: GraphStore, namespace: str) -> None:
+    def test_a_statement_comes_back_whole(self, space: Space) -> None:
         """A statement is its span of the text, with terms and concepts as they stood."""
         update = prepared(
             "p#1",
@@ -117,8 +106,8 @@ class ReadingTests(StoreTests):
             timestamp=NOON,
             metadata={"a": [1]},
         )
-        apply_each(store, namespace, update)
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(update)
+        with space.reader() as reader:
             one, two = reader.statements([statement_key(1, 1), statement_key(1, 0)])
         assert (one.text, two.text) == ("Ann sings, Bo sings", "does Ann sleep?")
         assert one.terms == ("ann", "sings", "bo", "sings")
@@ -132,25 +121,25 @@ class ReadingTests(StoreTests):
         assert (one.previous, one.next) == (None, two.key)
         assert (two.previous, two.next) == (one.key, None)
 
-    def test_statements_by_key(self, store: GraphStore, namespace: str) -> None:
+    def test_statements_by_key(self, space: Space) -> None:
         """Ascending by key, each once, unknown keys left out."""
-        apply_each(store, namespace, prepared("a", "[Ann]", "[Bo]"), prepared("b", "[Cy]"))
+        space.write(prepared("a", "[Ann]", "[Bo]"), prepared("b", "[Cy]"))
         keys = [statement_key(2, 0), statement_key(1, 1), statement_key(2, 0)]
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             found = reader.statements([*keys, statement_key(1, 2), statement_key(9, 0), 0, 1])
             assert [s.key for s in found] == [keys[1], keys[0]]
             assert reader.statements([]) == []
 
-    def test_statements_ahead(self, store: GraphStore, namespace: str) -> None:
+    def test_statements_ahead(self, space: Space) -> None:
         """Asked for those around it, a statement may bring up to so many before and after it in
         its session: each visible, and as by its own key."""
         for place in range(9):
             session = "other" if place == 4 else "talk"
             expiry = NOON if place == 6 else None
             update = prepared(str(place), f"{place} [Ann]", session=session, expires_at=expiry)
-            store.apply(namespace, [update])
+            space.apply([update])
         around = [statement_key(t, 0) for t in (1, 2, 3, 4, 6, 8)]
-        with store.reader(namespace, Horizon(now=NOON, as_of=8)) as reader:
+        with space.reader(Horizon(now=NOON, as_of=8)) as reader:
             for ahead in (1, 2, 99):
                 found = reader.statements([around[3], statement_key(99, 0)], ahead=ahead)
                 keys = [row.key for row in found]
@@ -160,13 +149,11 @@ class ReadingTests(StoreTests):
             visible = [*around, statement_key(5, 0)]
             assert reader.statements(visible, ahead=3) == reader.statements(visible)
 
-    def test_reads_together(self, store: GraphStore, namespace: str) -> None:
+    def test_reads_together(self, space: Space) -> None:
         """Reads together give what each gives alone, however many they are, and where one read
         needs the answer of another."""
         blob = b"\x00\x3c\x00\x00"
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "[Ann] sings in [Rome]", vectors=(vector(0, blob),)),
             prepared("b", "[Bob] sings with [Ann]", vectors=(vector(0, blob),)),
             PreparedUpdate(
@@ -215,31 +202,27 @@ class ReadingTests(StoreTests):
             lambda reader: reader.together(chained, lambda it: it.concepts(["bob"])),
         ]
         for horizon in (Horizon(), Horizon(as_of=2)):
-            with store.reader(namespace, horizon) as reader:
+            with space.reader(horizon) as reader:
                 assert reader.together(*reads) == [read(reader) for read in reads]
                 assert reader.together() == []
 
-    def test_every_trait_comes_back(self, store: GraphStore, namespace: str) -> None:
+    def test_every_trait_comes_back(self, space: Space) -> None:
         """Traits come back as a set of flags."""
         one = prepared("a", "[Ann]")
         all_traits = ~Trait(0)
         [statement] = one.statements
-        apply_each(
-            store, namespace, replace(one, statements=(replace(statement, traits=all_traits),))
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(replace(one, statements=(replace(statement, traits=all_traits),)))
+        with space.reader() as reader:
             assert reader.statements([statement_key(1, 0)])[0].traits == all_traits
 
-    def test_postings(self, store: GraphStore, namespace: str) -> None:
+    def test_postings(self, space: Space) -> None:
         """Newest first, with counts and sessions; ``documents`` counts beyond the limit."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "tea and tea", "tea", session="s"),
             prepared("b", "milk"),
             prepared("c", "tea tea tea", timestamp=NOON),
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             found = reader.postings(["tea", "milk", "rum"], limit=2, where=Filter())
             assert sorted(found) == ["milk", "tea"]
             tea = found["tea"]
@@ -254,17 +237,15 @@ class ReadingTests(StoreTests):
             assert (none.documents, none.keys, none.counts, none.sessions) == (3, (), (), ())
             assert reader.postings([], limit=9, where=Filter()) == {}
 
-    def test_mentions(self, store: GraphStore, namespace: str) -> None:
+    def test_mentions(self, space: Space) -> None:
         """Newest first; ``statements`` counts beyond the limit and the filter."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "[Ann]", "[Bo]", "[Ann] [Ann]"),
             prepared("b", "[Ann]", source="s"),
             prepared("c", "[Di]", entities=(entity("x", "Only"),)),
         )
         keys = (statement_key(2, 0), statement_key(1, 2), statement_key(1, 0))
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             found = reader.mentions(["ann", "bo", "nobody", "only"], limit=None, where=Filter())
             assert found == {
                 "ann": Mentions(statements=3, keys=keys, sessions=("=s", None, None)),
@@ -276,43 +257,39 @@ class ReadingTests(StoreTests):
             assert met["ann"] == Mentions(statements=3, keys=keys[:1], sessions=("=s",))
             assert met["bo"] == Mentions(statements=1, keys=(), sessions=())
 
-    def test_a_limit_counts_after_the_filter(self, store: GraphStore, namespace: str) -> None:
+    def test_a_limit_counts_after_the_filter(self, space: Space) -> None:
         """The newest statements that meet the filter are found behind any number that do not."""
-        apply_each(store, namespace, prepared("old", "[Ann] said", speaker="Bo"))
-        store.apply(namespace, [prepared(f"{n}", f"[Ann] said {n}") for n in range(300)])
+        space.write(prepared("old", "[Ann] said", speaker="Bo"))
+        space.apply([prepared(f"{n}", f"[Ann] said {n}") for n in range(300)])
         where = Filter(speaker="Bo")
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.mentions(["ann"], limit=1, where=where)["ann"].keys == (1 << 20,)
             assert reader.postings(["said"], limit=1, where=where)["said"].keys == (1 << 20,)
 
-    def test_vectors(self, store: GraphStore, namespace: str) -> None:
+    def test_vectors(self, space: Space) -> None:
         """A vector comes back byte for byte by its statement and its model."""
         blob = bytes(range(256))
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "[Ann]", "[Bo]", vectors=(vector(1, blob),)),
             prepared("b", "[Cy]", vectors=(vector(0, blob[::-1]),)),
         )
         keys = [statement_key(1, 0), statement_key(1, 1), statement_key(2, 0), 77]
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.vectors(keys, model="m") == {keys[1]: blob, keys[2]: blob[::-1]}
             assert reader.vectors(keys, model="o") == {}
             assert reader.vectors([], model="m") == {}
             assert reader.stats().vectors == 2
 
-    def test_sizes(self, store: GraphStore, namespace: str) -> None:
+    def test_sizes(self, space: Space) -> None:
         """The corpus, its sessions, and the statistics count what is there."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("a", "one two", "three", session="s"),
             prepared("b", "four", source="s"),
             prepared("c", "[Ann] met [Bo]", timestamp=NOON, vectors=(vector(0, b"v"),)),
             prepared("d", "[Ann]", "[Cy]", entities=(entity("x", "X"), entity("y", "Y"))),
             PreparedUpdate(id="", text=None, triplets=(triplet("x", "is", "y"),)),
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             assert reader.sizes().corpus == CorpusSize(statements=6, terms=9, sessions=2)
             assert reader.sizes(["=s", "@3", "@4", "=other"]).sessions == {
                 "=s": SessionSize(statements=3, terms=4),
@@ -331,10 +308,10 @@ class ReadingTests(StoreTests):
                 sessions=2,
             )
 
-    def test_many_statements_in_one_passage(self, store: GraphStore, namespace: str) -> None:
+    def test_many_statements_in_one_passage(self, space: Space) -> None:
         """A long passage keeps every statement at its place."""
-        apply_each(store, namespace, prepared("a", *(f"[Ann] says word{n}" for n in range(2500))))
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("a", *(f"[Ann] says word{n}" for n in range(2500))))
+        with space.reader() as reader:
             assert reader.stats().statements == 2500
             found = reader.statements([statement_key(1, n) for n in range(2500)])
             assert [s.position for s in found] == list(range(2500))
@@ -344,13 +321,9 @@ class ReadingTests(StoreTests):
             postings = reader.postings(stems, limit=1, where=Filter())
             assert [postings[stem].keys[0] & 0xFFFFF for stem in stems] == list(range(2500))
 
-    def test_statements_before_and_after_in_their_session(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_statements_before_and_after_in_their_session(self, space: Space) -> None:
         """``previous`` and ``next`` follow each of several interleaved sessions."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann]", "[Bo]", session="s"),
             prepared("2", "[Ann]", timestamp=at(0)),
             prepared("3", "[Ann]", "[Bo]"),
@@ -368,7 +341,7 @@ class ReadingTests(StoreTests):
             "@8": [(8, 0), (9, 0)],
             "=t": [(10, 0)],
         }
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             for session_key, places in rows.items():
                 keys = [statement_key(*place) for place in places]
                 found = reader.statements(keys)

@@ -10,7 +10,6 @@ from recallm.model import (
     ExtractedStatement,
     Filter,
     Forgotten,
-    Horizon,
     Neighbours,
     PreparedUpdate,
     Reference,
@@ -18,19 +17,9 @@ from recallm.model import (
     Trait,
     statement_key,
 )
-from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, mention, prepared, vector
 from tests.store_suite.snapshots import Vocabulary
-from tests.store_suite.topics.base import (
-    StoreTests,
-    apply_each,
-    find_passage,
-    forget,
-    oracle_snapshot,
-    revise,
-    snapshot_of,
-    summary,
-)
+from tests.store_suite.topics.base import Space, StoreTests, oracle_snapshot, summary
 
 
 def _proposition(
@@ -76,10 +65,10 @@ def _of_passage(id: str, mention: ConceptMention) -> ConceptMention:
 class ReferenceTests(StoreTests):
     """Mentions with a reference, and statements with a text of their own."""
 
-    def test_references_are_stored(self, store: GraphStore, namespace: str) -> None:
+    def test_references_are_stored(self, space: Space) -> None:
         """A reader and a dump give the mentions of a statement as they were written."""
         for number, id in enumerate(("p1", "", "\x00", "\x1d5\x1f\x1e", "a#0", "é" * 3000)):
-            case = f"{namespace} {number}"
+            case = space.beside(f" {number}")
             updates = [
                 prepared(id, "[Ann] met [Bo]"),
                 prepared("2", "Then {she>ann@p1} ran", "[Cy] sat, {he>cy}"),
@@ -89,9 +78,9 @@ class ReferenceTests(StoreTests):
             assert she.reference == Reference(5, 8, "p1")
             first = replace(first, concepts=(replace(she, reference=Reference(5, 8, id)),))
             updates[1] = replace(updates[1], statements=(first, second))
-            store.apply(case, updates)
+            case.apply(updates)
             keys = [statement_key(2, n) for n in range(2)]
-            with store.reader(case) as reader:
+            with case.reader() as reader:
                 found = [it.concepts for it in reader.statements(keys)]
                 assert found == [first.concepts, second.concepts]
                 mentions = reader.mentions(["ann"], limit=9, where=Filter())["ann"]
@@ -101,10 +90,10 @@ class ReferenceTests(StoreTests):
                 dumped = [replace(update, t_index=t) for t, update in enumerate(updates, 1)]
                 assert list(reader.dump()) == dumped
 
-    def test_propositions_are_stored(self, store: GraphStore, namespace: str) -> None:
+    def test_propositions_are_stored(self, space: Space) -> None:
         """A statement says its own text, and knows its span, which others may share."""
-        apply_each(store, namespace, _told())
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(_told())
+        with space.reader() as reader:
             found = reader.statements([statement_key(1, n) for n in range(3)])
             assert [(it.text, it.start, it.end) for it in found] == [
                 ("Ingrid codes.", 0, 35),
@@ -118,15 +107,12 @@ class ReferenceTests(StoreTests):
             ]
             assert list(reader.dump()) == [replace(_told(), t_index=1)]
 
-    def test_propositions_of_a_copy(self, store: GraphStore, namespace: str) -> None:
+    def test_propositions_of_a_copy(self, space: Space) -> None:
         """An archive holds references and the texts of propositions."""
-        apply_each(store, namespace, _told(), prepared("2", "{She>ingrid@p} sat, {that>sit}"))
-        with store.reader(namespace, Horizon()) as reader:
-            records = list(reader.dump())
-        store.restore(f"{namespace}-copy", 2, records)
-        assert snapshot_of(store, f"{namespace}-copy") == snapshot_of(store, namespace)
+        space.write(_told(), prepared("2", "{She>ingrid@p} sat, {that>sit}"))
+        assert space.copied().snapshot() == space.snapshot()
 
-    def test_a_proposition_is_forgotten(self, store: GraphStore, namespace: str) -> None:
+    def test_a_proposition_is_forgotten(self, space: Space) -> None:
         """A proposition goes with the text that it spans."""
         cases = (
             # A proposition has its own text: what both span goes with the one that is forgotten.
@@ -135,10 +121,10 @@ class ReferenceTests(StoreTests):
             ("Ingrid, who lives in Malaga, codes.", [(0, 35), (8, 27)]),
         )
         for position, (text, spans) in enumerate(cases):
-            case = f"{namespace} {position}"
-            store.apply(case, [_told()])
-            assert forget(store, case, "statement", f"p#{position}").statements == 1
-            with store.reader(case) as reader:
+            case = space.beside(f" {position}")
+            case.apply([_told()])
+            assert case.forget("statement", f"p#{position}").statements == 1
+            with case.reader() as reader:
                 [passage] = reader.passages()
                 assert passage.text == text
                 found = reader.statements([statement_key(1, n) for n in range(3)])
@@ -147,22 +133,20 @@ class ReferenceTests(StoreTests):
                 del texts[position]
                 assert [it.text for it in found] == texts
 
-    def test_a_mention_goes_with_its_antecedent(self, store: GraphStore, namespace: str) -> None:
+    def test_a_mention_goes_with_its_antecedent(self, space: Space) -> None:
         """Who forgets a passage forgets what pronouns elsewhere made of it: all is as if these had
         never been resolved."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann] met [Bo]"),
             prepared("2", "[Cy] sat", session="other"),
             prepared("3", "{She>ann@1} saw [Bo]", "then {she>ann@1} ran to [Di]", "[Di] hid"),
             prepared("4", "[Bo] met [Di]", "{He>bo} ran, {she>ann@1} sat"),
         )
-        revise(store, namespace, "ann", 4)
-        revise(store, namespace, "di", 4)
+        space.revise("ann", 4)
+        space.revise("di", 4)
         also = Vocabulary()
-        snapshot_of(store, namespace, also=also)
-        assert forget(store, namespace, "id", "1") == Forgotten(
+        space.snapshot(also=also)
+        assert space.forget("id", "1") == Forgotten(
             passages=1, statements=1, concepts=1, relations=2, summaries=1
         )
         three = prepared("3", "She saw [Bo]", "then she ran to [Di]", "[Di] hid")
@@ -174,26 +158,20 @@ class ReferenceTests(StoreTests):
             replace(four, t_index=4),
             summary("di", 4),
         ]
-        assert snapshot_of(store, namespace, also=also) == oracle_snapshot(4, kept, also)
+        assert space.snapshot(also=also) == oracle_snapshot(4, kept, also)
 
-    def test_a_statement_of_the_antecedents_passage(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_a_statement_of_the_antecedents_passage(self, space: Space) -> None:
         """A mention stays while some statement of the antecedent's passage spells the concept."""
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "[Ann] met [Bo]", "[Ann] ran", "{she>ann} sat"),
             prepared("2", "{She>ann@1} sang to {him>bo@1}"),
         )
-        assert forget(store, namespace, "statement", "1#0") == Forgotten(
-            statements=1, concepts=1, relations=1
-        )
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.forget("statement", "1#0") == Forgotten(statements=1, concepts=1, relations=1)
+        with space.reader() as reader:
             found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
             assert [[it.name for it in each.concepts] for each in found] == [["ann"], ["ann"]]
-        assert forget(store, namespace, "statement", "1#1") == Forgotten(statements=1, concepts=1)
-        with store.reader(namespace, Horizon()) as reader:
+        assert space.forget("statement", "1#1") == Forgotten(statements=1, concepts=1)
+        with space.reader() as reader:
             found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
             assert [(it.text, it.concepts) for it in found] == [
                 ("she sat", ()),
@@ -201,27 +179,24 @@ class ReferenceTests(StoreTests):
             ]
             assert reader.stats().concepts == 0
 
-    def test_a_concept_goes_with_its_pronouns(self, store: GraphStore, namespace: str) -> None:
+    def test_a_concept_goes_with_its_pronouns(self, space: Space) -> None:
         """To forget a concept is to forget what pronouns say of it too."""
-        apply_each(
-            store, namespace, prepared("1", "[Ann] sat"), prepared("2", "{She>ann@1} ran", "[Bo]")
-        )
-        assert forget(store, namespace, "concept", "ann") == Forgotten(
+        space.write(prepared("1", "[Ann] sat"), prepared("2", "{She>ann@1} ran", "[Bo]"))
+        assert space.forget("concept", "ann") == Forgotten(
             passages=1, statements=2, concepts=1, relations=1
         )
 
-    def test_references_to_a_replaced_passage(self, store: GraphStore, namespace: str) -> None:
+    def test_references_to_a_replaced_passage(self, space: Space) -> None:
         """They go, stored or in the batch; those to the passage in its place stay."""
-        apply_each(store, namespace, prepared("1", "[Ann] sat"), prepared("2", "{She>ann@1} ran"))
-        store.apply(
-            namespace,
+        space.write(prepared("1", "[Ann] sat"), prepared("2", "{She>ann@1} ran"))
+        space.apply(
             [
                 prepared("3", "{She>ann@1} hid"),
                 prepared("1", "[Ann] hid, {she>ann@1}", "[Bo] ate", replaces=True),
                 prepared("4", "{She>ann@1} ate with {him>bo@1}"),
-            ],
+            ]
         )
-        with store.reader(namespace, Horizon()) as reader:
+        with space.reader() as reader:
             said = reader.statements([statement_key(t, 0) for t in range(1, 6)])
             assert [(it.passage_id, [m.name for m in it.concepts]) for it in said] == [
                 ("2", []),
@@ -230,28 +205,24 @@ class ReferenceTests(StoreTests):
                 ("4", ["ann", "bo"]),
             ]
 
-    def test_references_to_no_passage(self, store: GraphStore, namespace: str) -> None:
+    def test_references_to_no_passage(self, space: Space) -> None:
         """An antecedent that was forgotten before the update came is none, nor is a later one."""
         batch = [
             prepared("1", "{She>ann@0} saw [Bo], {her>cy@1}"),
             prepared("2", "{He>bo@1} ran with {her>di@3}"),
             prepared("3", "[Di]"),
         ]
-        store.apply(namespace, batch)
-        store.restore(
-            f"{namespace}-copy", 3, [replace(it, t_index=t) for t, it in enumerate(batch, 1)]
-        )
-        for name in (namespace, f"{namespace}-copy"):
-            with store.reader(name, Horizon()) as reader:
+        space.apply(batch)
+        space.beside("-copy").restore(3, [replace(it, t_index=t) for t, it in enumerate(batch, 1)])
+        for each in (space, space.beside("-copy")):
+            with each.reader() as reader:
                 assert [row.name for row in reader.concepts()] == ["di", "bo"]
                 said = reader.statements([statement_key(t, 0) for t in range(1, 4)])
                 names = [[m.name for m in it.concepts] for it in said]
                 assert names == [["bo"], ["bo"], ["di"]]
                 assert reader.relations(names[0], limit=9) == []
 
-    def test_a_proposition_that_names_a_forgotten_antecedent(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_a_proposition_that_names_a_forgotten_antecedent(self, space: Space) -> None:
         """It says its span again; where another proposition took that along, it goes."""
         [she, house] = prepared("2", "{Ann>ann@1} moved", "{Ann>ann@1} has a [house]").statements
         update = PreparedUpdate(
@@ -264,9 +235,9 @@ class ReferenceTests(StoreTests):
             ),
             vectors=(vector(0, b"a"), vector(1, b"b"), vector(2, b"c")),
         )
-        apply_each(store, namespace, prepared("1", "[Ann]"), update)
-        forget(store, namespace, "id", "1")
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann]"), update)
+        space.forget("id", "1")
+        with space.reader() as reader:
             said = reader.statements([statement_key(2, n) for n in range(3)])
             assert [it.text for it in said] == [
                 "She moved",
@@ -277,9 +248,7 @@ class ReferenceTests(StoreTests):
             assert [[m.name for m in it.concepts] for it in said] == [[], ["house"], ["house"]]
             assert reader.vectors(model="m") == {said[2].key: b"c"}
             assert reader.postings(["ann"], limit=9, where=Filter()) == {}
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("3", "[Ann]"),
             replace(
                 update,
@@ -290,14 +259,10 @@ class ReferenceTests(StoreTests):
                 ),
             ),
         )
-        forget(store, namespace, "statement", "4#2")
-        assert forget(store, namespace, "id", "3") == Forgotten(
-            passages=2, statements=3, concepts=1
-        )
+        space.forget("statement", "4#2")
+        assert space.forget("id", "3") == Forgotten(passages=2, statements=3, concepts=1)
 
-    def test_a_proposition_that_does_not_name_a_forgotten_antecedent(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_a_proposition_that_does_not_name_a_forgotten_antecedent(self, space: Space) -> None:
         """It keeps its text and its vector."""
         [she] = prepared("2", "{Ann>ann@1} moved").statements
         update = PreparedUpdate(
@@ -306,39 +271,33 @@ class ReferenceTests(StoreTests):
             statements=(replace(she, start=0, end=19, text="She moved."),),
             vectors=(vector(0, b"a"),),
         )
-        apply_each(store, namespace, prepared("1", "[Ann]"), update)
-        forget(store, namespace, "id", "1")
-        with store.reader(namespace, Horizon()) as reader:
+        space.write(prepared("1", "[Ann]"), update)
+        space.forget("id", "1")
+        with space.reader() as reader:
             [said] = reader.statements([statement_key(2, 0)])
             assert (said.text, said.terms, said.concepts) == ("She moved.", she.terms, ())
             assert reader.vectors(model="m") == {said.key: b"a"}
 
-    def test_a_statement_keeps_its_words(self, store: GraphStore, namespace: str) -> None:
+    def test_a_statement_keeps_its_words(self, space: Space) -> None:
         """A statement without a text of its own keeps its span, also where a forgotten proposition
         lies within."""
         told = _told()
         whole = replace(told.statements[0], text=None)
-        apply_each(store, namespace, replace(told, statements=(whole, *told.statements[1:])))
-        forget(store, namespace, "statement", "p#1")
-        with store.reader(namespace, Horizon()) as reader:
-            passage = find_passage(reader, "p")
-            assert passage is not None
-            assert passage.text == told.text
+        space.write(replace(told, statements=(whole, *told.statements[1:])))
+        space.forget("statement", "p#1")
+        assert space.passage("p").text == told.text
+        with space.reader() as reader:
             [statement, _] = reader.statements([statement_key(1, 0), statement_key(1, 2)])
             assert statement.text == "Ingrid, who lives in Malaga, codes."
 
-    def test_an_entity_that_is_told_twice_at_one_place(
-        self, store: GraphStore, namespace: str
-    ) -> None:
+    def test_an_entity_that_is_told_twice_at_one_place(self, space: Space) -> None:
         """It goes with a mention of any concept that it was told to stand on there."""
         told = (entity("e", "Eve", position=0), entity("e", "Ann", position=0))
         others = (entity("f", "Fay", position=0), entity("e", "Eve", position=1))
-        apply_each(
-            store,
-            namespace,
+        space.write(
             prepared("1", "{She>ann@none} ran", "[Bo] sat", entities=(*told, *others[:1])),
             prepared("2", "{She>ann@none} ran", "[Bo] sat", entities=(*told, *others)),
         )
-        with store.reader(namespace) as reader:
+        with space.reader() as reader:
             assert [(it.id, it.updates) for it in reader.entities()] == [("e", 1), ("f", 2)]
             assert [it.name for it in reader.concepts()] == ["bo", "eve", "fay"]
