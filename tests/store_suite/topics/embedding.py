@@ -11,7 +11,6 @@ from recallm.errors import DimensionError, EmbeddingModelError
 from recallm.model import (
     AddVectors,
     EntityUpsert,
-    Filter,
     Horizon,
     PreparedUpdate,
     VectorState,
@@ -226,37 +225,6 @@ class EmbeddingTests(StoreTests):
                 assert reader.statement_keys(embedded=True) == embedded
                 assert reader.statement_keys(embedded=False) == not_embedded
                 assert reader.statement_keys(embedded=False, after=_THREE, limit=0) == []
-
-    def test_t_indexes(self, space: Space) -> None:
-        """The t of the visible passages that meet a filter, ascending."""
-        space.write(
-            prepared("1", "[Ann]", speaker="Ann", timestamp=at(1), metadata={"k": 1}),
-            PreparedUpdate(id="", text=None, entities=(entity("e", "E"),)),
-            prepared("3", "[Bo]", session="s", expires_at=at(5), metadata={"k": 1.0}),
-            prepared("4", "[Cy]", path=("p", "q"), key="k", speaker="Ann", metadata={"k": 1}),
-            PreparedUpdate(id="5", text="  "),
-        )
-
-        def moments(horizon: Horizon = Horizon(), **conditions: object) -> list[int]:  # noqa: B008
-            with space.reader(horizon) as reader:
-                where = Filter(**conditions)  # type: ignore[arg-type]
-                found = reader.t_indexes(where)
-                assert found == sorted(it.t_index for it in reader.passages(where))
-                return found
-
-        assert moments() == [1, 3, 4, 5]
-        assert moments(Horizon(as_of=3)) == [1, 3]
-        assert moments(Horizon(now=at(5))) == [1, 4, 5]
-        assert moments(Horizon(as_of=NOON)) == []
-        assert moments(Horizon(as_of=at(1))) == [1]
-        assert moments(speaker="Ann") == [1, 4]
-        assert moments(session="s") == [3]
-        assert moments(metadata={"k": 1}) == [1, 4]
-        assert moments(path=("p",)) == [4]
-        assert moments(path=()) == [4]
-        assert moments(since=2, until=4) == [3, 4]
-        assert moments(until=at(1)) == [1]
-        assert moments(Horizon(as_of=3), since=4) == []
 
     def test_restored_vectors_are_pinned_too(self, space: Space) -> None:
         """An archive with two models is refused; a restored namespace has its model fixed."""

@@ -202,17 +202,6 @@ class EntityTests(StoreTests):
         [update] = space.dump()
         assert [e.id for e in update.entities] == ["a"]
 
-    def test_forgetting_a_concept_and_the_evidence_on_it(self, space: Space) -> None:
-        """An entity that goes with a statement on its concept is counted once."""
-        space.write(
-            prepared("1", "[Eve] ran", "[Eve] sat", entities=(entity("e", "Eve", position=1),)),
-            prepared("2", "[Eve] met [Bo]", entities=(entity("e2", "Eve"), entity("b", "Bo"))),
-        )
-        assert space.forget("concept", "eve") == Forgotten(
-            passages=2, statements=3, concepts=2, relations=1, entities=3
-        )
-        assert space.dump() == []
-
     def test_delete_graph(self, space: Space) -> None:
         """Entities go by exact id with their triplets, triplets alone; statements stay."""
         other = space.beside("-other")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from datetime import datetime
 from typing import Any
 
 from recallm.ground.entity_words import codes_of
@@ -13,7 +12,6 @@ from recallm.model import (
     EntityUpsert,
     Horizon,
     PreparedUpdate,
-    SelectionKind,
     TripletEvidence,
 )
 from tests.store_suite.marked_text import entity, prepared, triplet
@@ -211,58 +209,6 @@ class FactTests(StoreTests):
         assert set(copied.values()) == {("a", "b")}
         space.delete_graph(entities=["a"])
         assert (found("m", down), found("n", down)) == ({"b"}, set())
-
-    def test_evidence_that_joins_a_passage(self, space: Space) -> None:
-        """It is of that passage, and is forgotten with it."""
-        ends = (entity("a", "Ada"), entity("b", "Bo"))
-        space.write(
-            prepared("1", "[Ada] ran", source="s", timestamp=NOON),
-            _graph(*ends, triplets=(triplet("a", "p", "b"),)),
-            _graph(*ends, triplets=(triplet("a", "p", "b", properties={"n": 1}),), id="1"),
-        )
-
-        def found() -> list[tuple[int, str | None, str | None]]:
-            with space.reader() as reader:
-                return [(e.t_index, e.passage, e.source) for e in reader.triplet_evidence()]
-
-        assert found() == [(2, None, None), (1, "1", "s")]
-        space.forget("source", "s")
-        assert found() == [(2, None, None)]
-
-    def test_forgotten_evidence_brings_the_rest_back(self, space: Space) -> None:
-        """What is left is as if the forgotten update had never been written."""
-        ends = (entity("a", "Ada"), entity("b", "Bo"))
-        old = prepared("old", "[Ada] ran", entities=ends, triplets=(triplet("a", "is at", "b"),))
-        new = prepared(
-            "new",
-            "[Eve] ran",
-            source="s",
-            expires_at=at(5),
-            entities=(entity("a", "Ada"), entity("c", "Cy Bo", "cy bo")),
-            triplets=(triplet("a", "is at", "c"), triplet("a", "left", "c")),
-        )
-
-        def seen() -> tuple[object, ...]:
-            with space.reader() as reader:
-                words = dict(reader.entities_by_words(["ada", "bo", "cy"], limit=9))
-                evidence = reader.triplet_evidence()
-                return evidence, dict(reader.predicates()), words
-
-        space.write(old)
-        before = seen()
-        selections: list[tuple[SelectionKind, str | datetime]] = [
-            ("id", "new"),
-            ("statement", "new#0"),
-            ("source", "s"),
-            ("session", "s"),
-            ("concept", "eve"),
-            ("expired", at(9)),
-        ]
-        for kind, value in selections:
-            space.write(new)
-            assert seen() != before
-            assert space.forget(kind, value)
-            assert seen() == before, kind
 
     def test_predicates_are_counted(self, space: Space) -> None:
         """Each with its triplets, however much evidence; a change of their set is counted too."""

@@ -146,11 +146,6 @@ class ForgettingTests(StoreTests):
         assert not space.forget("id", "1")
         assert not space.is_listed()
 
-    def test_the_hidden_is_forgotten_too(self, space: Space) -> None:
-        """An expired passage can be forgotten like any other."""
-        space.write(prepared("1", "[Ann]", expires_at=at(0)))
-        assert space.forget("id", "1") == Forgotten(passages=1, statements=1, concepts=1)
-
     def test_a_passage_is_cut(self, space: Space) -> None:
         """Forgetting a statement cuts its text out; positions of the others stay."""
         story = [
@@ -250,15 +245,6 @@ class ForgettingTests(StoreTests):
             space.apply([whole])
         assert space.apply([prepared("1", "[Bo] ran")]) == [Applied(t_index=1, duplicate=True)]
 
-    def test_an_id_can_be_used_again(self, space: Space) -> None:
-        """A forgotten id is free for another text."""
-        space.write(prepared("1", "[Ann] ran", vectors=(vector(0, b"1"),)))
-        space.forget("id", "1")
-        assert space.write(prepared("1", "[Bo] sat")) == [2]
-        with space.reader() as reader:
-            assert [c.name for c in reader.concepts()] == ["bo"]
-            assert reader.stats().vectors == 0
-
     def test_a_concept_in_some_statements(self, space: Space) -> None:
         """Every statement that mentions it goes, in whole passages and in parts of others."""
         story = [
@@ -294,23 +280,6 @@ class ForgettingTests(StoreTests):
         with space.reader() as reader:
             [row] = reader.concepts()
         assert (row.label, row.kind, row.updates, row.merges) == ("Cup", "name", 1, 0)
-
-    def test_t_indexes_go_back_to_what_is_left(self, space: Space) -> None:
-        """Forgetting the latest evidence gives concepts and relations their earlier t."""
-        space.write(
-            prepared("1", "[Ann] met [Bo]"),
-            prepared("2", "[Ann] met [Bo]"),
-            prepared("3", "[Ann] met [Bo]"),
-        )
-        space.forget("id", "3")
-        with space.reader() as reader:
-            [relation] = reader.relations(["ann", "bo"], among=True)
-            assert (relation.strength, relation.t_index) == (2, 2)
-            assert [(c.t_index, c.updates, c.merges) for c in reader.concepts()] == [(2, 2, 1)] * 2
-        space.forget("before", 2)
-        with space.reader() as reader:
-            [relation] = reader.relations(["ann", "bo"], among=True)
-            assert (relation.strength, relation.t_index) == (1, 2)
 
     def test_derived_sessions_stay_as_written(self, space: Space) -> None:
         """Updates keep the session that they were written to, also when it loses its first update

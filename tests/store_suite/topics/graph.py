@@ -53,13 +53,6 @@ class GraphTests(StoreTests):
             [ann] = reader.concepts(["ann"])
             assert (ann.updates, ann.statements, ann.merges) == (2, 4, 1)
 
-    def test_neighbours_across_statements(self, space: Space) -> None:
-        """The last concept of a statement and the first of the next are related."""
-        space.write(prepared("1", "[Ann] met [Bo]", "[Cy] met [Di]"))
-        with space.reader() as reader:
-            pairs = [(r.a, r.b) for r in reader.relations(["ann", "bo", "cy", "di"], among=True)]
-        assert pairs == [("ann", "bo"), ("bo", "cy"), ("cy", "di")]
-
     def test_a_label_is_the_earliest_spelling(self, space: Space) -> None:
         """Label and kind stay those of the first mention; each statement keeps its own."""
         space.write(
@@ -150,13 +143,6 @@ class GraphTests(StoreTests):
             assert len(reader.relations(["hub"])) == 5
             assert reader.relations(["nobody"], limit=5) == []
             assert reader.relations([], limit=5) == []
-
-    def test_a_relation_of_two_names_comes_once(self, space: Space) -> None:
-        """A relation between two of the names comes once."""
-        space.write(prepared("1", "[Cy] [Ann] [Bo]"))
-        with space.reader() as reader:
-            found = reader.relations(["bo", "ann", "cy"], limit=9)
-            assert [(r.a, r.b) for r in found] == [("ann", "bo"), ("ann", "cy")]
 
     def test_relations_among(self, space: Space) -> None:
         """Both ends must be among the names."""

@@ -233,14 +233,6 @@ class HorizonTests(StoreTests):
             assert (two.session_key, four.session_key) == ("@1", "@1")
             assert reader.sizes(["@1"]).sessions["@1"].statements == 4
 
-    def test_a_concept_and_its_relations_have_the_age_of_the_view(self, space: Space) -> None:
-        """Relations shown only after the view's t are hidden; t_index is the latest t up to it."""
-        space.write(prepared("1", "[Ann] [Bo]"), prepared("2", "[Bo] [Cy]"), prepared("3", "[Bo]"))
-        for as_of, ends in ((1, ["bo"]), (2, ["bo", "cy"])):
-            with space.reader(Horizon(as_of=as_of)) as reader:
-                assert [r.b for r in reader.relations(["bo", "ann"])][: as_of + 1] == ends
-                assert [row.t_index for row in reader.concepts(["bo"])] == [as_of]
-
     def test_graph_only_updates_do_not_expire(self, space: Space) -> None:
         """A graph-only update never expires, and every datetime ``as_of`` hides it."""
         space.write(

@@ -242,19 +242,6 @@ class IsolationTests(StoreTests):
             assert reader.state.t_index == 1
             assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
-    def test_a_reader_in_another_thread(self, space: Space) -> None:
-        """A store that one thread made serves all threads."""
-        space.write(prepared("1", "[Ann]"))
-        found: list[int] = []
-
-        def read() -> None:
-            with space.reader() as reader:
-                found.append(reader.state.t_index)
-
-        for _ in range(3):
-            _elsewhere(read)
-        assert found == [1, 1, 1]
-
     def test_a_closed_store(self, space: Space) -> None:
         """Every operation of a closed store raises ClosedError; a second close does nothing."""
         space.write(prepared("1", "[Ann]"))

@@ -36,8 +36,10 @@ class ItemTests(StoreTests):
     @staticmethod
     def ids(space: Space, where: Filter, horizon: Horizon | None = None) -> str:
         """The ids of the passages that meet ``where``, in one string."""
-        with space.reader(horizon or Horizon()) as reader:
-            return "".join(passage.id for passage in reader.passages(where))
+        with space.reader(horizon) as reader:
+            found = reader.passages(where)
+            assert reader.t_indexes(where) == sorted(passage.t_index for passage in found)
+        return "".join(passage.id for passage in found)
 
     def test_an_item_is_found_by_path_and_key(self, space: Space) -> None:
         """By both of them exactly; a passage without a key is none, whatever its path."""
@@ -290,19 +292,6 @@ class ItemTests(StoreTests):
             == space.beside("-other").amend(SetExpiry(expires_at={"1": None}))
             == 0
         )
-
-    def test_what_expired_is_forgotten(self, space: Space) -> None:
-        """Only passages that have expired by the given moment go."""
-        space.write(
-            prepared("1", "[Ann]", expires_at=at(10)),
-            prepared("2", "[Bo]", expires_at=at(10.001), key="k"),
-            prepared("3", "[Cy]"),
-            PreparedUpdate(id="4", text="…", expires_at=at(9)),
-        )
-        gone = Forgotten(passages=2, statements=1, concepts=1)
-        assert space.forget("expired", at(10)) == gone
-        assert space.forget("expired", at(10)) == Forgotten()
-        assert self.ids(space, Filter()) == "32"
 
     def test_an_archive_with_two_items_under_one_key(self, space: Space) -> None:
         """An archive may hold two items under one key: the latest is the item, and the next

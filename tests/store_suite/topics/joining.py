@@ -15,7 +15,6 @@ from recallm.model import (
     Forgotten,
     Horizon,
     PreparedUpdate,
-    Triplet,
     statement_key,
 )
 from recallm.stores.base import Applied
@@ -75,27 +74,6 @@ class JoiningTests(StoreTests):
                 ("bo", 2, "b"),
             ]
             assert [c.name for c in reader.concepts()] == ["cy", "bo", "ann"]
-
-    def test_joining_again_shows_nothing_more(self, space: Space) -> None:
-        """One passage shows an entity and a triplet once; their properties are merged."""
-        space.write(prepared("a", "[Ann] met [Bo]"))
-        for properties in ({"k": 1}, {"l": 2}):
-            knows = triplet("ann", "knows", "bo", properties=properties)
-            space.write(_joining("a", _ANN, _BO, triplets=(knows,)))
-        with space.reader() as reader:
-            assert reader.triplets() == [
-                Triplet(
-                    subject="ann",
-                    predicate="knows",
-                    object="bo",
-                    properties={"k": 1, "l": 2},
-                    strength=1,
-                    t_index=1,
-                    source="a",
-                )
-            ]
-            assert [e.updates for e in reader.entities()] == [1, 1]
-            assert reader.state.t_index == 1
 
     def test_joining_an_earlier_update_keeps_what_is_latest(self, space: Space) -> None:
         """Late evidence counts at its own t: no t_index goes back, strengths grow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recallm.model import NO_POSITION, Horizon, PreparedUpdate, SelectionKind, SetExpiry
+from recallm.model import Horizon, PreparedUpdate, SelectionKind
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import Space, StoreTests, at
 
@@ -143,17 +143,6 @@ class PropertyTests(StoreTests):
             case.forget(kind, value)
             assert _kept(case) == left, case
 
-    def test_given_another_expiry_and_forgotten(self, space: Space) -> None:
-        """A passage that expires later is forgotten like any other, an earlier one stays."""
-        space.write(
-            prepared("a", "[Ann]", expires_at=at(1), **_told({"k": 1, "l": 1})),
-            prepared("b", "[Bo]", **_told({"k": 2})),
-        )
-        assert space.amend(SetExpiry(expires_at={"a": None, "b": at(1)})) == 2
-        assert _kept(space) == {"k": 2, "l": 1}
-        assert space.forget("expired", at(2)).passages == 1
-        assert _kept(space) == {"k": 1, "l": 1}
-
     def test_what_is_replaced_is_said_no_longer(self, space: Space) -> None:
         """A passage with another text, and an item under the same key; within one batch too."""
         space.write(
@@ -233,30 +222,6 @@ class PropertyTests(StoreTests):
         space.forget("id", "b")
         assert kept() == [{}]
 
-    def test_others_keep_theirs(self, space: Space) -> None:
-        """Forgetting in one namespace, or of one entity, changes no other; a triplet that is
-        deleted comes back bare."""
-        other = space.beside("-other")
-        story = [
-            prepared("a", "[Ann]", **_told({"k": 1})),
-            prepared("b", "[Bo]", **_told({"k": 2})),
-            PreparedUpdate(
-                id="b", text=None, entities=(entity("f", "Fay", properties={"f": 1}, position=0),)
-            ),
-        ]
-        space.write(*story)
-        other.write(*story)
-        before = other.snapshot()
-        space.forget("id", "a")
-        with space.reader() as reader:
-            assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
-        assert other.snapshot() == before
-        space.delete_graph(triplets=[("e", "is", "e")])
-        space.write(PreparedUpdate(id="", text=None, triplets=(triplet("e", "is", "e"),)))
-        with space.reader() as reader:
-            assert [t.properties for t in reader.triplets()] == [{}]
-            assert [e.properties for e in reader.entities()] == [{"k": 2}, {"f": 1}]
-
     def test_restored_they_are_told_as_before(self, space: Space) -> None:
         """Each evidence of a restored namespace keeps its own, and takes it along."""
         space.write(
@@ -270,17 +235,3 @@ class PropertyTests(StoreTests):
         assert _kept(copied) == {"k": 1, "l": 2}
         copied.forget("statement", "a#1")
         assert _kept(copied) == {"l": 2}
-
-    def test_an_archive_that_has_them_at_the_latest_evidence(self, space: Space) -> None:
-        """Properties of one place are stored once, and go with that evidence."""
-        space.restore(
-            2,
-            [
-                PreparedUpdate(id="", text=None, t_index=1, **_told({})),
-                PreparedUpdate(id="", text=None, t_index=2, **_told({"k": 1})),
-            ],
-        )
-        assert _kept(space) == {"k": 1}
-        first, second = space.dump()
-        assert first.entities == (entity("e", "Eve", position=NO_POSITION),)
-        assert [t.properties for t in second.triplets] == [{"k": 1}]

@@ -266,20 +266,6 @@ class ReadingTests(StoreTests):
             assert reader.mentions(["ann"], limit=1, where=where)["ann"].keys == (1 << 20,)
             assert reader.postings(["said"], limit=1, where=where)["said"].keys == (1 << 20,)
 
-    def test_vectors(self, space: Space) -> None:
-        """A vector comes back byte for byte by its statement and its model."""
-        blob = bytes(range(256))
-        space.write(
-            prepared("a", "[Ann]", "[Bo]", vectors=(vector(1, blob),)),
-            prepared("b", "[Cy]", vectors=(vector(0, blob[::-1]),)),
-        )
-        keys = [statement_key(1, 0), statement_key(1, 1), statement_key(2, 0), 77]
-        with space.reader() as reader:
-            assert reader.vectors(keys, model="m") == {keys[1]: blob, keys[2]: blob[::-1]}
-            assert reader.vectors(keys, model="o") == {}
-            assert reader.vectors([], model="m") == {}
-            assert reader.stats().vectors == 2
-
     def test_sizes(self, space: Space) -> None:
         """The corpus, its sessions, and the statistics count what is there."""
         space.write(

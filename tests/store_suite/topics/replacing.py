@@ -28,18 +28,6 @@ class ReplacingTests(StoreTests):
             assert summaries(reader, ["ann"]) == {}
             assert reader.stats().passages == 2
 
-    def test_the_same_text_is_a_duplicate(self, space: Space) -> None:
-        """A replacement with the same text is a duplicate."""
-        space.write(prepared("a", "[Ann] ran", source="s"))
-        before = space.snapshot()
-        same = prepared("a", "[Ann] ran", source="t", replaces=True)
-        assert space.apply([same]) == [Applied(t_index=1, duplicate=True)]
-        assert space.snapshot() == before
-
-    def test_an_unknown_id_is_new(self, space: Space) -> None:
-        """Without a passage of this id, a replacement is an ordinary update."""
-        assert space.write(prepared("a", "[Ann] ran", replaces=True)) == [1]
-
     def test_replacing_takes_what_joined(self, space: Space) -> None:
         """Evidence of the old passage goes; evidence of other updates stays."""
         space.write(

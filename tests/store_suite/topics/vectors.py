@@ -103,12 +103,6 @@ class VectorTests(StoreTests):
             assert reader.state.vector_bytes.get("m") is None
         space.write(_graph(_entity("a", m=b"long")))
 
-    def test_a_duplicate_is_not_checked(self, space: Space) -> None:
-        """A refused batch writes nothing."""
-        space.write(prepared("p", "[Ann]", vectors=(vector(0, b"aa"),)))
-        again = prepared("p", "[Ann]", vectors=(vector(0, b"long"),))
-        assert space.apply([again])[0].duplicate
-
     def test_the_first_error_is_told(self, space: Space) -> None:
         """The error of the first failing update is raised."""
         unknown = PreparedUpdate(id="", text=None, triplets=(triplet("x", "is", "y"),))

@@ -9,7 +9,7 @@ import pytest
 from recallm.errors import ConflictError, UnknownEntityError
 from recallm.model import PreparedUpdate
 from recallm.stores.base import Applied
-from tests.store_suite.marked_text import entity, prepared, triplet
+from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.topics.base import Space, StoreTests
 
 
@@ -32,7 +32,8 @@ class WritingTests(StoreTests):
 
     def test_a_duplicate_changes_nothing(self, space: Space) -> None:
         """The same id with the same text is a duplicate, whatever else differs."""
-        space.write(prepared("a", "[Ann] sings to [Bo]"), prepared("b", "[Bo] sleeps"))
+        first = prepared("a", "[Ann] sings to [Bo]", vectors=(vector(0, b"aa"),))
+        space.write(first, prepared("b", "[Bo] sleeps"))
         before = space.snapshot()
         again = prepared(
             "a",
@@ -41,6 +42,7 @@ class WritingTests(StoreTests):
             metadata={"new": True},
             entities=(entity("e", "Ann"),),
             triplets=(triplet("nobody", "knows", "nobody"),),
+            vectors=(vector(0, b"longer than that of before"),),
         )
         assert space.apply([again]) == [Applied(t_index=1, duplicate=True)]
         assert space.snapshot() == before
