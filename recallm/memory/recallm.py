@@ -269,7 +269,7 @@ class RecallM:
         """Texts stored under keys at paths."""
         self._opened.check_open()
         return MemoryItems(
-            self._opened.store,
+            self._opened.stores,  # a shard is opened in the worker thread of the operation
             self._opened.name,
             self._writing.put,
             self._questions.ranked_passages,
