@@ -37,7 +37,7 @@ demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (i
 # A file of tests stays on one of the two workers; the slowest files do not come last.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-check: $(VENV)/.dev ## a minute and a half: ruff, imports, mypy, and the fast tests (no Neo4j, no browser)
+check: $(VENV)/.dev ## a minute: ruff, imports, mypy, and the fast tests (no Neo4j, no browser)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache --no-logo

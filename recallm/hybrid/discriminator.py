@@ -50,7 +50,12 @@ class Discriminator(Protocol):
 
 def checked_answers(question: object, answers: object) -> tuple[str, dict[str, str]]:
     """The arguments of ``choose``, checked: the answers by name, sorted, '' for no answer. Lone
-    surrogates, which models may send, become question marks."""
+    surrogates, which models may send, become question marks.
+
+    Raises:
+        InvalidInputError: they cannot be used.
+
+    """
     if not isinstance(question, str):
         raise InvalidInputError(
             f"question must be a str, not {type(question).__name__}", argument="question"

@@ -130,7 +130,12 @@ def dump_weights(names: Sequence[str], weights: Sequence[float]) -> bytes:
 
 
 def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
-    """The weights of ``names``, shape (len(names),)."""
+    """The weights of ``names``, shape (len(names),).
+
+    Raises:
+        WeightsError: the file is damaged, or of another version.
+
+    """
     weights = np.zeros(0)
     try:
         document: Any = json.loads(content)

@@ -18,7 +18,12 @@ _OF_TRIPLET = ("strength", "t_index", "source")
 
 
 def networkx_graph(reader: GraphReader) -> MultiDiGraph:
-    """See ``MemoryGraph.to_networkx``."""
+    """See ``MemoryGraph.to_networkx``.
+
+    Raises:
+        MissingDependencyError: networkx is not installed.
+
+    """
     try:
         from networkx import MultiDiGraph
     except ImportError:

@@ -198,7 +198,12 @@ def checked_request(
     config: RecallConfig,
     count_tokens: Callable[[str], int],
 ) -> RecallRequest:
-    """The arguments of ``RecallM.recall``, checked, with the settings of the memory."""
+    """The arguments of ``RecallM.recall``, checked, with the settings of the memory.
+
+    Raises:
+        InvalidInputError: an argument cannot be used, or not with this ranking.
+
+    """
     request = RecallRequest(
         question=checks.string(question, "question"),
         limit=checks.count(limit, "limit"),
@@ -251,7 +256,14 @@ class Recaller:
         self._indexes = indexes
 
     def recall(self, request: RecallRequest) -> RecalledContext:
-        """What the ranking of the settings finds."""
+        """What the ranking of the settings finds.
+
+        Raises:
+            EmbeddingModelError: the namespace's vectors are of another model.
+            EmbeddingError: the model failed.
+            StoreError: the store failed.
+
+        """
         with self.opened(request) as asked:
             ranking = RANKINGS[request.config.ranking]
             window = None

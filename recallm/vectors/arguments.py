@@ -29,7 +29,13 @@ _FRAMEWORK_METHODS = (
 def checked_embedding(given: object) -> Embedding | None:
     """The argument ``embeddings`` as an ``Embedding``: None, "default", an ``Embedding``, an
     embedding model of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable
-    list of texts → vectors."""
+    list of texts → vectors.
+
+    Raises:
+        InvalidInputError: it is none of these.
+        MissingDependencyError: "default" needs a package that is not installed.
+
+    """
     if given is None or isinstance(given, Embedding):
         return given
     if isinstance(given, str) and given == "default":
@@ -60,7 +66,13 @@ def _chroma_question(model: Any) -> Callable[[str], Any]:
 def checked_index(given: object, store: object) -> Path | Any | None:
     """The argument ``vector_index`` as the place of a Chroma index: a folder, or a client of
     chromadb; None for the exact search. ``store`` is the argument of that name: "chroma" beside an
-    SQLite file means the folder ``FILE.chroma``."""
+    SQLite file means the folder ``FILE.chroma``.
+
+    Raises:
+        InvalidInputError: it is none of these.
+        MissingDependencyError: chromadb is needed and not installed.
+
+    """
     if given is None or (isinstance(given, str) and given == "exact"):
         return None
     place = _chroma_place(given, store)

@@ -223,7 +223,13 @@ def _ids(keys: Keys) -> list[str]:
 
 def open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
     """A client of an embedded Chroma in ``folder``, which is made if there is none, and the file
-    whose lock keeps other indexes out until it is closed, or its process ends."""
+    whose lock keeps other indexes out until it is closed, or its process ends.
+
+    Raises:
+        FolderInUseError: another index has the folder open.
+        ChromaError: Chroma cannot open it, nor make it anew.
+
+    """
     folder.mkdir(0o700, parents=True, exist_ok=True)
     lock = (folder / "recallm.lock").open("ab")
     chroma = folder / "chroma"

@@ -164,7 +164,12 @@ class RememberedVectors:
         self._known: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
 
     def of(self, texts: Sequence[str]) -> Rows:
-        """The vector of each text, a row each."""
+        """The vector of each text, a row each.
+
+        Raises:
+            EmbeddingError: the model failed.
+
+        """
         # The dict is never changed, so that threads need no lock.
         known = self._known
         new = [text for text in dict.fromkeys(texts) if text not in known]
@@ -183,7 +188,12 @@ def model_name(model: Any) -> str:
 
     Some models cannot be told apart: a function that was changed under its name, or that takes its
     model from a variable outside it, and objects of one class that do not say which model they are.
-    Give those an ``Embedding`` with a name."""
+    Give those an ``Embedding`` with a name.
+
+    Raises:
+        InvalidInputError: nothing names the model: it is a ``functools.partial``.
+
+    """
     return _full_name(model)[:_MAX_NAME_LENGTH]
 
 

@@ -86,8 +86,8 @@ class ExactIndex:
     """Finds the nearest statement vectors of any namespace of one store, by comparing every one: in
     one matrix in memory for each namespace, four bytes a dimension. Safe for threads.
 
-    ``is_durable``: the index keeps vectors on disk or on a server (``ChromaIndex``). It must then
-    be told at once when vectors are forgotten.
+    ``is_durable``: the index keeps vectors on disk or on a server (``ChromaIndex``). Then
+    ``remove_forgotten`` must be called at once when vectors are forgotten.
     """
 
     is_durable = False

@@ -52,7 +52,12 @@ _BATCH_SIZE = 64
 
 def mini_lm() -> Embedding:
     """The default model. It is loaded, and fetched if this machine does not have it (80 MB), when
-    it is first used; an ``EmbeddingError`` tells then if it cannot be fetched or is damaged."""
+    it is first used; an ``EmbeddingError`` tells then if it cannot be fetched or is damaged.
+
+    Raises:
+        MissingDependencyError: tokenizers or onnxruntime is not installed.
+
+    """
     for package in ("tokenizers", "onnxruntime"):
         if importlib.util.find_spec(package) is None:
             raise MissingDependencyError(package, extra="embeddings")
@@ -69,7 +74,12 @@ def model_folder() -> Path:
 
 
 def load_tokenizer() -> Any:
-    """The model's ``tokenizers.Tokenizer``: no padding, texts cut off after 256 tokens."""
+    """The model's ``tokenizers.Tokenizer``: no padding, texts cut off after 256 tokens.
+
+    Raises:
+        EmbeddingError: the file is not here and cannot be fetched, or it is damaged.
+
+    """
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(_verified_file("tokenizer.json")))
@@ -79,7 +89,12 @@ def load_tokenizer() -> Any:
 
 
 def load_session() -> Any:
-    """The model as an ``onnxruntime.InferenceSession``."""
+    """The model as an ``onnxruntime.InferenceSession``.
+
+    Raises:
+        EmbeddingError: the file is not here and cannot be fetched, or it is damaged.
+
+    """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 

@@ -34,7 +34,12 @@ class StatementVectors:
     Args:
         store: has the vectors.
         embedding: the model.
-        index: finds the nearest."""
+        index: finds the nearest.
+
+    Raises:
+        EmbeddingError: of each method, the model failed.
+
+    """
 
     def __init__(
         self,
@@ -99,7 +104,12 @@ class StatementVectors:
             self.embed_statements(namespace, keys)
 
     def checked_state(self, reader: GraphReader) -> VectorState | None:
-        """The state of the namespace's vectors."""
+        """The state of the namespace's vectors.
+
+        Raises:
+            EmbeddingModelError: they are of another model.
+
+        """
         state = reader.state.vectors
         if state is not None and state.model != self.model:
             raise EmbeddingModelError(stored=state.model, given=self.model)
@@ -107,7 +117,12 @@ class StatementVectors:
 
     def warned_state(self, namespace: str, reader: GraphReader) -> VectorState | None:
         """``checked_state``. The first call for a namespace warns where statements have no
-        vector."""
+        vector.
+
+        Raises:
+            EmbeddingModelError: the namespace's vectors are of another model.
+
+        """
         state = self.checked_state(reader)
         if namespace not in self._examined:
             self._examined.add(namespace)
@@ -121,7 +136,13 @@ class StatementVectors:
         return state
 
     def embed_question(self, namespace: str, question: str, reader: GraphReader) -> Vector | None:
-        """The question's unit vector; None where ``reader`` sees no vectors."""
+        """The question's unit vector; None where ``reader`` sees no vectors.
+
+        Raises:
+            EmbeddingModelError: its vectors are of another model.
+            DimensionError: they have another dimension.
+
+        """
         state = self.warned_state(namespace, reader)
         if state is None:
             if self._index.is_durable:

@@ -36,9 +36,9 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 def test_the_same_seed_tells_the_same_and_another_seed_does_not() -> None:
-    told = tell("dev", seed=3)
-    assert told == tell("dev", seed=3)
-    assert told != tell("dev", seed=4)
+    world = tell("dev", seed=3)
+    assert world == tell("dev", seed=3)
+    assert world != tell("dev", seed=4)
 
 
 def test_a_shorter_world_is_the_beginning_of_a_longer_one() -> None:

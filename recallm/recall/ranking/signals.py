@@ -104,7 +104,12 @@ class WeightTables:
 
 @cache
 def load_tables(path: str | None = None) -> WeightTables:
-    """The tables in a file, those that ship where ``path`` is None."""
+    """The tables in a file, those that ship where ``path`` is None.
+
+    Raises:
+        InvalidInputError: the file cannot be read, or holds no such tables.
+
+    """
     where = DATA if path is None else Path(path)
     try:
         tables = tomllib.loads(where.read_text(encoding="utf-8"))
