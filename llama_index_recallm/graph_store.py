@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
-from llama_index.core.graph_stores.types import (
-    DEFAULT_PERSIST_FNAME,
-    GraphStore,
-)
+from llama_index.core.graph_stores.types import DEFAULT_PERSIST_FNAME, GraphStore
 
 from llama_index_recallm._nodes import TripletKey, key_of
 from llama_index_recallm._store_on_memory import StoreOnMemory
-from recallm import NewEntity, NewTriplet, RecallM, Triplet
+from recallm import NewEntity, NewTriplet, Triplet
 from recallm.adapting import new_lock
 
 _WRITE_LOCK = new_lock()
@@ -26,9 +23,6 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
     For users of ``KnowledgeGraphIndex``, which LlamaIndex has deprecated: for a new index use
     ``RecallMPropertyGraphStore``, which has the same graph. Triplets stand in the order of the
     latest knowledge update that showed them.
-
-    ``structured_queries=True`` (on Neo4j only) lets ``query`` run Cypher, in sessions that can only
-    read; a query that would read other namespaces is refused.
 
     >>> from recallm import RecallM
     >>> store = RecallMGraphStore(memory=RecallM())
@@ -49,10 +43,6 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
     """
 
     _file_name = DEFAULT_PERSIST_FNAME
-
-    def __init__(self, memory: RecallM, *, structured_queries: bool = False) -> None:
-        super().__init__(memory, structured_queries=structured_queries)
-        self.schema = ""
 
     def get(self, subj: str) -> list[list[str]]:
         """Predicate and object of each triplet whose subject has exactly this id."""
@@ -113,22 +103,18 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
                 triplets=[(subj, rel, obj)],
             )
 
-    def get_schema(self, refresh: bool = False) -> str:
-        """How Neo4j holds the triplets, in words for a language model that writes Cypher; empty
-        where ``query`` runs none."""
-        if self.supports_structured_queries and (refresh or not self.schema):
-            self.schema = self._memory.graph.cypher_schema or ""
-        return self.schema
+    def get_schema(self, refresh: bool = False) -> NoReturn:
+        """Not supported, as ``query``."""
+        raise NotImplementedError("a RecallMGraphStore runs no queries, and describes no schema")
 
-    def query(self, query: str, param_map: dict[str, Any] | None = None) -> Any:
-        """``structured_query``, by the name that a ``KnowledgeGraphIndex`` knows."""
-        return self.structured_query(query, param_map)
+    def query(self, query: str, param_map: dict[str, Any] | None = None) -> NoReturn:
+        """Not supported: no language model writes a query here.
 
-    def _llama_graph(self) -> Mapping[str, Any]:
-        by_subject = self._by_subject(None).items()
-        return {
-            "graph_dict": {subj: [[rel, obj] for _, rel, obj in keys] for subj, keys in by_subject}
-        }
+        Raises:
+            NotImplementedError: always.
+
+        """
+        raise NotImplementedError("a RecallMGraphStore runs no queries; get_rel_map reads triplets")
 
     def _triplets(self, subjects: Iterable[str] | None) -> list[Triplet]:
         """The triplets of these subjects (None: all) in the order of their t_index."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
 from llama_index.core.graph_stores.types import (
     DEFAULT_PG_PERSIST_FNAME,
@@ -20,16 +19,12 @@ from llama_index.core.schema import BaseNode
 from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
 
 from llama_index_recallm._graph_reading import (
-    SourceNames,
     entities_meant_by,
     has_properties,
     ids_allowed_by,
-    llama_graph,
     llama_id,
     nodes_of,
     paths_of,
-    schema_of,
-    schema_text,
 )
 from llama_index_recallm._graph_writing import (
     checked_nodes,
@@ -78,8 +73,6 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
 
     ``timestamp_key``: the key in a chunk's metadata under which its time stands (an aware datetime,
     ISO 8601 text, or a date, which begins in UTC), if any: recall orders statements by it.
-    ``structured_queries=True`` (on Neo4j only) lets ``structured_query`` run Cypher, in sessions
-    that can only read; a query that would read other namespaces is refused.
 
     >>> from llama_index.core.graph_stores.types import EntityNode, Relation
     >>> from recallm import RecallM
@@ -110,13 +103,10 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         *,
         embedding_model: str = "llama-index",
         timestamp_key: str | None = None,
-        structured_queries: bool = False,
     ) -> None:
-        super().__init__(memory, structured_queries=structured_queries)
+        super().__init__(memory)
         self._model = checks.name(embedding_model, "embedding_model")
         self._timestamp_key = checks.optional_name(timestamp_key, "timestamp_key")
-        self._schema: dict[str, Any] | None = None
-        self._source_names = SourceNames(memory)
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -221,24 +211,14 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         found = [(nodes[entity.id], cosine) for entity, cosine in near if entity.id in nodes]
         return [node for node, _ in found], [cosine for _, cosine in found]
 
-    def get_schema(self, refresh: bool = False) -> dict[str, Any]:
-        """``node_props`` and ``rel_props`` (label → property → type), ``relationships`` (labels of
-        source, relation and target), as of the first call or the last refresh."""
-        if refresh or self._schema is None:
-            graph = self._memory.graph
-            self._schema = schema_of(graph.entities(), graph.triplets())
-        return copy.deepcopy(self._schema)
+    def structured_query(self, query: str, param_map: dict[str, Any] | None = None) -> NoReturn:
+        """Not supported: ``supports_structured_queries`` is False.
 
-    def refresh_schema(self) -> None:
-        """Read the schema anew, as ``get_schema(refresh=True)`` does."""
-        self.get_schema(refresh=True)
+        Raises:
+            NotImplementedError: always.
 
-    def get_schema_str(self, refresh: bool = False) -> str:
-        """``get_schema`` in words; with structured queries, how Neo4j holds it."""
-        schema = self.get_schema(refresh=refresh)
-        if not self.supports_structured_queries:
-            return schema_text(schema)
-        return f"{self._memory.graph.cypher_schema}\n{schema_text(schema, in_neo4j=True)}"
+        """
+        raise NotImplementedError("a RecallMPropertyGraphStore runs no structured queries")
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -298,12 +278,14 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
     ) -> None:
         """Delete the chunks with these ids, and those of these documents, as ``delete`` does: a
-        document that was not split is a chunk with the document's own id. Entities that were
-        written without a chunk, and name such a chunk or document as their source, are deleted
-        too."""
-        chunks = checks.strings(node_ids or (), "node_ids")
+        document that was not split is a chunk with the document's own id."""
         documents = checks.strings(ref_doc_ids or (), "ref_doc_ids")
-        self.delete(ids=self._source_names.ids_of(chunks, documents))
+        ids = [*checks.strings(node_ids or (), "node_ids"), *documents]
+        for document in documents:
+            ids += [passage.id for passage in self._memory.passages(session=document)]
+        for entity in self._memory.graph.entities(ids):
+            if is_chunk(entity):
+                self._memory.forget(id=entity.id)
 
     # -- async -----------------------------------------------------------------------------
 
@@ -311,10 +293,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     aget_triplets = _in_a_thread(PropertyGraphStore.aget_triplets)
     aget_rel_map = _in_a_thread(PropertyGraphStore.aget_rel_map)
     aget_llama_nodes = _in_a_thread(PropertyGraphStore.aget_llama_nodes)
-    aget_schema = _in_a_thread(PropertyGraphStore.aget_schema)
-    aget_schema_str = _in_a_thread(PropertyGraphStore.aget_schema_str)
     avector_query = _in_a_thread(PropertyGraphStore.avector_query)
-    astructured_query = _in_a_thread(PropertyGraphStore.astructured_query)
     aupsert_nodes = _in_a_thread(PropertyGraphStore.aupsert_nodes)
     aupsert_relations = _in_a_thread(PropertyGraphStore.aupsert_relations)
     adelete = _in_a_thread(PropertyGraphStore.adelete)
@@ -323,6 +302,3 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     async def aupsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
         """``upsert_llama_nodes``, off the event loop."""
         await asyncio.to_thread(self.upsert_llama_nodes, list(llama_nodes))
-
-    def _llama_graph(self) -> Mapping[str, Any]:
-        return llama_graph(self._memory)

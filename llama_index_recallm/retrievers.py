@@ -115,11 +115,11 @@ class RecallMRetriever(BaseRetriever):
 class RecallMSubRetriever(BasePGRetriever):
     """Recalls statements for a ``PGRetriever``, the oldest first, without a language model.
 
-    ``graph_store``: a ``RecallMPropertyGraphStore``, whose memory recalls; or ``memory`` in its
-    place. Each statement is a node, like those of ``RecallMRetriever``. With ``include_text``
-    LlamaIndex shows the statements' chunks in their place: a chunk is one node with all of its
-    statements above its text and the best of their scores, the newest chunk last. A statement that
-    comes from no chunk is a node alone. The other arguments are those of ``RecallMRetriever``.
+    ``graph_store``: a ``RecallMPropertyGraphStore``, whose memory recalls. Each statement is a
+    node, like those of ``RecallMRetriever``. With ``include_text`` LlamaIndex shows the statements'
+    chunks in their place: a chunk is one node with all of its statements above its text and the
+    best of their scores, the newest chunk last. A statement that comes from no chunk is a node
+    alone. The other arguments are those of ``RecallMRetriever``.
 
     >>> from llama_index.core import PropertyGraphIndex
     >>> from llama_index.core.schema import TextNode
@@ -146,9 +146,8 @@ class RecallMSubRetriever(BasePGRetriever):
 
     def __init__(
         self,
-        graph_store: PropertyGraphStore | None = None,
+        graph_store: PropertyGraphStore,
         *,
-        memory: RecallM | None = None,
         include_text: bool = False,
         include_text_preamble: str | None = DEFAULT_PREAMBLE,
         include_properties: bool = False,
@@ -157,16 +156,22 @@ class RecallMSubRetriever(BasePGRetriever):
         callback_manager: CallbackManager | None = None,
         **arguments: Unpack[RetrieverArguments],
     ) -> None:
-        store = _checked_store(graph_store, memory)
+        if not isinstance(graph_store, RecallMPropertyGraphStore):
+            raise InvalidInputError(
+                "graph_store must be a RecallMPropertyGraphStore, which has a memory, not "
+                f"{type(graph_store).__name__}; beside another store use RecallMRetriever in a "
+                "QueryFusionRetriever",
+                argument="graph_store",
+            )
         self._recall = _NodeRecall(
-            store.memory,
+            graph_store.memory,
             similarity_top_k=similarity_top_k,
             filters=filters,
             include_properties=include_properties,
             **arguments,
         )
         super().__init__(
-            graph_store=store,
+            graph_store=graph_store,
             include_text=include_text,
             include_text_preamble=include_text_preamble,
             include_properties=include_properties,
@@ -245,24 +250,3 @@ class _NodeRecall:
         ids = {passage.id for passage in meeting}
         found = self._options.ordered(self._memory.recall(question, **arguments))
         return [statement for statement in found if statement.passage in ids]
-
-
-def _checked_store(
-    graph_store: PropertyGraphStore | None, memory: RecallM | None
-) -> RecallMPropertyGraphStore:
-    """The store whose memory recalls: exactly one of the two is given."""
-    if (graph_store is None) == (memory is None):
-        raise InvalidInputError(
-            "give graph_store=, a RecallMPropertyGraphStore, or memory=, one of the two",
-            argument="graph_store",
-        )
-    if graph_store is None:
-        return RecallMPropertyGraphStore(memory=checked_memory(memory))
-    if not isinstance(graph_store, RecallMPropertyGraphStore):
-        raise InvalidInputError(
-            "graph_store must be a RecallMPropertyGraphStore, which has a memory, not "
-            f"{type(graph_store).__name__} (a memory is given as memory=); beside another store "
-            "use RecallMRetriever in a QueryFusionRetriever",
-            argument="graph_store",
-        )
-    return graph_store

@@ -1,4 +1,4 @@
-"""The legacy graph store: LlamaIndex's nine cases, and what they leave open, on both stores."""
+"""The legacy graph store: what LlamaIndex's own cases leave open."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core import MockEmbedding, PromptTemplate, StorageContext
+from llama_index.core import MockEmbedding, StorageContext
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
-from llama_index.core.query_engine import KnowledgeGraphQueryEngine
 from llama_index.core.schema import Document
 
 from llama_index_recallm import RecallMGraphStore
@@ -20,35 +19,20 @@ from recallm import ClosedError, InvalidInputError, NewEntity, NewTriplet, Recal
 
 @pytest.fixture
 def store(memory: RecallM) -> RecallMGraphStore:
-    return RecallMGraphStore(
-        memory=memory, structured_queries=memory.graph.cypher_schema is not None
-    )
+    return RecallMGraphStore(memory=memory)
 
 
-# -- the cases of LlamaIndex's stores for Neo4j, FalkorDB and others ---------------------------
+# -- triplets ----------------------------------------------------------------------------------
 
 
-def test_04_get_rel_map(store: RecallMGraphStore) -> None:
-    store.upsert_triplet("Alice", "KNOWS", "Bob")
-    store.upsert_triplet("Bob", "LIVES_IN", "CityX")
-    store.upsert_triplet("Bob", "TRAVELED_TO", "CityY")
-    assert store.get_rel_map(["Alice"], depth=2, limit=30) == {
-        "Alice": [
-            ["Alice", "KNOWS", "Bob"],
-            ["Bob", "LIVES_IN", "CityX"],
-            ["Bob", "TRAVELED_TO", "CityY"],
-        ]
-    }
-
-
-def test_05_delete_a_relation_and_its_ends(store: RecallMGraphStore) -> None:
+def test_a_relation_is_deleted_with_its_ends(store: RecallMGraphStore) -> None:
     store.upsert_triplet("X", "REL", "Y")
     store.delete("X", "REL", "Y")
     assert store.get("X") == []
     assert store.memory.graph.entities() == []
 
 
-def test_06_an_end_with_another_relation_stays(store: RecallMGraphStore) -> None:
+def test_an_end_with_another_relation_stays(store: RecallMGraphStore) -> None:
     store.upsert_triplet("X", "REL", "Y")
     store.upsert_triplet("X", "OTHER", "Z")
     for unknown in (("X", "HATES", "Y"), ("Y", "REL", "X"), ("", "", ""), ("x", "y", "z")):
@@ -58,42 +42,6 @@ def test_06_an_end_with_another_relation_stays(store: RecallMGraphStore) -> None
     assert store.get("X") == [["OTHER", "Z"]]
     assert store.get("Y") == []
     assert [entity.id for entity in store.memory.graph.entities()] == ["X", "Z"]
-
-
-def test_08_get_schema(store: RecallMGraphStore) -> None:
-    before = store.get_schema(refresh=False)
-    store.upsert_triplet("Person1", "LIKES", "Thing1")
-    assert store.get_schema(refresh=True) == before
-    if store.memory.graph.cypher_schema is not None:
-        assert "predicate" in before
-
-
-def test_09_custom_query(store: RecallMGraphStore) -> None:
-    """Cypher where there is Neo4j, a clear answer where there is not."""
-    store.upsert_triplet("TestS", "TEST_REL", "TestO")
-    query = "MATCH (n:Entity) WHERE n.namespace = $namespace AND n.id = $id RETURN n.id AS id"
-    if store.memory.graph.cypher_schema is None:
-        with pytest.raises(NotImplementedError, match="structured_queries=True"):
-            store.query(query, {"id": "TestS"})
-    else:
-        assert store.query(query, {"id": "TestS"}) == [{"id": "TestS"}]
-        with pytest.raises(InvalidInputError):
-            store.query("MATCH (n) DETACH DELETE n")
-        with pytest.raises(InvalidInputError, match="other namespaces"):
-            store.query("MATCH (n) WHERE n.id = 'TestS' RETURN n")
-        assert store.get("TestS") == [["TEST_REL", "TestO"]]
-
-
-def test_cypher_only_when_asked_for(memory: RecallM) -> None:
-    with pytest.raises(NotImplementedError, match="structured_queries=True"):
-        RecallMGraphStore(memory=memory).query("RETURN 1")
-    assert RecallMGraphStore(memory=memory).get_schema(refresh=True) == ""
-    if memory.graph.cypher_schema is None:
-        with pytest.raises(InvalidInputError, match="needs a memory on Neo4j"):
-            RecallMGraphStore(memory=memory, structured_queries=True)
-
-
-# -- triplets ----------------------------------------------------------------------------------
 
 
 def test_names_are_kept_as_they_are(store: RecallMGraphStore) -> None:
@@ -206,6 +154,13 @@ def test_persist_with_a_storage_context(ring: RecallMGraphStore, tmp_path: Path)
             RecallMGraphStore.from_persist_dir(folder, memory=memory)
 
 
+def test_no_query_is_run(store: RecallMGraphStore) -> None:
+    with pytest.raises(NotImplementedError, match="no queries"):
+        store.query("RETURN 1")
+    with pytest.raises(NotImplementedError, match="no schema"):
+        store.get_schema()
+
+
 def test_what_is_no_memory() -> None:
     with pytest.raises(InvalidInputError, match="memory must be a RecallM"):
         RecallMGraphStore(memory="memory.db")  # type: ignore[arg-type]
@@ -220,9 +175,7 @@ def test_what_is_no_memory() -> None:
 
 
 class Keywords(CustomLLM):
-    """Finds one keyword in everything; answers with its prompt, or with ``cypher``."""
-
-    cypher: str = ""
+    """Finds one keyword in everything; answers with its prompt."""
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -232,7 +185,7 @@ class Keywords(CustomLLM):
         for start in ("KEYWORDS:", "SYNONYMS:"):
             if start in prompt:
                 return CompletionResponse(text=f"{start} Ann")
-        return CompletionResponse(text=self.cypher if prompt.startswith("Schema: ") else prompt)
+        return CompletionResponse(text=prompt)
 
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
@@ -249,10 +202,7 @@ def triplets_of(text: str) -> list[tuple[str, str, str]]:
     ]
 
 
-LEGACY = pytest.mark.filterwarnings("ignore:Call to deprecated class:DeprecationWarning")
-
-
-@LEGACY
+@pytest.mark.filterwarnings("ignore:Call to deprecated class:DeprecationWarning")
 async def test_an_index(store: RecallMGraphStore) -> None:
     """What leads away from a keyword is shown, the newest of it last."""
     index = KnowledgeGraphIndex.from_documents(
@@ -279,20 +229,3 @@ async def test_an_index(store: RecallMGraphStore) -> None:
     edges = {frozenset(edge) for edge in index.get_networkx_graph().edges}
     ends = [("Ann", "Acme"), ("Acme", "tea"), ("Acme", "Porto"), ("Bo", "tea")]
     assert edges == {frozenset(edge) for edge in ends}
-
-
-@LEGACY
-def test_a_question_as_cypher(store: RecallMGraphStore) -> None:
-    """The query of the model is run where that was asked for."""
-    store.upsert_triplet("Ann", "loves", "tea")
-    cypher = "MATCH (n:Entity {namespace: $namespace, id: 'Ann'}) RETURN n.id AS found"
-    engine = KnowledgeGraphQueryEngine(
-        llm=Keywords(cypher=cypher),
-        storage_context=StorageContext.from_defaults(graph_store=store),
-        graph_query_synthesis_prompt=PromptTemplate("Schema: {schema}\nQuestion: {query_str}"),
-    )
-    if store.memory.graph.cypher_schema is None:
-        with pytest.raises(NotImplementedError, match="structured_queries=True"):
-            engine.query("Who is Ann?")
-    else:
-        assert "[{'found': 'Ann'}]" in str(engine.query("Who is Ann?"))

@@ -32,7 +32,6 @@ TESTS = [
     test_graph_chunks.test_a_document_that_was_not_split,
     test_facts_of_the_graph.test_a_later_document_supersedes_and_its_deletion_brings_back,
     test_property_graph_index.test_documents_inserted_and_deleted,
-    test_property_graph_index.test_text_to_cypher,
     test_graph_lookups.test_get_triplets,
     test_graph_lookups.test_every_given_node_has_its_share,
     test_graph_nodes.test_names_are_kept,
@@ -41,7 +40,6 @@ TESTS = [
     test_property_graph_store.test_names_by_exact_id_then_casing_then_stem,
     test_property_graph_store.test_what_another_document_says_too_stays,
     test_property_graph_store.test_forgetting_in_the_memory_shows_in_the_graph,
-    test_property_graph_store.test_structured_queries_are_off_unless_asked_for,
     test_property_graph_store.test_the_event_loop_goes_on,
     test_graph_persisting.test_persist,
     test_graph_persisting.test_chunks_upserted_concurrently,
@@ -87,14 +85,11 @@ def test_cache_keys_differ_by_server_address(neo4j_server: RunningServer) -> Non
 
 
 class TestLegacyStore:
-    """The graph store of a ``KnowledgeGraphIndex``, with Cypher."""
+    """The graph store of a ``KnowledgeGraphIndex``."""
 
     @pytest.fixture
     def store(self, memory: RecallM) -> RecallMGraphStore:
-        return RecallMGraphStore(memory=memory, structured_queries=True)
+        return RecallMGraphStore(memory=memory)
 
-    test_04_get_rel_map = staticmethod(test_graph_store.test_04_get_rel_map)
-    test_05_delete = staticmethod(test_graph_store.test_05_delete_a_relation_and_its_ends)
-    test_08_get_schema = staticmethod(test_graph_store.test_08_get_schema)
-    test_09_custom_query = staticmethod(test_graph_store.test_09_custom_query)
-    test_a_question_as_cypher = staticmethod(test_graph_store.test_a_question_as_cypher)
+    test_names = staticmethod(test_graph_store.test_names_are_kept_as_they_are)
+    test_delete = staticmethod(test_graph_store.test_a_relation_is_deleted_with_its_ends)

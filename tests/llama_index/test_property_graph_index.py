@@ -170,24 +170,8 @@ def test_an_updated_document(store: RecallMPropertyGraphStore, memory: RecallM) 
     ]
 
 
-def test_text_to_cypher(memory: RecallM) -> None:
-    if memory.graph.cypher_schema is None:
-        plain = RecallMPropertyGraphStore(memory=memory)
-        with pytest.raises(ValueError, match="does not support cypher"):
-            TextToCypherRetriever(plain, llm=Completing())
-        return
-    store = RecallMPropertyGraphStore(memory=memory, structured_queries=True)
-    PropertyGraphIndex.from_documents(
-        [Document(text="Ann LIVES_IN Oslo.")],
-        property_graph_store=store,
-        kg_extractors=[LineExtractor()],
-        embed_kg_nodes=False,
-    )
-    llm = Completing(
-        answer="MATCH (e:Entity {namespace: $namespace}) RETURN e.id AS id ORDER BY id"
-    )
-    retriever = TextToCypherRetriever(store, llm=llm, allowed_output_fields=["id"])
-    [found] = retriever.retrieve("Who is there?")
-    assert "Ann" in found.text
-    assert "RecallMEntity" in llm.given[0]
-    assert "LIVES_IN" in llm.given[0]
+def test_no_model_writes_cypher(store: RecallMPropertyGraphStore) -> None:
+    with pytest.raises(ValueError, match="does not support cypher"):
+        TextToCypherRetriever(store, llm=Completing())
+    with pytest.raises(NotImplementedError, match="structured queries"):
+        store.structured_query("RETURN 1")

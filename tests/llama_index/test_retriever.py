@@ -263,7 +263,7 @@ def test_rankings_without_probabilities() -> None:
                 RecallMRetriever(memory=memory, **unscored)
             assert caught.value.argument in unscored
         with pytest.raises(InvalidInputError, match="ranking='statements'"):
-            RecallMSubRetriever(memory=memory, min_score=0.5)
+            RecallMSubRetriever(RecallMPropertyGraphStore(memory), min_score=0.5)
         RecallMRetriever(memory=memory.with_ranking("statements"), order="score", min_score=0.5)
 
 

@@ -56,14 +56,11 @@ def test_statements_in_order_of_time(index: PropertyGraphIndex) -> None:
         assert {node.metadata["file"] for node in found} == {"old.txt", "new.txt"}
 
 
-def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex, memory: RecallM) -> None:
+def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex) -> None:
     """A chunk stands there once, under all of its statements, scored as the best of them."""
     store = index.property_graph_store
     statements = RecallMSubRetriever(store, include_text=False).retrieve(QUESTION)
-    sub = RecallMSubRetriever(memory=memory, include_text=True)
-    assert sub.retrieve(QUESTION) == RecallMSubRetriever(store, include_text=True).retrieve(
-        QUESTION
-    )
+    sub = RecallMSubRetriever(store, include_text=True)
     for use_async in (True, False):
         old, new = index.as_retriever(sub_retrievers=[sub], use_async=use_async).retrieve(QUESTION)
         assert (old.node_id, new.node_id) == ("old", "new")
@@ -139,12 +136,6 @@ def test_filters(index: PropertyGraphIndex) -> None:
         RecallMSubRetriever(store, limit=0)
 
 
-def test_what_it_cannot_ask(memory: RecallM, store: RecallMPropertyGraphStore) -> None:
+def test_what_it_cannot_ask() -> None:
     with pytest.raises(InvalidInputError, match="not SimplePropertyGraphStore"):
         RecallMSubRetriever(SimplePropertyGraphStore())
-    with pytest.raises(InvalidInputError, match="one of the two"):
-        RecallMSubRetriever()
-    with pytest.raises(InvalidInputError, match="one of the two"):
-        RecallMSubRetriever(store, memory=memory)
-    with pytest.raises(InvalidInputError, match="memory must be a RecallM"):
-        RecallMSubRetriever(memory="memory.db")  # type: ignore[arg-type]

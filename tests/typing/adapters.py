@@ -155,13 +155,12 @@ async def llama_index_retrievers(memory: RecallM, llm: BaseLLM) -> None:
     assert_type(spec.to_tool_list(), list[FunctionTool])
     store = llama_index_recallm.RecallMPropertyGraphStore(memory)
     llama_index_recallm.RecallMSubRetriever(store, include_text=True, limit=3)
-    llama_index_recallm.RecallMSubRetriever(memory=memory)
     llama_index_recallm.RecallMRetriever(memory, order="best")  # type: ignore[arg-type]
 
 
 async def llama_index_graphs(memory: RecallM, nodes: list[BaseNode]) -> None:
     store = llama_index_recallm.RecallMPropertyGraphStore(
-        memory, embedding_model="words", timestamp_key="date", structured_queries=False
+        memory, embedding_model="words", timestamp_key="date"
     )
     base: PropertyGraphStore = store
     assert_type(base.get(ids=["Ann"]), list[LabelledNode])
