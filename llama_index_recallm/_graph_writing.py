@@ -178,8 +178,6 @@ def _split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityN
     chunks: list[ChunkNode] = []
     entities: list[EntityNode] = []
     for node in nodes:
-        if isinstance(node, ChunkNode | EntityNode):
-            node = _with_vector(node)
         if isinstance(node, ChunkNode):
             chunks.append(node)
         elif isinstance(node, EntityNode):
@@ -190,20 +188,6 @@ def _split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityN
                 argument="nodes",
             )
     return chunks, entities
-
-
-def _with_vector(node: LabelledNode) -> LabelledNode:
-    """``node`` with the vector that stands in its property "embedding", as other stores keep it: a
-    property would show the numbers to language models."""
-    vector = node.properties.get("embedding")
-    if (
-        not isinstance(vector, list)
-        or not vector
-        or not all(type(number) is float for number in vector)
-    ):
-        return node
-    rest = {key: value for key, value in node.properties.items() if key != "embedding"}
-    return node.model_copy(update={"embedding": node.embedding or vector, "properties": rest})
 
 
 def _write(memory: RecallM, updates: Sequence[GraphUpdate]) -> None:

@@ -42,7 +42,7 @@ from pydantic import (
 from llama_index_recallm._chat_messages import messages_of
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm._session_queue import SessionQueues
-from llama_index_recallm._truncation import RecalledTexts
+from llama_index_recallm._truncation import truncated
 from recallm import InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
     DEFAULT_ROLES,
@@ -95,10 +95,10 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
     Recall asks with the user's last messages; of a long text with its first and last 2,000
     characters. The result is a text, delimited as data, or '' where nothing is known.
-    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the least
-    relevant statements go first (0: never). ``tokenizer_fn`` counts these tokens: give ``Memory``
-    the same. ``format_template``, a prompt template or its text, stands around the recalled text:
-    its variable ``text`` once, and words that stay the same, which ``max_tokens`` does not count.
+    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the oldest
+    statements go first (0: never). ``tokenizer_fn`` counts these tokens: give ``Memory`` the same.
+    ``format_template``, a prompt template or its text, stands around the recalled text: its
+    variable ``text`` once, and words that stay the same, which ``max_tokens`` does not count.
 
     ``eager`` writes the new messages of the queue whenever ``Memory`` is asked for its messages,
     and ``flush`` what is left at the end of a session. Without ``eager`` only messages that leave
@@ -107,29 +107,19 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     the very words of an earlier one may be taken for it. ``Memory`` does not show a message given
     as ``aget(input=ChatMessage(…))`` to its blocks: give a ``str``. ``ReActAgent`` leaves out the
     first system message: give it a ``system_prompt``, or ``Memory``
-    ``insert_method=InsertMethod.USER``. Long messages are written as text before the model is
-    called, and extracted after its answer.
+    ``insert_method=InsertMethod.USER``.
 
     A failure of the memory is logged (logger ``llama_index_recallm``) and the agent answers without
     it; ``raise_errors`` raises it. docs/llama_index.md has the whole.
 
     >>> import asyncio
     >>> from llama_index.core.llms import ChatMessage
-    >>> from llama_index.core.memory import Memory
     >>> from recallm import RecallM
-    >>> from sqlalchemy.ext.asyncio import create_async_engine
     >>> block = RecallMMemoryBlock(memory=RecallM())
-    >>> async def say(text, session):
-    ...     engine = create_async_engine("sqlite+aiosqlite://")  # of the queue, as by default
-    ...     memory = Memory.from_defaults(session, memory_blocks=[block], async_engine=engine)
-    ...     await memory.aput(ChatMessage(role="user", content=text))
-    ...     messages = await memory.aget()
-    ...     await engine.dispose()
-    ...     return messages
-    >>> _ = asyncio.run(say("I moved to Porto.", session="monday"))
-    >>> system, user = asyncio.run(say("Where did I move to?", session="tuesday"))
-    >>> "Human: I moved to Porto." in system.content, user.content
-    (True, 'Where did I move to?')
+    >>> said, asked = ChatMessage("I moved to Porto."), ChatMessage("Where did I move to?")
+    >>> asyncio.run(block.aput([said], session_id="monday"))
+    >>> "Human: I moved to Porto." in asyncio.run(block.aget([asked], session_id="tuesday"))
+    True
 
     Raises:
         ValidationError: a field cannot be used (pydantic's; a ``ValueError``).
@@ -162,7 +152,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
     _filter: MessageFilter = PrivateAttr()
     _queues: SessionQueues = PrivateAttr()
-    _recalled: RecalledTexts = PrivateAttr(default_factory=RecalledTexts)
     _around: tuple[str, str] = PrivateAttr()
 
     @field_validator("format_template", mode="before")
@@ -215,14 +204,13 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             )
 
     async def atruncate(self, content: str | list[Any], tokens_to_truncate: int) -> str | None:
-        """``content`` with its delimiters, without its least relevant statements (the first ones,
-        where their scores are no longer known), shorter by at least ``tokens_to_truncate``. None
-        where nothing is left."""
+        """``content`` with its delimiters, without its first statements, shorter by at least
+        ``tokens_to_truncate``. None where nothing is left."""
         before, after = self._around
         if not (isinstance(content, str) and content.startswith(before)):
             return None
         shorter = await asyncio.to_thread(
-            self._recalled.truncated,
+            truncated,
             content.removeprefix(before).removesuffix(after),
             by_tokens=tokens_to_truncate,
             tokenizer=lambda text: self.tokenizer_fn(f"{before}{text}{after}"),
@@ -325,7 +313,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         text = self._guard().run(recall, "nothing was recalled")
         if not text:
             return ""
-        self._recalled.add(text, contexts[-1])
         before, after = self._around
         return f"{before}{text}{after}"
 

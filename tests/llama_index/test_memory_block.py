@@ -14,8 +14,6 @@ from pydantic import ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
-from recallm.adapting import as_data
-from recallm.recall.results import PREFIX
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,
@@ -131,28 +129,7 @@ async def test_input_that_is_not_in_the_queue_yet(core: RecallM, new_memory: New
 # -- truncation --------------------------------------------------------------------------------
 
 
-async def test_truncation_by_relevance(core: RecallM) -> None:
-    core.update_many(["My cat is called Mila.", "My cat is black.", "My dog is called Rex."])
-    block = RecallMMemoryBlock(memory=core)
-    content = await block.aget([user("What is my cat called?")])
-    context = core.recall("What is my cat called?", limit=10)
-    by_score = sorted(context.statements, key=lambda it: it.score or 0)
-    assert len(by_score) == 3
-    left = content
-    for number, worst in enumerate(by_score[:-1], 1):
-        shorter = await block.atruncate(content, tokens(content) - tokens(left) + 1)
-        assert shorter is not None
-        assert tokens(shorter) < tokens(left)
-        assert worst.line not in shorter
-        lines = [it.line for it in context.statements if it in by_score[number:]]
-        first = [PREFIX] if len(lines) > 1 else []
-        assert shorter == as_data("\n".join([*first, *lines]))
-        left = shorter
-    assert await block.atruncate(content, tokens(content) - tokens(left) + 1) is None
-    assert await block.atruncate(content, 0) == content
-
-
-async def test_truncation_without_scores(core: RecallM) -> None:
+async def test_the_oldest_statements_go_first(core: RecallM) -> None:
     core.update_many(["My cat is called Mila.", "My cat is black.", "My dog is called Rex."])
     content = await RecallMMemoryBlock(memory=core).aget([user("What is my cat called?")])
     shorter = await RecallMMemoryBlock(memory=core).atruncate(content, 1)
@@ -161,6 +138,8 @@ async def test_truncation_without_scores(core: RecallM) -> None:
     by_letter = await block.atruncate(content, 23)
     assert by_letter == shorter
     assert await block.atruncate(content, 24) == shorter.replace("My cat is black.\n", "")
+    assert await block.atruncate(content, 0) == content
+    assert await block.atruncate(content, 50) is None
 
 
 async def test_truncation_of_the_papers_contexts() -> None:

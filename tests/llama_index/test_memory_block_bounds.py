@@ -175,12 +175,12 @@ async def test_what_is_truncated_keeps_the_template(core: RecallM) -> None:
     block = RecallMMemoryBlock(memory=core, format_template=PromptTemplate("Known: {text} (end)"))
     content = await block.aget([user("Who keeps bees?")])
     count = get_tokenizer()
-    shorter = await block.atruncate(content, 5)
+    shorter = await block.atruncate(content, 4)
     assert shorter is not None
-    assert len(count(content)) - len(count(shorter)) >= 5
+    assert len(count(content)) - len(count(shorter)) >= 4
     assert shorter.startswith(f"Known: {OPENING}")
     assert shorter.endswith(f"{CLOSING} (end)")
-    assert "since her childhood" not in shorter
+    assert BEES[0] not in shorter
     assert await block.atruncate(content, 500) is None
     assert await block.atruncate("Known: nothing (end)", 5) is None
     assert await block.atruncate(content.removeprefix("Known: "), 5) is None

@@ -155,11 +155,10 @@ def test_entities_of_the_core_are_nodes(store: RecallMPropertyGraphStore, memory
     assert [path[2].id for path in store.get_rel_map([mary])] == ["Ann"]
 
 
-def test_a_vector_among_the_properties_is_the_embedding(memory: RecallM) -> None:
-    """Each model's embeddings have a dimension of their own."""
+def test_each_models_embeddings_have_their_own_dimension(memory: RecallM) -> None:
     store = RecallMPropertyGraphStore(memory=memory)
     other = RecallMPropertyGraphStore(memory=memory, embedding_model="other")
-    store.upsert_nodes([EntityNode(name="a", properties={"embedding": [1.0, 0.0], "n": 1})])
+    store.upsert_nodes([EntityNode(name="a", embedding=[1.0, 0.0], properties={"n": 1})])
     other.upsert_nodes([EntityNode(name="a", embedding=[1.0, 0.0, 0.0])])
     for each, size in ((store, 2), (other, 3)):
         query = VectorStoreQuery(query_embedding=[1.0] + [0.0] * (size - 1), similarity_top_k=3)
