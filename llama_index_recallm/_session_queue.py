@@ -20,15 +20,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recallm.adapting import (
-    Conversation,
-    Message,
-    digest,
-    has_postponed,
-    is_long,
-    new_lock,
-    postpone,
-)
+from recallm.adapting import Conversation, Message, digest, new_lock
 
 _MAX_SESSIONS = 1024
 _ID = re.compile(r"([0-9a-f]{16})-(\d+)-([0-9a-f]{32})")
@@ -74,11 +66,9 @@ class SessionQueue:
         messages: Sequence[Message],
         *,
         leaving: bool = False,
-        before_answer: bool = False,
     ) -> tuple[list[Message], int]:
         """Write the new ones of ``messages``, all or nothing. ``messages`` are the whole queue, or
-        with ``leaving`` its oldest messages, which leave it. With ``before_answer`` the model is
-        called next: long messages, and those after them, are postponed.
+        with ``leaving`` its oldest messages, which leave it.
 
         Returns ``messages`` with their ids, and how many were new."""
         if not messages:
@@ -95,10 +85,7 @@ class SessionQueue:
                     next_place += 1
                 else:
                     entries.append(_Entry(known[place].id, _text_digest(message)))
-            if before_answer and new and (is_long(new) or has_postponed(conversation)):
-                postpone(conversation, new)
-            else:
-                conversation.remember(new)
+            conversation.remember(new)
             self._next_place = next_place
             if leaving:
                 self._forget_left(known, places)

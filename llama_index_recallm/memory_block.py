@@ -62,7 +62,6 @@ from recallm.adapting import (
     checked_namespace,
     checked_roles,
     data_within,
-    extract_postponed,
     latest_question,
     shortened_question,
     speaker_names,
@@ -221,9 +220,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     # -- called by users -------------------------------------------------------------------
 
     async def aflush(self, memory: Memory) -> int:
-        """Extract postponed messages, and write the new messages of the queue of ``memory``, all
-        or nothing. Returns how many were new. They stay in the queue; a second call changes
-        nothing.
+        """Write the new messages of the queue of ``memory``, all or nothing. Returns how many were
+        new. They stay in the queue; a second call changes nothing.
 
         Raises:
             InvalidInputError: ``memory`` is no ``Memory``, or a message cannot be stored.
@@ -268,10 +266,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         queue = shown[:-1] if repeated else shown
         question_places, answered = latest_question([message.role for message in queue])
         written = self._guard().run(
-            lambda: self._by_place(
-                queue, session, question_places if repeated or not answered else None
-            ),
-            "new messages were not remembered",
+            lambda: self._by_place(queue, session), "new messages were not remembered"
         )
         asking: list[Message] = []
         # A question that the model has answered before may be asked anew: then recall everything.
@@ -279,42 +274,49 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             asking = [written[place] for place in question_places if place in written]
         # The model gets the queue itself: its messages need not be recalled.
         known = [message.id for message in (written or {}).values() if message.id is not None]
+        texts = [queue[place].text for place in question_places]
+        text = self._guard().run(
+            lambda: self._recalled(texts, session, asking=asking, known=known),
+            "nothing was recalled",
+        )
+        before, after = self._around
+        return f"{before}{text}{after}" if text else ""
+
+    def _recalled(
+        self,
+        texts: Sequence[str],
+        session: str | None,
+        *,
+        asking: Sequence[Message],
+        known: Sequence[str],
+    ) -> str:
+        """What is recalled for the texts of a question, as data; '' where nothing is."""
+        conversation = self._conversation(session)
+        question = shortened_question("\n".join(map(self._filter.redacted, texts)))
+        if not question:
+            return ""
         contexts: list[RecalledContext] = []
 
-        def recall() -> str:
-            conversation = self._conversation(session)
-            texts = [self._filter.redacted(queue[place].text) for place in question_places]
-            question = shortened_question("\n".join(texts))
-            if not question:
-                return ""
-            _dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
+        def recall_within(max_tokens: int | None) -> RecalledContext:
+            context = conversation.recall(
+                question,
+                asking=asking,
+                limit=self.limit,
+                max_tokens=max_tokens,
+                min_score=self.min_score,
+                known=known,
+            )
+            contexts.append(context)
+            return context
 
-            def recall_within(max_tokens: int | None) -> RecalledContext:
-                context = conversation.recall(
-                    question,
-                    asking=asking,
-                    limit=self.limit,
-                    max_tokens=max_tokens,
-                    min_score=self.min_score,
-                    known=known,
-                )
-                contexts.append(context)
-                return context
-
-            text = data_within(self.max_tokens, conversation.memory, recall_within)
-            shown = contexts[-1].statements if text else ()
-            nodes = [
-                NodeWithScore(node=statement_node(statement), score=statement.score)
-                for statement in shown
-            ]
-            _dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=nodes))
-            return text
-
-        text = self._guard().run(recall, "nothing was recalled")
-        if not text:
-            return ""
-        before, after = self._around
-        return f"{before}{text}{after}"
+        _dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
+        text = data_within(self.max_tokens, conversation.memory, recall_within)
+        nodes = [
+            NodeWithScore(node=statement_node(statement), score=statement.score)
+            for statement in (contexts[-1].statements if text else ())
+        ]
+        _dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=nodes))
+        return text
 
     def _accepted(self, shown: Sequence[Message]) -> dict[int, Message]:
         """By place in ``shown``: the messages that may be written, redacted."""
@@ -326,31 +328,16 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             if accepted.text.strip()
         }
 
-    def _by_place(
-        self, queue: Sequence[Message], session: str | None, unanswered: Sequence[int] | None
-    ) -> dict[int, Message]:
+    def _by_place(self, queue: Sequence[Message], session: str | None) -> dict[int, Message]:
         """By place in the queue: the messages that are remembered, with ids where they are written.
-        With ``eager`` this writes the new ones. ``unanswered`` are the places of the question that
-        the model gets next; None where it has answered."""
+        With ``eager`` this writes the new ones."""
         accepted = self._accepted(queue)
         if session is None:
             return accepted
         messages = list(accepted.values())
         conversation, session_queue = self._conversation(session), self._queues.of(session)
         if self.eager:
-            # Postponed messages of this question wait until the model has answered.
-            waiting = {
-                (conversation.session, accepted[place].text)
-                for place in unanswered or ()
-                if place in accepted
-            }
-            self._guard().run(
-                lambda: extract_postponed(conversation.memory, except_messages=waiting),
-                "long messages are not extracted",
-            )
-            with_ids, _ = session_queue.remember(
-                conversation, messages, before_answer=unanswered is not None
-            )
+            with_ids, _ = session_queue.remember(conversation, messages)
         else:
             with_ids = session_queue.with_ids(conversation, messages)
         return dict(zip(accepted, with_ids, strict=True))
@@ -361,8 +348,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         """Write the new messages; returns how many there were."""
         conversation = self._conversation(session)
         messages = list(self._accepted(shown).values())
-        if not leaving:
-            extract_postponed(conversation.memory)
         if session is None:
             conversation.remember(messages)
             return len(messages)

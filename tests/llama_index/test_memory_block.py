@@ -187,7 +187,6 @@ async def test_a_memory_that_fails(new_memory: NewMemory, caplog: pytest.LogCapt
         sent = await turn(memory, "Where do I live?", "I do not know.")
     assert [it.content for it in sent] == ["Where do I live?"]
     assert [it.message for it in caplog.records] == [
-        "the memory failed, the agent goes on: long messages are not extracted",
         "the memory failed, the agent goes on: new messages were not remembered",
         "the memory failed, the agent goes on: nothing was recalled",
     ]

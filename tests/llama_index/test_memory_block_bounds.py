@@ -1,9 +1,8 @@
-"""What the memory block does where a message is long, and what it puts around recalled text."""
+"""What the memory block asks with a long message, and what stands around the recalled text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -19,10 +18,9 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr, ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
-from recallm import KnowledgeUpdate, RecallM, StoreError
-from recallm.adapting import CLOSING, OPENING, Conversation, Message
-from tests.llama_index.memories import NewMemory, ai, core, new_memory, system_of, turn, user
-from tests.written_messages import speakers_and_texts
+from recallm import RecallM, StoreError
+from recallm.adapting import CLOSING, OPENING
+from tests.llama_index.memories import NewMemory, core, new_memory, system_of, turn, user
 
 __all__ = ["core", "new_memory"]  # fixtures
 
@@ -48,100 +46,6 @@ async def test_recall_asks_with_the_ends_of_a_long_message() -> None:
     assert "Bo plays the harp." in recalled
     assert asked
     assert max(map(len, asked)) <= 4001
-
-
-def postponed(core: RecallM) -> list[str]:
-    return [item.text for item in core.items.below()]
-
-
-@pytest.fixture
-def extracted(core: RecallM, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that were extracted, in order."""
-    texts: list[str] = []
-    remember = Conversation.remember
-
-    def seen(self: Conversation, spoken: Iterable[Message], **how: Any) -> list[KnowledgeUpdate]:
-        said = list(spoken)
-        texts.extend(it.text for it in said)
-        return remember(self, said, **how)
-
-    monkeypatch.setattr(Conversation, "remember", seen)
-    return texts
-
-
-async def test_a_long_message_is_extracted_after_the_answer(
-    core: RecallM, extracted: list[str]
-) -> None:
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    queue = [user(DOCUMENT)]
-    await block.aget(queue, session_id="s")
-    queue.append(user("Who bought most?"))
-    await block.aget(queue, session_id="s")
-    await block.aget(queue, session_id="s")  # shown again, as after a tool's call
-    await block.aget([*queue, queue[-1]], session_id="s")
-    assert extracted == []
-    assert postponed(core) == ["Who bought most?", DOCUMENT]
-    queue.append(ai("Person7 did."))
-    await block.aget(queue, session_id="s")
-    assert extracted == [DOCUMENT, "Who bought most?", "Person7 did."]
-    assert speakers_and_texts(core, "s") == list(
-        zip(("Human", "Human", "AI"), extracted, strict=True)
-    )
-    assert postponed(core) == []
-    await block.aget(queue, session_id="s")
-    assert len(speakers_and_texts(core, "s")) == 3
-
-
-async def test_what_no_answer_was_shown_for_is_extracted_later(
-    core: RecallM, extracted: list[str], new_memory: NewMemory
-) -> None:
-    """Chat engines do not ask once more after the answer: the next turn extracts it, or a flush."""
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    memory = new_memory("s", block, token_limit=1_000_000)
-    await turn(memory, DOCUMENT, "I see.")
-    await turn(memory, "Who bought most?", "Ann did.")
-    assert extracted == [DOCUMENT, "I see.", "Who bought most?"]
-    await turn(memory, f"And here? {DOCUMENT}", "I see.")
-    assert postponed(core) == [f"And here? {DOCUMENT}", "Ann did."]
-    assert await block.aflush(memory) == 1
-    assert extracted[3:] == ["Ann did.", f"And here? {DOCUMENT}", "I see."]
-    await memory.aput(user(f"Never shown. {DOCUMENT}"))
-    assert await block.aflush(memory) == 1
-    assert [text for _, text in speakers_and_texts(core, "s")] == extracted
-    assert postponed(core) == []
-
-
-async def test_another_process_writes_a_long_message_once(tmp_path: Path) -> None:
-    """Also where the first one went down before the model answered; redacted from the first."""
-    path, queue = tmp_path / "memory.db", [user(f"Ann keeps bees. {DOCUMENT}")]
-    redacted = str(queue[0].content).replace("lamp", "[THING]")
-
-    def block_of(memory: RecallM) -> RecallMMemoryBlock:
-        return RecallMMemoryBlock(
-            memory=memory, redact=lambda text: text.replace("lamp", "[THING]"), raise_errors=True
-        )
-
-    for _ in range(2):
-        with RecallM(path) as memory:
-            await block_of(memory).aget(queue, session_id="s")
-            assert postponed(memory) == [redacted]
-    queue.append(ai("I see."))
-    with RecallM(path) as memory:
-        recalled = await block_of(memory).aget([user("Who keeps bees?")], session_id="another")
-        assert "Ann keeps bees." in recalled
-        for _ in range(2):
-            await block_of(memory).aget(queue, session_id="s")
-            assert speakers_and_texts(memory, "s") == [("Human", redacted), ("AI", "I see.")]
-        assert postponed(memory) == []
-
-
-async def test_what_was_forgotten_while_it_was_postponed_stays_so(core: RecallM) -> None:
-    block = RecallMMemoryBlock(memory=core, raise_errors=True)
-    queue = [user(DOCUMENT)]
-    await block.aget(queue, session_id="s")
-    core.forget(session="s")
-    await block.aget([*queue, ai("I see.")], session_id="s")
-    assert speakers_and_texts(core, "s") == [("AI", "I see.")]
 
 
 # -- what stands around the recalled text ------------------------------------------------------
