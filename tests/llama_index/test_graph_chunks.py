@@ -246,15 +246,6 @@ def test_chunks_by_document(store: PropertyGraphStore) -> None:
     assert len(all_triplet_lines(store)) == 4
 
 
-def test_a_document_with_its_own_id(store: PropertyGraphStore) -> None:
-    store.upsert_llama_nodes(
-        [make_chunk("n1", "one", "n2"), make_chunk("n2", "two"), make_chunk("n3", "n2")]
-    )
-    store.delete_llama_nodes(ref_doc_ids=["n2"])
-    assert ids(store.get()) == ["n3"]
-    assert store.get_llama_nodes(["n1", "n2"]) == []
-
-
 def test_a_document_that_was_not_split(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([Document(id_="d1", text="one"), Document(id_="d2", text="two")])
     for id in ("d1", "d2"):

@@ -34,16 +34,6 @@ from tests.llama_index.property_graphs import (
 from tests.llama_index.scripted_model import ScriptedLLM
 
 
-def test_entities_of_another_chunk_stay(store: PropertyGraphStore) -> None:
-    upsert_chunk(store, "c1", "Ann KNOWS Bo", "Ann LIKES tea")
-    upsert_chunk(store, "c2", "Ann KNOWS Bo", "Bo LIKES milk")
-    store.delete(ids=["c1"])
-    assert ids(store.get()) == ["Ann", "Bo", "c2", "milk"]
-    assert all_triplet_lines(store) == ["Ann KNOWS Bo", "Bo LIKES milk"]
-    store.delete(ids=["c2"])
-    assert is_empty(store)
-
-
 def test_the_newest_source_is_shown(store: PropertyGraphStore) -> None:
     upsert_chunk(store, "c1", "Ann KNOWS Bo")
     assert source_of(store, "Ann") == relation_of(store, "KNOWS").properties[TRIPLET_SOURCE_KEY]
@@ -120,16 +110,6 @@ def test_no_source_after_a_source(store: PropertyGraphStore) -> None:
     assert ids(store.get()) == ["Ann"]
     assert source_of(store, "Ann") is None
     assert all_triplet_lines(store) == []
-
-
-def test_deleted_with_its_document(store: PropertyGraphStore) -> None:
-    upsert_chunk(store, "c1", "Ann KNOWS Bo", document="d1")
-    upsert_chunk(store, "c2", "Bo KNOWS Cy", document="d1")
-    upsert_chunk(store, "c3", "Cy LIKES tea", document="d2")
-    store.delete_llama_nodes(ref_doc_ids=["d1"])
-    assert ids(store.get()) == ["Cy", "c3", "tea"]
-    assert all_triplet_lines(store) == ["Cy LIKES tea"]
-    assert source_of(store, "Cy") == "c3"
 
 
 def test_a_chunk_without_words(new_store: NewStore) -> None:

@@ -1,4 +1,4 @@
-"""The legacy graph store: what LlamaIndex's own cases leave open."""
+"""The legacy graph store, also beside LlamaIndex's own as the reference."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from llama_index.core import MockEmbedding, StorageContext
+from llama_index.core.graph_stores import SimpleGraphStore
+from llama_index.core.graph_stores.types import GraphStore
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
 from llama_index.core.llms import CompletionResponse, CompletionResponseGen, CustomLLM, LLMMetadata
@@ -20,6 +22,49 @@ from recallm import ClosedError, InvalidInputError, NewEntity, NewTriplet, Recal
 @pytest.fixture
 def store(memory: RecallM) -> RecallMGraphStore:
     return RecallMGraphStore(memory=memory)
+
+
+# -- as LlamaIndex's own store -----------------------------------------------------------------
+
+
+@pytest.fixture(params=["recallm", "SimpleGraphStore"])
+def graph(request: pytest.FixtureRequest, memory: RecallM) -> GraphStore:
+    return RecallMGraphStore(memory=memory) if request.param == "recallm" else SimpleGraphStore()
+
+
+def test_an_empty_graph(graph: GraphStore) -> None:
+    assert isinstance(graph, GraphStore)
+    assert graph.get("Ann") == []
+    assert not any(graph.get_rel_map(["Ann"]).values())
+    graph.delete("Ann", "LIKES", "tea")
+    assert graph.get("Ann") == []
+
+
+def test_triplets_of_a_subject(graph: GraphStore) -> None:
+    for triplet in (("Ann", "LIKES", "tea"), ("Ann", "HATES", "milk"), ("Bo", "LIKES", "tea")):
+        graph.upsert_triplet(*triplet)
+    assert graph.get("Ann") == [["LIKES", "tea"], ["HATES", "milk"]]
+    assert graph.get("Bo") == [["LIKES", "tea"]]
+    assert graph.get("tea") == []
+
+
+def test_relations_by_depth(graph: GraphStore) -> None:
+    chain = [["a", "R", "b"], ["b", "R", "c"], ["c", "R", "d"]]
+    for triplet in chain:
+        graph.upsert_triplet(*triplet)
+    for depth in (1, 2, 3):
+        assert graph.get_rel_map(["a"], depth=depth) == {"a": chain[:depth]}
+    assert graph.get_rel_map(["b"], depth=1) == {"b": chain[1:2]}
+
+
+def test_relations_of_several_subjects(graph: GraphStore) -> None:
+    graph.upsert_triplet("a", "R", "b")
+    graph.upsert_triplet("c", "R", "d")
+    both = {"a": [["a", "R", "b"]], "c": [["c", "R", "d"]]}
+    assert graph.get_rel_map(["a", "c"], depth=1) == both
+    assert graph.get_rel_map(["a", "c"], depth=1, limit=1)["a"] == both["a"]
+    found = graph.get_rel_map(depth=1)
+    assert {subject: found[subject] for subject in both} == both
 
 
 # -- triplets ----------------------------------------------------------------------------------

@@ -90,6 +90,8 @@ async def test_nothing_known_or_asked(core: RecallM) -> None:
     # Agents ask again in a turn: with the question twice, and after the answer.
     assert await block.aget([*queue, asked], session_id="s") == first
     assert await block.aget([*queue, ai("To Porto.")], session_id="s") == first
+    # Memory hands every block whatever its caller gave.
+    assert await block.aget([*queue, asked], session_id="s", another="value") == first
 
 
 async def test_remembered_text_stays_inside(core: RecallM, new_memory: NewMemory) -> None:
@@ -237,14 +239,6 @@ def test_wrong_fields(core: RecallM) -> None:
 
 async def _later(text: str) -> str:
     return text
-
-
-def test_probabilities_that_no_recall_would_give() -> None:
-    """``min_score`` would fail in every recall, and be logged alone."""
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        with pytest.raises(ValidationError, match="min_score needs ranking='statements'"):
-            RecallMMemoryBlock(memory=memory, min_score=0.5)
-        assert RecallMMemoryBlock(memory=memory).min_score is None
 
 
 async def test_a_saved_block_has_no_memory(core: RecallM, new_memory: NewMemory) -> None:

@@ -127,15 +127,6 @@ def test_what_comes_from_no_chunk_stands_alone(
     assert (said.node_id, said.text) == ("said#0", "Ann told me that Porto is her home now.")
 
 
-def test_filters(index: PropertyGraphIndex) -> None:
-    store = index.property_graph_store
-    for filters in ({"where": {"file": "old.txt"}}, {"as_of": 1}, {"until": 1}):
-        found = RecallMSubRetriever(store, include_text=False, **filters).retrieve(QUESTION)
-        assert {node.node.ref_doc_id for node in found} == {"old"}
-    with pytest.raises(InvalidInputError, match="limit must be"):
-        RecallMSubRetriever(store, limit=0)
-
-
 def test_what_it_cannot_ask() -> None:
     with pytest.raises(InvalidInputError, match="not SimplePropertyGraphStore"):
         RecallMSubRetriever(SimplePropertyGraphStore())

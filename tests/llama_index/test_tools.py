@@ -105,7 +105,6 @@ async def test_tools_leave_the_event_loop(memory: RecallM, monkeypatch: pytest.M
 
 
 # LlamaIndex's workflows use what pydantic and they themselves have deprecated.
-# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 @pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
 async def test_an_agent(memory: RecallM) -> None:
@@ -156,22 +155,6 @@ def test_arguments_are_checked_at_once(memory: RecallM) -> None:
         with pytest.raises(InvalidInputError) as refused:
             spec(**{"memory": memory, argument: value})
         assert refused.value.argument == argument
-
-
-async def test_facts_are_written_and_read(memory: RecallM) -> None:
-    tools = fact_tools_of(memory, source="chat-1")
-    written = tools["write_fact"].call(subject="Ada", relation="salary", object=52_000)
-    assert written.content == "Written."
-    await tools["write_fact"].acall(subject="Bo", relation="salary", object="48,000")
-    output = tools["read_facts"].call(relation="salary")
-    assert output.content.count(CLOSING) == 1
-    assert [row["value"] for row in output.raw_output.rows] == [48_000, 52_000]
-    assert {row["source"] for row in output.raw_output.rows} == {"chat-1"}
-    assert (await tools["top_facts"].acall(relation="salary")).raw_output.rows[0]["value"] == 52_000
-    assert tools["count_facts"].call(relation="salary").content == "The exact number is 2."
-
-
-# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
 
 
 def test_whose_facts(memory: RecallM) -> None:
