@@ -278,7 +278,8 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None
     ) -> None:
         """Delete the chunks with these ids, and those of these documents, as ``delete`` does: a
-        document that was not split is a chunk with the document's own id."""
+        document that was not split is a chunk with the document's own id. An entity that was
+        written before the chunk that it names stays."""
         documents = checks.strings(ref_doc_ids or (), "ref_doc_ids")
         ids = [*checks.strings(node_ids or (), "node_ids"), *documents]
         for document in documents:
