@@ -1,7 +1,7 @@
 """RecallM in LlamaIndex: property graph store, retrievers, query engine, extractor, memory block,
 tools.
 
-Every class takes the core as ``memory=`` and has defaults for all else:
+Every class stands on a memory, the core, and has defaults for all else:
 
 >>> from recallm import RecallM
 >>> from llama_index_recallm import RecallMRetriever
