@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
@@ -20,7 +20,7 @@ from langchain_core.tools.base import create_schema_from_function
 from langgraph.prebuilt import ToolRuntime
 
 from langchain_recallm._conversation import MessageConversation
-from langchain_recallm._memory_tools import MemoryTools, ToolName
+from langchain_recallm._memory_tools import MemoryTools
 from langchain_recallm._runs import checked_namespace, facts_of_run, memory_of_run, thread_of_run
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
@@ -36,7 +36,6 @@ from recallm.adapting import (
     checked_facts,
     checked_memory,
     checked_scope,
-    checks,
 )
 from recallm.facts import FactMemory
 
@@ -57,13 +56,10 @@ def create_recallm_tools(
     limit: int | None = 10,
     max_tokens: int | None = 1000,
     prefix: str = "",
-    tools: Collection[ToolName] = ("recall_memory", "save_memory", "forget_memory"),
     redact: Redact | None = None,
     accept: Accept | None = None,
 ) -> list[BaseTool]:
-    """The tools ``recall_memory(query)``, ``save_memory(text)``, ``forget_memory(id / about)``, or
-    those that ``tools`` names, also ``list_memories(before)``, ``update_memory(id, text)`` and
-    ``forget_me(confirm)``.
+    """The tools ``recall_memory(query)``, ``save_memory(text)`` and ``forget_memory(id / about)``.
 
     ``namespace``: whose memory it is, the memory's own by default: a name, a template that the
     run's context or ``configurable`` fills, "user-{user_id}", or a callable over the agent's
@@ -78,12 +74,6 @@ def create_recallm_tools(
     * ``save_memory`` writes one update with the speaker "AI"; the same tool call writes it once.
     * ``forget_memory`` forgets one statement, memory or fact by its id, or all that mention a
       concept; a store's item is forgotten as a whole.
-    * ``list_memories`` shows whole passages, the latest first, ``limit`` at a time.
-    * ``update_memory`` saves a text, then forgets what it replaces: a failure between the two loses
-      nothing. A store's items and facts are not updated so.
-    * ``forget_me`` forgets everything in the namespace for good (with ``scope="session"`` the
-      thread); without ``confirm`` nothing. Give it where each user has a namespace. What the agent
-      still says in that run is remembered by a middleware.
 
     >>> from langchain_recallm import create_recallm_tools
     >>> from recallm import RecallM
@@ -104,9 +94,6 @@ def create_recallm_tools(
     """
     RecallOptions(limit=limit, max_tokens=max_tokens).check(checked_memory(memory))
     check_budget(memory, max_tokens)
-    names = checks.strings(tools, "tools")
-    for name in names:
-        checks.choice(name, get_args(ToolName), "tools")
     checked = checked_namespace(namespace)
     scope = checked_scope(scope)
     filter = MessageFilter(redact=redact, accept=accept)
@@ -122,7 +109,7 @@ def create_recallm_tools(
         )
         return MemoryTools(conversation=conversation, run=run, limit=limit, max_tokens=max_tokens)
 
-    return _new_tools(MemoryTools, dict.fromkeys(names), prefix, bind)
+    return _new_tools(MemoryTools, MemoryTools.NAMES, prefix, bind)
 
 
 def create_fact_tools(

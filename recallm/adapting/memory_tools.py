@@ -22,7 +22,6 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, shown_name, storable
 from recallm.memory import RecallM
-from recallm.model import Passage
 from recallm.recall.results import RecalledStatement
 
 WholeSentences: TypeAlias = Annotated[
@@ -117,25 +116,13 @@ def statements_reply(
 # -- forgetting --------------------------------------------------------------------------------
 
 
-def plain_id(id: str) -> str:
-    """An id without the quotation marks in which tools show an unusual one."""
-    return id.strip().strip('"')
-
-
-def passage_named(memory: RecallM, id: str, session: str | None = None) -> Passage | None:
-    """The passage with this id, or of the statement with this id; None where the memory, or the
-    ``session`` if one is given, has none."""
-    passage = memory.get(id) or memory.get(id.rpartition("#")[0])
-    is_known = passage is not None and session in (None, passage.session or passage.source)
-    return passage if is_known else None
-
-
 def forgotten_by_model(
     memory: RecallM, *, id: str | None, about: str | None, session: str | None = None
 ) -> str:
     """Forget one statement, fact or passage by the ``id`` that tools show, or all that mention a
     concept, of ``session`` alone where one is given; say what was forgotten."""
-    id, about = plain_id(id or ""), storable((about or "").strip())
+    # Tools show an unusual id in quotation marks.
+    id, about = (id or "").strip().strip('"'), storable((about or "").strip())
     if bool(id) == bool(about):
         raise InvalidInputError(
             "Give exactly one of id and about; nothing was forgotten.", argument="id"
@@ -143,17 +130,10 @@ def forgotten_by_model(
     return _forget_one(memory, id, session) if id else _forget_about(memory, about, session)
 
 
-def forget_everything(memory: RecallM, session: str | None = None) -> str:
-    """Forget all of the memory, or of ``session``; say how much."""
-    if session is None:
-        forgotten = memory.forget(everything=True)
-    else:
-        forgotten = memory.forget(session=session)
-    return f"Forgot everything: {forgotten.passages} memories."
-
-
 def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
-    passage = passage_named(memory, id, session)
+    passage = memory.get(id) or memory.get(id.rpartition("#")[0])
+    if passage is not None and session not in (None, passage.session or passage.source):
+        passage = None
     is_whole = passage is not None and passage.id == id
     if passage is None or not (memory.forget(id=id) if is_whole else memory.forget(statement=id)):
         raise InvalidInputError(

@@ -91,18 +91,16 @@ def test_blocking_calls_are_seen(memory: RecallM) -> None:
 async def middleware(memory: RecallM) -> None:
     for write in ("durable", "background"):
         ours = RecallMMiddleware(memory=memory, namespace="u-{user}", write=write)
-        names: Any = ("recall_memory", "save_memory", "list_memories", "update_memory")
         agent: Any = create_agent(
             ScriptedModel(
                 lines=[
                     call("save_memory", "1", text="Ann has a cat."),
                     call("recall_memory", "2", query="What does Ann have?"),
-                    call("list_memories", "3"),
                     "Noted.",
                     "Noted.",
                 ]
             ),
-            create_recallm_tools(memory, namespace="u-{user}", tools=names),
+            create_recallm_tools(memory, namespace="u-{user}"),
             middleware=[ours],
             checkpointer=InMemorySaver(),
         )
@@ -119,14 +117,10 @@ def slow_name(run: Any) -> str:
 
 
 async def tools(memory: RecallM) -> None:
-    names: Any = ("save_memory", "forget_memory", "list_memories", "update_memory", "forget_me")
-    made = await asyncio.to_thread(create_recallm_tools, memory, tools=names)
-    save, forget, listing, update, everything = made
+    recall, save, forget = await asyncio.to_thread(create_recallm_tools, memory)
     await save.ainvoke({"text": "Bo has a dog."})
     await forget.ainvoke({"about": "Bo"})
-    assert "Oslo" in await listing.ainvoke({})
-    assert "Replaced" in await update.ainvoke({"id": "a", "text": "Ann is well."})
-    assert "everything" in await everything.ainvoke({"confirm": True})
+    assert "Oslo" in await recall.ainvoke({"query": "Where does Ann live?"})
 
 
 async def facts(memory: RecallM) -> None:

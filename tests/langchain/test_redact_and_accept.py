@@ -265,10 +265,3 @@ def test_items_are_found_and_deleted_by_the_names_that_were_given(memory: Recall
     assert store.get(path, SECRET) is None
     with pytest.raises(ValueError, match="leaves nothing of the"):
         RecallMStore(memory=memory, redact=lambda _: "").put(("a",), "k", {"n": 1})
-
-
-def test_an_update_by_a_tool_is_refused_before_anything_is_forgotten(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.", id="a")
-    [update] = create_recallm_tools(memory, tools=["update_memory"], accept=refuse)
-    assert "does not let that be remembered" in update.invoke({"id": "a#0", "text": SAID})
-    assert [it.text for it in memory.passages()] == ["Ann lives in Oslo."]

@@ -183,6 +183,8 @@ async def test_the_model_gets_errors_of_its_calls(
         request = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
         for message in (tools[name].invoke(request), await tools[name].ainvoke(request)):
             assert (message.status, told in message.content) == ("error", True), (name, arguments)
+    save = create_recallm_tools(memory, accept=lambda _: False)[1]
+    assert "nothing was saved" in save.invoke({"text": "Ann lives in Rome."})
     assert speakers_and_texts(memory) == [(None, "Ann lives in Oslo.")]
     memory.close()
     for name, arguments in (
@@ -200,11 +202,10 @@ def test_what_cannot_be_used_is_refused_at_once(memory: RecallM) -> None:
     for argument, value in [
         ("memory", None), ("namespace", b"ann"), ("namespace", "user-{user.id}"), ("limit", 0),
         ("max_tokens", "many"), ("max_tokens", 20), ("prefix", "our team's "), ("prefix", None),
-        ("prefix", "x" * 41), ("scope", "thread"), ("tools", "recall_memory"),
-        ("tools", ["drop_memory"]), ("tools", [3]), ("tools", None),
+        ("prefix", "x" * 41), ("scope", "thread"),
     ]:  # fmt: skip
         for create in (create_recallm_tools, create_fact_tools):
-            if create is create_fact_tools and argument in ("scope", "tools"):
+            if create is create_fact_tools and argument == "scope":
                 continue
             with pytest.raises(InvalidInputError) as refused:
                 create(**{"memory": memory, argument: value})
