@@ -1,10 +1,9 @@
-"""LangGraph's filters: which values of a store, or which documents' metadata, pass."""
+"""LangGraph's filters: which values of a store pass."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain_recallm._item_text import is_number
@@ -19,25 +18,23 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 _OPERATORS = ("$eq", "$ne", *_COMPARISONS)
 
+_MOST_LEVELS = 100
+"""How deep mappings and lists in a filter may be nested."""
+
 
 def check_filter(filter: object) -> None:
-    """Refuse a filter that cannot be used, whatever it is compared with."""
+    """Refuse a filter that cannot be used, whatever is compared with the filter.
+
+    Raises:
+        InvalidInputError: the filter is no mapping, names no field, has an unknown operator or an
+            operand that has no order, or is nested too deeply.
+
+    """
     fields = checks.optional(checks.mapping, filter, "filter") or {}
     for name in fields:
-        if not isinstance(name, str):
-            raise InvalidInputError(
-                f"filter has the field {name!r}, whose name must be a str", argument="filter"
-            )
-        if name.startswith("$"):
-            raise _unusable_operator(name, "is no field")
-    with _no_deep_nesting():
-        _check_wanted(fields)
-
-
-def equal_texts(filter: Mapping[str, Any] | None) -> dict[str, str | bool]:
-    """The fields that must equal a text or a truth value, which equality of JSON decides too. Of
-    numbers it does not: 1 passes as 1.0."""
-    return {it: value for it, value in _demanded(filter).items() if isinstance(value, str | bool)}
+        if not isinstance(name, str) or name.startswith("$"):
+            raise _unusable(f"{name!r} is no field of a filter")
+    _check(fields, _MOST_LEVELS)
 
 
 def likely_values(
@@ -45,18 +42,14 @@ def likely_values(
 ) -> dict[tuple[str, ...], str | int | bool | None]:
     """The values that ``filter`` demands of a value which stands under ``key`` in an item's
     metadata, for ``MemoryItems``."""
+    demanded = {
+        name: wanted["$eq"] if isinstance(wanted, Mapping) and "$eq" in wanted else wanted
+        for name, wanted in (filter or {}).items()
+    }
     return {
         (key, name): value
-        for name, value in _demanded(filter).items()
+        for name, value in demanded.items()
         if value is None or isinstance(value, str | int)
-    }
-
-
-def _demanded(filter: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The values that fields must equal; other operators as they are."""
-    return {
-        name: value["$eq"] if isinstance(value, Mapping) and "$eq" in value else value
-        for name, value in (filter or {}).items()
     }
 
 
@@ -65,59 +58,40 @@ def passes_filter(value: Mapping[str, Any], filter: Mapping[str, Any] | None) ->
     (objects: in the fields that are named), or passes its operators. A missing field is like null.
 
     ``check_filter`` has let the filter pass."""
-    with _no_deep_nesting():
-        return _fields_match(value, filter or {})
+    return all(_matches(value.get(name), wanted) for name, wanted in (filter or {}).items())
 
 
-@contextmanager
-def _no_deep_nesting() -> Iterator[None]:
-    try:
-        yield
-    except RecursionError:
-        raise InvalidInputError("filter is nested too deeply", argument="filter") from None
+def _check(wanted: object, levels: int) -> None:
+    if isinstance(wanted, Mapping) and _has_operators(wanted):
+        for name, operand in wanted.items():
+            if name not in _OPERATORS:
+                raise _unusable(f"{name!r} is no operator of a filter")
+            if name in _COMPARISONS and not (is_number(operand) or isinstance(operand, str)):
+                raise _unusable(f"filter compares by {name} with {operand!r}")
+    elif isinstance(wanted, Mapping | list | tuple):
+        if levels == 0:
+            raise InvalidInputError("filter is nested too deeply", argument="filter")
+        for each in wanted.values() if isinstance(wanted, Mapping) else wanted:
+            _check(each, levels - 1)
 
 
 def _has_operators(wanted: Mapping[Any, Any]) -> bool:
     return any(isinstance(name, str) and name.startswith("$") for name in wanted)
 
 
-def _check_wanted(wanted: object) -> None:
-    if isinstance(wanted, list | tuple):
-        for each in wanted:
-            _check_wanted(each)
-    if not isinstance(wanted, Mapping):
-        return
-    if not _has_operators(wanted):
-        for each in wanted.values():
-            _check_wanted(each)
-        return
-    for name, operand in wanted.items():
-        if name not in _OPERATORS:
-            raise _unusable_operator(name, "is no operator")
-        if name in _COMPARISONS and not (is_number(operand) or isinstance(operand, str)):
-            raise InvalidInputError(
-                f"filter compares by {name} with {operand!r}: give a number or a text",
-                argument="filter",
-            )
-
-
-def _unusable_operator(name: object, fault: str) -> InvalidInputError:
+def _unusable(fault: str) -> InvalidInputError:
     return InvalidInputError(
-        f"{name!r} {fault} of a filter; a field is compared with a value, or by "
+        f"{fault}; a field is compared with a value, or with a number or a text by "
         f"{', '.join(_OPERATORS)}, as in {{'stars': {{'$gte': 3}}}}",
         argument="filter",
     )
-
-
-def _fields_match(value: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
-    return all(_matches(value.get(name), wanted) for name, wanted in filter.items())
 
 
 def _matches(found: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if _has_operators(wanted):
             return all(_passes_operator(found, name, operand) for name, operand in wanted.items())
-        return isinstance(found, Mapping) and _fields_match(found, wanted)
+        return isinstance(found, Mapping) and passes_filter(found, wanted)
     if isinstance(wanted, list | tuple):
         return (
             isinstance(found, list | tuple)
@@ -128,10 +102,8 @@ def _matches(found: Any, wanted: Any) -> bool:
 
 
 def _passes_operator(found: Any, name: str, operand: Any) -> bool:
-    if name == "$eq":
-        return _equal(found, operand)
-    if name == "$ne":
-        return not _equal(found, operand)
+    if name in ("$eq", "$ne"):
+        return _equal(found, operand) == (name == "$eq")
     if is_number(found) and is_number(operand):
         return _COMPARISONS[name](found, operand)
     if isinstance(found, str) and isinstance(operand, str):

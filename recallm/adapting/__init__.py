@@ -20,3 +20,4 @@ from recallm.ground import checks as checks
 from recallm.ground.forking import new_lock as new_lock
 from recallm.ground.methods import unknown_argument as unknown_argument
 from recallm.ground.untrusted_text import *
+from recallm.model import Moment as Moment

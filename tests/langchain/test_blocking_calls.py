@@ -141,7 +141,7 @@ async def chains(memory: RecallM) -> None:
         pass
     retriever = RecallMRetriever(memory=memory, namespace=slow_name)
     config: Any = {"configurable": {"user": "ann"}}
-    await retriever.ainvoke("Where does Ann live?", config, filter={"t_index": {"$gt": 5}})
+    await retriever.ainvoke("Where does Ann live?", config, k=1)
 
 
 async def conversations(memory: RecallM) -> None:
