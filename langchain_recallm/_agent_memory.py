@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -53,10 +53,6 @@ from recallm.adapting import (
     Role,
     Scope,
     Writing,
-    extract_some_postponed,
-    is_long,
-    is_postponed,
-    postpone,
     shortened_question,
 )
 
@@ -192,8 +188,8 @@ class AgentMemory:
                 self._write_replies(turn, hook)
 
     def end_turn(self, state: AgentState[Any], runtime: Any) -> None:
-        """Write the rest of the turn, and extract postponed messages. Where the run ended before
-        the model was reached, write nothing."""
+        """Write the rest of the turn. Where the run ended before the model was reached, write
+        nothing."""
         messages = state["messages"]
         hook = self._hook(runtime, messages)
         if hook is None:
@@ -216,13 +212,7 @@ class AgentMemory:
             replies = replies[places[-1] + 1 :] if places else replies
         replies = hook.run.replies(replies, hook.to_interrupts)
         replies = with_structured_response(replies, state) if hook.is_outermost else []
-        if turn is None or turn.asking_written:
-            self._do(
-                lambda _: extract_some_postponed(conversation.memory, conversation.session),
-                "long messages are not extracted",
-                conversation,
-            )
-        self._write(replies, conversation, postpones=False)
+        self._write(replies, conversation)
 
     def _hook(
         self, runtime: Any, messages: Sequence[BaseMessage], *, logs: bool = False
@@ -310,10 +300,7 @@ class AgentMemory:
 
         def is_forgotten() -> bool:
             questions = conversation.core_messages(hook.asking)
-            return bool(questions) and not any(
-                conversation.passage_id(message) or is_postponed(conversation, message)
-                for message in questions
-            )
+            return bool(questions) and not any(map(conversation.passage_id, questions))
 
         if hook.was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):
             turn.written.update(ids_of(hook.messages))
@@ -327,7 +314,7 @@ class AgentMemory:
         if hook.is_outermost:
             if not turn.asking_written:
                 run.is_recorded = True
-                turn.asking_written = self._write(self._new_asking(turn, hook), conversation, turn)
+                turn.asking_written = self._write(self._new_asking(turn, hook), conversation)
             return
         said, is_heard = run.said_to(hook.messages)
         if is_heard:
@@ -335,8 +322,7 @@ class AgentMemory:
             owner = (id(self), conversation.memory.namespace)
             run.recorders[owner] = partial(self._record, hook, [])
             if not turn.asking_written:
-                new = turn.without_refused(said)
-                turn.asking_written = self._write(new, conversation, turn)
+                turn.asking_written = self._write(turn.without_refused(said), conversation)
         elif run.fallback is None:
             if not said:
                 _log.warning(_NOT_SENT)
@@ -359,7 +345,7 @@ class AgentMemory:
         answers = hook.run.answers_in(result)
         state = result if isinstance(result, Mapping) else {}
         replies = with_structured_response([*hook.to_interrupts, *answers], state)
-        self._write([*said, *replies], hook.conversation, postpones=False)
+        self._write([*said, *replies], hook.conversation)
 
     def _write_replies(self, turn: Turn, hook: _Hook) -> None:
         """Write the unwritten messages of the model and the tools in this turn."""
@@ -367,53 +353,30 @@ class AgentMemory:
             return
         replies = hook.run.replies(turn.unwritten_replies(hook.messages), hook.to_interrupts)
         new = [message for message in replies if message.id not in turn.written]
-        if self._write(new, hook.conversation, turn):
+        if self._write(new, hook.conversation):
             turn.written.update(ids_of(new))
 
-    def _write(
-        self,
-        messages: Sequence[BaseMessage],
-        conversation: MessageConversation,
-        turn: Turn | None = None,
-        *,
-        postpones: bool = True,
-    ) -> bool:
-        """Write messages; returns whether that succeeded, or is left to the background. Long ones,
-        and those after them in the turn, are postponed where the model is still called
-        (``postpones``) and would wait for them."""
+    def _write(self, messages: Sequence[BaseMessage], conversation: MessageConversation) -> bool:
+        """Write messages with the present time; returns whether that succeeded, or is left to the
+        background."""
         if not messages:
             return True
-        waits = postpones and self.writing == "durable"
+        memory = conversation.memory
+        loss = f"{len(messages)} message(s) were not remembered"
 
         def write(at: datetime) -> None:
-            new = conversation.messages_to_write(messages)
-            after_postponed = turn is not None and turn.has_postponed
-            if waits and (after_postponed or is_long(new)):
-                postpone(conversation, new)
-                if turn is not None:
-                    turn.has_postponed = True
-            else:
-                conversation.remember(new, at=at)
+            conversation.remember(conversation.messages_to_write(messages), at=at)
 
-        return self._do(write, f"{len(messages)} message(s) were not remembered", conversation)
-
-    def _do(
-        self, work: Callable[[datetime], object], loss: str, conversation: MessageConversation
-    ) -> bool:
-        """Do what writes with the present time, or leave it to the background; returns whether that
-        succeeded."""
-        memory = conversation.memory
-
-        def do() -> bool:
+        def write_or_put() -> bool:
             now = memory.now()
             if self.writing == "background":
                 writer = BackgroundWriter.of(memory)
-                writer.put(memory.namespace, lambda: work(now), loss, _log)
+                writer.put(memory.namespace, lambda: write(now), loss, _log)
             else:
-                work(now)
+                write(now)
             return True
 
-        return self.guard.run(do, loss) is not None
+        return self.guard.run(write_or_put, loss) is not None
 
     def _raise_failure(self, conversation: MessageConversation) -> None:
         """Raise what failed in the background since the last call, where errors are raised."""

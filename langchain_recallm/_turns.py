@@ -59,7 +59,6 @@ class Turn:
         question: the text that ``recalled_text`` was recalled for; None: not yet.
         recalled_text: what was recalled for the question, as data.
         asking_written: the user's messages are written.
-        has_postponed: a message of the turn waits for extraction.
         written: ids of the written messages of the model and the tools.
         lock: held by a tool call that writes, where several run at once.
 
@@ -73,7 +72,6 @@ class Turn:
     question: str | None = None
     recalled_text: str = ""
     asking_written: bool = False
-    has_postponed: bool = False
     written: set[str] = field(default_factory=set)
     lock: AbstractContextManager[Any] = field(default_factory=new_lock, repr=False, compare=False)
 

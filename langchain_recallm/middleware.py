@@ -201,8 +201,8 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
         """Write the rest of the turn: the final reply, the last tool results, and what could not be
-        written before. Extract postponed messages. Where another middleware ended the run before
-        the model was reached, write nothing."""
+        written before. Where another middleware ended the run before the model was reached, write
+        nothing."""
         self._agent_memory.end_turn(state, runtime)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:

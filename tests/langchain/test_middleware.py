@@ -46,6 +46,23 @@ def test_a_turn_recalls_once_for_all_its_model_calls(memory: RecallM, recalls: l
     assert [system(messages) for messages in talk.model.sent] == [talk.told(0)] * 3
 
 
+def test_a_long_message_is_written_whole_and_asks_with_both_ends(
+    memory: RecallM, recalls: list[str]
+) -> None:
+    memory.update("The shed of Ann is blue.")
+    said = "".join(f"Note {n}: bird {n} sat on the fence. " for n in range(200))
+    said += "Which colour has the shed of Ann?"
+
+    def reply(messages: list[Any]) -> str:
+        assert talk.written[1:] == [("Human", said)]  # before the model answers
+        return "Blue."
+
+    talk = Talk(memory, reply=reply)
+    talk.say(said, "1", id="long")
+    assert "The shed of Ann is blue." in talk.told()
+    assert recalls == [f"{said[:2000]}\n{said[-2000:]}"]
+
+
 async def test_no_state_and_no_stream_shows_what_was_recalled(memory: RecallM) -> None:
     memory.update("Zanzibar is where Ann lives.")
     asked = "Where does Ann live?"
