@@ -31,7 +31,6 @@ _ENCODING = re.compile(
     r"|(?:application|audio|font|image|model|multipart|text|video)/\S+(?:;.*)?",
     re.IGNORECASE,
 )
-_VECTOR = re.compile(r"[\w+/=-]{16,}")
 
 _NUMBERED_THINGS = (
     "agent|assistant|chat|checkpoint|chunk|conversation|doc|document|file|item|memory|message"
@@ -43,7 +42,7 @@ _NUMBERED_THINGS = (
 _BOOKKEEPING: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = [
     (re.compile(names), values)
     for names, values in (
-        (r"ids?|uuid", _ID),
+        (r"ids?|uuid|embeddings?|vector", _ID),
         (rf"(?:{_NUMBERED_THINGS})_ids?", _ID),
         (r"\w+_ids?", _LONG_ID),
         (
@@ -52,7 +51,6 @@ _BOOKKEEPING: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = [
         ),
         (r"(?:\w+_)?hash|digest|checksum|etag", _HASH),
         (r"encoding|charset|(?:mime|media|content)_type", _ENCODING),
-        (r"embeddings?|vector", _VECTOR),
     )
 ]
 """Names of fields that programs write for themselves, and the values that they write there; any
@@ -61,7 +59,7 @@ other value of such a field is a fact ("student_id: S-1")."""
 _MAX_BOOKKEEPING = 200
 """Characters of a string that can be bookkeeping."""
 
-_MAY_BE_NUMBERS = frozenset((_ID, _TIME, _VECTOR))
+_MAY_BE_NUMBERS = frozenset((_ID, _TIME))
 """The values that may also be numbers."""
 
 _MESSAGE_METADATA = frozenset({"response_metadata", "usage_metadata", "additional_kwargs"})
@@ -95,11 +93,9 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def recalled_text(value: Mapping[str, Any], fields: Sequence[str] | None) -> str:
     """The text that recall reads of a value, a line for each leaf: its facts, or the texts at
     ``fields`` (paths as LangGraph spells them: ``"a.b"``, ``"list[*].c"``; ``"$"``: the whole
-    value). Of a value that is bookkeeping alone and has no field for a text, everything is read.
-    """
+    value)."""
     if fields is None:
-        facts = list(_leaves(value, "", everything=False))
-        return "\n".join(facts or _leaves_of_bookkeeping(value, ""))
+        return "\n".join(_leaves(value, "", everything=False))
     lines: list[str] = []
     for field in fields:
         if field in ("$", ""):
@@ -124,21 +120,6 @@ def _leaves(value: Any, name: str, *, everything: bool) -> Iterator[str]:
             yield value if stands_alone else f"{name}: {value}"
     elif value is not None:
         yield f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
-
-
-def _leaves_of_bookkeeping(value: Any, name: str) -> Iterator[str]:
-    """The lines of a value that is bookkeeping alone, without what stands beside an empty or
-    encoded text, and without the numbers of vectors."""
-    if isinstance(value, Mapping):
-        if not any(_plain_name(key) in _TEXT_FIELDS for key in value):
-            for key, inner in value.items():
-                yield from _leaves_of_bookkeeping(inner, str(key))
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            if not is_number(inner):
-                yield from _leaves_of_bookkeeping(inner, name)
-    elif not _is_encoded(str(value)):
-        yield from _leaves(value, name, everything=True)
 
 
 def _bookkeeping_keys(value: Mapping[str, Any]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from functools import reduce
 from operator import add
@@ -18,7 +18,7 @@ from langchain_recallm.chain import question_inputs
 from langchain_recallm.llm import checked_model
 from recallm import RecallM
 from recallm.adapting import checked_facts
-from recallm.facts import ChatStream, FactChat, FactMemory
+from recallm.facts import FactChat, FactMemory
 
 
 def fact_chat(
@@ -67,46 +67,36 @@ def fact_chat(
     model = checked_model(chat_model)
     FactChat(facts, model, **settings)  # checks the arguments
 
-    def started(inputs: dict[str, Any], config: RunnableConfig) -> ChatStream:
+    def reply(given: Iterator[Any], config: RunnableConfig) -> Generator[AddableDict]:
+        inputs = question_inputs(reduce(add, given))
+        yield AddableDict(inputs, answer="")
         owned = facts_of_run(facts, namespace, ConfigRun(config))
-        return FactChat(owned, model, **settings).stream(
+        stream = FactChat(owned, model, **settings).stream(
             inputs["question"],
             history=_turns(inputs.get("history", ())),
             said=owned.memory.now(),
             source=thread_of_run(config),
         )
-
-    def reply(given: Iterator[Any], config: RunnableConfig) -> Iterator[AddableDict]:
-        inputs = question_inputs(reduce(add, given))
-        yield AddableDict(inputs, answer="")
-        with closing(started(inputs, config)) as stream:
+        with closing(stream):
             for piece in stream:
                 yield AddableDict(answer=piece)
-            yield _rest(stream)
+            whole = stream.answer
+        yield AddableDict(
+            facts=whole.facts, written=whole.written, calls=whole.calls, complete=whole.complete
+        )
 
     async def areply(
         given: AsyncIterator[Any], config: RunnableConfig
     ) -> AsyncIterator[AddableDict]:
-        inputs = question_inputs(reduce(add, [part async for part in given]))
-        yield AddableDict(inputs, answer="")
-        stream = await asyncio.to_thread(started, inputs, config)
+        replied = reply(iter([part async for part in given]), config)
         try:
-            while (piece := await asyncio.to_thread(next, stream, None)) is not None:
-                yield AddableDict(answer=piece)
-            yield _rest(stream)
+            while (piece := await asyncio.to_thread(next, replied, None)) is not None:
+                yield piece
         finally:
-            await asyncio.to_thread(stream.close)
+            await asyncio.to_thread(replied.close)
 
     # LangChain gives a generator the config that it asks for; its types do not say so.
     return RunnableGenerator(cast(Any, reply), cast(Any, areply), name="chat_with_facts")
-
-
-def _rest(stream: ChatStream) -> AddableDict:
-    """What is known at the end of a reply."""
-    answer = stream.answer
-    return AddableDict(
-        facts=answer.facts, written=answer.written, calls=answer.calls, complete=answer.complete
-    )
 
 
 def _turns(history: Iterable[Any]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -60,7 +60,7 @@ class RecallMStore(BaseStore):
     A value is kept verbatim (JSON values). Recall reads the texts at the paths in ``index=`` of
     ``put`` (False: nothing), else at those in ``fields`` (``"$"``: the whole value), else all but
     bookkeeping: ids, encodings, hashes, times of writing, and fields that describe a text beside
-    them ("role: user", but not "role: nurse"). Of a value that is bookkeeping alone it reads all.
+    them ("role: user", but not "role: nurse").
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``).
     ``sweep_ttl()`` frees their room; a write calls it every ``sweep_interval_minutes`` (60).
@@ -75,8 +75,7 @@ class RecallMStore(BaseStore):
 
     The reads of one ``batch`` see the state before its writes; everything is checked first, and
     the values are written in one transaction. Safe to use from several threads; the async methods
-    do not block the event loop. ``from_conn_string`` opens a memory of its own, which the store
-    closes at the end of its ``with`` block.
+    do not block the event loop. ``from_conn_string`` opens a memory of its own.
 
     >>> from recallm import RecallM
     >>> store = RecallMStore(memory=RecallM())
@@ -134,14 +133,7 @@ class RecallMStore(BaseStore):
         def opened() -> RecallMStore:
             owned = RecallM(conn_string, **memory)
             try:
-                return cls(
-                    memory=owned,
-                    fields=fields,
-                    ttl=ttl,
-                    redact=redact,
-                    accept=accept,
-                    closes_memory=True,
-                )
+                return cls(memory=owned, fields=fields, ttl=ttl, redact=redact, accept=accept)
             except BaseException:
                 owned.close()
                 raise
@@ -156,11 +148,9 @@ class RecallMStore(BaseStore):
         ttl: TTLConfig | None = None,
         redact: Redact | None = None,
         accept: Accept | None = None,
-        closes_memory: bool = False,
     ) -> None:
         self.memory = checked_memory(memory)
         self._filter = MessageFilter(redact=redact, accept=accept)
-        self._closes_memory = checks.flag(closes_memory, "closes_memory")
         self._fields = checks.optional(_checked_paths, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
         keeps_expired = (self.ttl_config or {}).get("omit_expired") is False
@@ -170,23 +160,6 @@ class RecallMStore(BaseStore):
 
     def setup(self) -> None:
         """Do nothing: the memory is ready. LangGraph's other stores create their tables here."""
-
-    def close(self) -> None:
-        """With ``closes_memory`` close the memory. A second call does nothing."""
-        if self._closes_memory:
-            self.memory.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.close)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations; their results, in order."""
@@ -342,20 +315,18 @@ class RecallMStore(BaseStore):
 
 
 class _Opening(AbstractContextManager[RecallMStore], AbstractAsyncContextManager[RecallMStore]):
-    """A store that is opened when the block begins, and closed when the block ends: in an ``async
-    with`` off the event loop."""
+    """A store whose memory is opened when the block begins, and closed when the block ends: in an
+    ``async with`` off the event loop."""
 
     def __init__(self, open: Callable[[], RecallMStore]) -> None:
         self._open = open
-        self._store: RecallMStore | None = None
 
     def __enter__(self) -> RecallMStore:
         self._store = self._open()
         return self._store
 
     def __exit__(self, *_: object) -> None:
-        if self._store is not None:
-            self._store.close()
+        self._store.memory.close()
 
     async def __aenter__(self) -> RecallMStore:
         return await asyncio.to_thread(self.__enter__)

@@ -169,8 +169,7 @@ async def graph_with_a_store(memory: RecallM) -> None:
 
     graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node")
     given: MessagesState = {"messages": [HumanMessage("Hello.")]}
-    async with RecallMStore(memory=memory) as store:
-        await graph.compile(store=store).ainvoke(given, thread("1"))
+    await graph.compile(store=RecallMStore(memory=memory)).ainvoke(given, thread("1"))
 
 
 async def own_store(memory: RecallM) -> None:

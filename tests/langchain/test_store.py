@@ -331,16 +331,3 @@ async def test_a_store_opens_and_closes_its_own_memory(
     for op in (GetOp(("a",), "k"), PutOp(("a",), "k", {}), SearchOp(()), ListNamespacesOp()):
         with pytest.raises(ClosedError):
             store.batch([op])
-
-
-async def test_a_block_leaves_a_given_memory_open_unless_it_is_to_be_closed() -> None:
-    with RecallM() as memory:
-        with RecallMStore(memory=memory) as store:
-            store.put(("a",), "k", {"n": 1})
-        async with RecallMStore(memory=memory) as store:
-            assert await store.aget(("a",), "k")
-        assert memory.items.get(("a",), "k")
-        with RecallMStore(memory=memory, closes_memory=True):
-            pass
-        with pytest.raises(ClosedError):
-            memory.items.get(("a",), "k")
