@@ -271,21 +271,15 @@ class AgentMemory:
         def recalled() -> str:
             BackgroundWriter.wait_for(conversation.memory)
             asked = shortened_question(self.filter.redacted(question))
-            recall = partial(
-                conversation.recall,
-                asked,
-                asking=conversation.core_messages(turn.without_refused(hook.asking)),
-                limit=self.limit,
-                min_score=self.min_score,
-            )
             beside = partial(
                 conversation.data_beside,
                 asked,
                 request,
-                recall,
-                asking=[*hook.asking, *hook.run.new(request)],
+                asking=turn.without_refused(hook.asking),
+                new=[*hook.asking, *hook.run.new(request)],
                 limit=self.limit,
                 max_tokens=max_tokens,
+                min_score=self.min_score,
             )
             return traced(beside, asked, conversation)[0]
 

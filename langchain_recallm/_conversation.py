@@ -6,8 +6,10 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
@@ -175,21 +177,31 @@ class MessageConversation(Conversation):
         self,
         question: str,
         messages: Sequence[BaseMessage],
-        recall: Callable[..., RecalledContext],
         *,
-        asking: Sequence[BaseMessage],
+        asking: Sequence[BaseMessage] = (),
+        new: Sequence[BaseMessage] = (),
         limit: int | None,
         max_tokens: int | None,
+        **how: Any,
     ) -> tuple[str, RecalledContext]:
-        """What ``recall`` gives for a question beside the ``messages`` of a request, as data of at
-        most ``max_tokens`` tokens, and the context that it shows: both are empty where nothing
-        fits. ``recall`` is given what is ``known`` and a ``max_tokens`` for its own text."""
+        """What is recalled for a question beside the ``messages`` of a request, as data of at most
+        ``max_tokens`` tokens, and the context that it shows: both are empty where nothing fits.
+        ``asking`` are the messages that ask, ``new`` others of the run that no earlier run wrote;
+        ``how`` are further arguments of ``recall``."""
         context = nothing = RecalledContext(question=question)
-        known = self.passages_in_request(question, messages, asking=asking, limit=limit)
+        known = self.passages_in_request(question, messages, asking=[*asking, *new], limit=limit)
+        recall = partial(
+            self.recall,
+            question,
+            asking=self.core_messages(asking),
+            limit=limit,
+            known=known,
+            **how,
+        )
 
         def recall_within(room: int | None) -> RecalledContext:
             nonlocal context
-            context = recall(known=known, max_tokens=room)
+            context = recall(max_tokens=room)
             return context
 
         text = data_within(max_tokens, self.memory, recall_within)

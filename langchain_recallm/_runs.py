@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
+from langchain_recallm._conversation import MessageConversation
 from langchain_recallm._templates import NamespaceTemplate
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import BackgroundWriter, Conversation, Scope
@@ -78,14 +79,16 @@ def conversation_of_run(
     namespace: Namespace,
     scope: Scope,
     session: str | None = None,
-) -> Conversation:
-    """The memory of whoever the run of ``config`` runs for, with the session that recall searches:
-    ``session``, or with ``scope="session"`` the run's thread."""
+) -> MessageConversation:
+    """The conversation of the run of ``config``, in the memory of whoever it runs for. Where recall
+    names a ``session``, the scope is not the run's thread."""
     owned_memory = memory_of_run(memory, namespace, ConfigRun(config))
     BackgroundWriter.wait_for(owned_memory)
-    if session is None and scope == "session":
-        session = thread_of_run(config)
-    return Conversation(memory=owned_memory, session=session, scope=scope)
+    return MessageConversation(
+        memory=owned_memory,
+        session=thread_of_run(config),
+        scope=scope if session is None else "namespace",
+    )
 
 
 def facts_of_run(

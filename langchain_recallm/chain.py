@@ -18,11 +18,10 @@ from langchain_core.runnables import (
 )
 from pydantic import BaseModel
 
-from langchain_recallm._conversation import MessageConversation
 from langchain_recallm._documents import traced
-from langchain_recallm._runs import checked_namespace, conversation_of_run, thread_of_run
+from langchain_recallm._runs import checked_namespace, conversation_of_run
 from langchain_recallm.llm import as_llm, checked_model, text_of_reply
-from recallm import HybridRecallM, InvalidInputError, RecalledContext, RecallM
+from recallm import HybridRecallM, InvalidInputError, RecallM
 from recallm.adapting import (
     RecallOptions,
     RetrieverArguments,
@@ -98,10 +97,10 @@ def answer_chain(
     checked_memory(memory)
     namespace = checked_namespace(namespace)
     scope = checked_scope(scope)
-    max_tokens = arguments.setdefault("max_tokens", 1000)
+    arguments.setdefault("limit", None)
+    check_budget(memory, arguments.setdefault("max_tokens", 1000))
     options = RecallOptions(**arguments)
     options.check(memory)
-    check_budget(memory, max_tokens)
     model = checked_model(chat_model)
     template = _checked_prompt(prompt)
 
@@ -111,20 +110,7 @@ def answer_chain(
         conversation = conversation_of_run(
             memory, config, namespace=namespace, scope=scope, session=how.get("session")
         )
-
-        def recall_within(**bounds: Any) -> RecalledContext:
-            return conversation.recall(question, **{**how, **bounds})
-
-        talk = MessageConversation(memory=conversation.memory, session=thread_of_run(config))
-        beside = partial(
-            talk.data_beside,
-            question,
-            _history(template, inputs),
-            recall_within,
-            asking=(),
-            limit=how.get("limit"),
-            max_tokens=max_tokens,
-        )
+        beside = partial(conversation.data_beside, question, _history(template, inputs), **how)
         text, context = traced(beside, question, conversation)
         return {**inputs, "context": text, "statements": context.statements}
 
@@ -204,12 +190,12 @@ def hybrid_chain(
 
     def answer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
-        recall = options.arguments()
+        how = options.arguments()
         conversation = conversation_of_run(
-            memory, config, namespace=namespace, scope=scope, session=recall.get("session")
+            memory, config, namespace=namespace, scope=scope, session=how.get("session")
         )
-        recall["session"] = conversation.only_session() or conversation.session
-        chosen = hybrid_of(conversation.memory).ask(inputs["question"], **recall)
+        how["session"] = how.get("session") or conversation.only_session()
+        chosen = hybrid_of(conversation.memory).ask(inputs["question"], **how)
         for branch_answer in chosen.answers.values():
             if branch_answer.context.statements:  # a retriever as a branch reports its own run
                 found = ("", branch_answer.context)

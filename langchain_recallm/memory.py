@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from typing import Annotated, Any, Self
 
 from langchain_classic.base_memory import BaseMemory
@@ -130,14 +129,8 @@ class RecallMMemory(WritesInBackground, BaseMemory):
         conversation = self._conversation()
         BackgroundWriter.wait_for(conversation.memory)
         question = shortened_question(conversation.filter.redacted(texts_of(asking)))
-        recall = partial(
-            conversation.recall,
-            question,
-            asking=conversation.core_messages(asking),
-            limit=self.limit,
-        )
         text, _ = conversation.data_beside(
-            question, messages, recall, asking=asking, limit=self.limit, max_tokens=self.max_tokens
+            question, messages, asking=asking, limit=self.limit, max_tokens=self.max_tokens
         )
         if self.return_messages:
             return {self.memory_key: [HumanMessage(content=text)] if text else []}
