@@ -294,7 +294,7 @@ class AgentMemory:
 
         def is_forgotten() -> bool:
             questions = conversation.core_messages(hook.asking)
-            return bool(questions) and not any(map(conversation.passage_id, questions))
+            return bool(questions) and not any(conversation.passages_of_messages(questions))
 
         if hook.was_answered and self.guard.run(is_forgotten, "what was forgotten is not known"):
             turn.written.update(ids_of(hook.messages))

@@ -31,8 +31,8 @@ from recallm.adapting import (
 _DEFAULT_LIMIT = 10
 """Statements recalled, or passages read, to find messages by their text."""
 
-LookedUp = tuple[int, frozenset[str]]
-"""A digest of a message's text, and the ids of the passages that hold the message."""
+LookedUp = dict[tuple[str, int], set[str]]
+"""By a message's id and a digest of its text: the ids of the passages that hold the message."""
 
 _CHAT_ROLES: Mapping[str, Role] = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai"}
 
@@ -109,7 +109,7 @@ class MessageConversation(Conversation):
     roles: frozenset[Role] = DEFAULT_ROLES
     names: Mapping[Role, str] = field(default_factory=lambda: SPEAKER_NAMES)
     filter: MessageFilter = field(default_factory=MessageFilter)
-    looked_up: dict[str, LookedUp] = field(default_factory=dict)
+    looked_up: LookedUp = field(default_factory=dict)
     thread: ThreadState | None = None
 
     def core_messages(self, messages: Iterable[BaseMessage]) -> list[Message]:
@@ -149,8 +149,8 @@ class MessageConversation(Conversation):
 
     def passages_of(self, messages: Iterable[BaseMessage]) -> set[str]:
         """The ids of the passages that hold these messages in this session."""
-        ids = map(self.passage_id, self.core_messages(messages))
-        return {id for id in ids if id is not None}
+        passages = self.passages_of_messages(self.core_messages(messages))
+        return {passage.id for passage in passages if passage is not None}
 
     def edited(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         """The messages under whose ids this session holds only other texts. What a ``forget`` left
@@ -170,7 +170,7 @@ class MessageConversation(Conversation):
             message
             for message in messages
             for own in self.core_messages([message])
-            if not self.passage_id(own) and (own.speaker, own.text) not in held
+            if (own.speaker, own.text) not in held and self.passages_of_messages([own]) == [None]
         ]
 
     def data_beside(
@@ -223,7 +223,7 @@ class MessageConversation(Conversation):
         with new ids each time, or with none: messages with an unknown id are found by their text
         and speaker, among the statements that ``question`` recalls. Messages that ask are new, and
         not looked for by text."""
-        found, unknown = self._passages_by_id([*messages, *asking])
+        found, unknown = self._known_by_id([*messages, *asking])
         asking_ids = {message.id for message in asking if message.id}
         not_asking = [
             message
@@ -251,37 +251,29 @@ class MessageConversation(Conversation):
             found |= new
         return found
 
-    def _passages_by_id(
-        self, messages: Sequence[BaseMessage]
-    ) -> tuple[set[str], list[BaseMessage]]:
+    def _known_by_id(self, messages: Sequence[BaseMessage]) -> tuple[set[str], list[BaseMessage]]:
         """The ids of the passages that this session holds under the messages' ids, those of edited
         texts included, and the messages under whose id it holds none."""
+        keys = [(message.id or "", hash(text_of(message))) for message in messages]
+        ids = [
+            "" if key in self.looked_up else self.written_id(message) or ""
+            for message, key in zip(messages, keys, strict=True)
+        ]
+        passages = self.passages_by_id(filter(None, ids))
         found: set[str] = set()
-        given, messages = messages, []
-        for message in given:
-            looked_up = self.looked_up.get(message.id or "")
-            if looked_up is not None and looked_up[0] == hash(text_of(message)):
-                found |= looked_up[1]
+        unknown: list[BaseMessage] = []
+        for message, key, id in zip(messages, keys, ids, strict=True):
+            passage = passages.get(id)
+            if key in self.looked_up:
+                found |= self.looked_up[key]
+            elif passage is None:
+                unknown.append(message)
             else:
-                messages.append(message)
-        redacted = {
-            message.id: self.written_id(message) or message.id for message in messages if message.id
-        }
-        written = self.passage_ids(redacted.values())
-        ids = {id: written[name] for id, name in redacted.items() if name in written}
-        unknown = [message for message in messages if message.id not in ids]
-        passages = self.memory.get_many(set(ids.values()))
-        # The text was edited (the new one is a passage of its own), redacted, or cut by a forget.
-        for message in messages:
-            if message.id in ids:
-                own, text = {ids[message.id]}, text_of(message)
-                passage = passages.get(ids[message.id])
-                is_held = passage is not None and passage.text == text
-                if passage is not None and not is_held:
-                    edited = self.passages_of([message])
-                    is_held = bool(edited)  # an edited text is written after this
-                    own |= edited
-                if is_held:
-                    self.looked_up[message.id] = (hash(text), frozenset(own))
+                # Redacted, cut by a forget, or edited: a passage of its own has the new text.
+                is_whole = passage.text == text_of(message)
+                others = set() if is_whole else self.passages_of([message])
+                own = {passage.id, *others}
+                if is_whole or others:  # an edited text is written after this
+                    self.looked_up[key] = own
                 found |= own
         return found, unknown

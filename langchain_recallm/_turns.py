@@ -105,7 +105,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[TurnKey, Turn] = OrderedDict()
-        self._looked_up: OrderedDict[tuple[str, str | None], dict[str, LookedUp]] = OrderedDict()
+        self._looked_up: OrderedDict[tuple[str, str | None], LookedUp] = OrderedDict()
         self._lock = new_lock()
 
     def __len__(self) -> int:
@@ -119,7 +119,7 @@ class Turns:
             while len(self._turns) > _MAX_TURNS:
                 self._turns.popitem(last=False)
 
-    def looked_up(self, namespace: str, thread: str | None) -> dict[str, LookedUp]:
+    def looked_up(self, namespace: str, thread: str | None) -> LookedUp:
         """What was found of the messages of a thread; of the threads that were used last."""
         with self._lock:
             found = self._looked_up.pop((namespace, thread), {}) if thread is not None else {}

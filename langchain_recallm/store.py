@@ -219,48 +219,31 @@ class RecallMStore(BaseStore):
         checks.whole(op.limit, "limit", least=0)
         checks.whole(op.offset, "offset", least=0)
         check_filter(op.filter)
-        end = op.offset + op.limit
+        hidden = _hidden(self.memory, op.namespace_prefix)
+
+        def is_found(item: Passage) -> bool:
+            return item.id not in hidden and passes_filter(value_of(item), op.filter)
+
+        path, end = op.namespace_prefix, op.offset + op.limit
+        likely = likely_values(op.filter, "value")
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
-            ranked = self._items.search(
-                self._filter.redacted(op.query),
-                op.namespace_prefix,
-                limit=end,
-                accept=lambda item: passes_filter(value_of(item), op.filter),
-                likely=likely_values(op.filter, "value"),
-            )
+            asked = self._filter.redacted(op.query)
+            ranked = self._items.search(asked, path, limit=end, accept=is_found, likely=likely)
             found = {item.id: (item, score) for item, score in ranked}
         if len(found) < end and op.limit:
-            for item in self._latest(op, len(found)):
+            accept = is_found if hidden or op.filter else None
+            limit = end + len(found)  # the latest may be those that are found already
+            if op.query:
+                limit = -(-limit // BLOCK) * BLOCK
+            latest = self._items.below(path, limit=limit, accept=accept, likely=likely)
+            for item in unread_last(latest) if op.query else latest:
                 score = 0.0 if op.query and not is_unread(item) else None
                 found.setdefault(item.id, (item, score))
         page = list(found.values())[op.offset : end]
         if op.refresh_ttl:
             refreshed += [item for item, _ in page]
         return [SearchItem(**item_arguments(item), score=score) for item, score in page]
-
-    def _latest(self, op: SearchOp, found: int) -> Sequence[Passage]:
-        """The items below the search's path that pass its filter, the latest first: as many as fill
-        its page beside ``found`` items."""
-        hidden = _hidden(self.memory, op.namespace_prefix)
-
-        def latest(limit: int) -> Sequence[Passage]:
-            return self._items.below(
-                op.namespace_prefix,
-                limit=limit,
-                accept=None if not hidden and not op.filter else is_found,
-                likely=likely_values(op.filter, "value"),
-            )
-
-        def is_found(item: Passage) -> bool:
-            return item.id not in hidden and passes_filter(value_of(item), op.filter)
-
-        most = op.offset + op.limit + found
-        items = latest(most)
-        if op.query and any(map(is_unread, items)):
-            blocks = -(-most // BLOCK)
-            items = unread_last(latest(blocks * BLOCK))
-        return items
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()

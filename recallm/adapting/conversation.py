@@ -73,43 +73,32 @@ class Conversation:
             arguments["session"] = session
         if asking:
             arguments.setdefault("asker", asking[-1].speaker)
-        passages = [self._passage_of(message) for message in asking]
-        written = [passage for passage in passages if passage is not None]
-        if written and len(written) == len(passages):
+        written = [passage for passage in self.passages_of_messages(asking) if passage is not None]
+        if written and len(written) == len(asking):
             arguments["until"] = min(passage.t_index for passage in written) - 1
         return self.memory.recall(question, **arguments)
 
-    def passage_id(self, message: Message) -> str | None:
-        """The id of the passage that holds a message in this session, in full or in part; None
-        where no passage does."""
-        passage = self._passage_of(message)
-        return None if passage is None else passage.id
-
     def passages_of_messages(self, messages: Sequence[Message]) -> list[Passage | None]:
         """For each message the passage that holds it in this session, in full or in part, whether
-        or not it is withdrawn."""
+        or not the passage is withdrawn; None also for a message without an id."""
         items = [self._update_item(message) for message in messages]
-        ids = [(item["id"], _own_id(item)) for item in items]
+        ids = [
+            (item["id"], _own_id(item)) if message.id else ()
+            for item, message in zip(items, messages, strict=True)
+        ]
         found = self.memory.get_many({id for each in ids for id in each}, withdrawn=True)
         return [
-            next(
-                (
-                    passage
-                    for id in each
-                    if (passage := found.get(id)) and self._holds(passage, item)
-                ),
-                None,
-            )
+            next((found[id] for id in each if id in found and self._holds(found[id], item)), None)
             for item, each in zip(items, ids, strict=True)
         ]
 
-    def passage_ids(self, message_ids: Iterable[str]) -> dict[str, str]:
-        """By message id: the id of the passage that this session holds under it, whatever the text
-        of the message is now."""
+    def passages_by_id(self, message_ids: Iterable[str]) -> dict[str, Passage]:
+        """By message id: the passage that this session holds under the id, whatever the text of the
+        message is now."""
         passage_ids = {id: _usable_id(id) for id in message_ids}
         passages = self.memory.get_many(set(passage_ids.values()))
         return {
-            message_id: id
+            message_id: passages[id]
             for message_id, id in passage_ids.items()
             if id in passages and passages[id].session == self.session
         }
@@ -117,9 +106,9 @@ class Conversation:
     def is_edited(self, message: Message) -> bool:
         """Whether this session holds another text under the message's id. What a ``forget`` left of
         the message's own text does not count."""
-        if not message.id:
+        if not message.id or not self._has_passage(_usable_id(message.id)):
             return False
-        return self._has_passage(_usable_id(message.id)) and self._passage_of(message) is None
+        return self.passages_of_messages([message]) == [None]
 
     def remember(
         self, messages: Iterable[Message], *, at: datetime | None = None
@@ -194,10 +183,6 @@ class Conversation:
     def _has_passage(self, id: str) -> bool:
         passage = self._stored(id)
         return passage is not None and passage.session == self.session
-
-    def _passage_of(self, message: Message) -> Passage | None:
-        """The passage that holds a message in this session, in full or in part."""
-        return self.passages_of_messages([message])[0] if message.id else None
 
 
 def _usable_id(message_id: str) -> str:

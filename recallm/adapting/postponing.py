@@ -59,7 +59,7 @@ def postpone(conversation: Conversation, messages: Sequence[Message]) -> None:
             )
             for place, message in enumerate(messages)
             if message.text.strip()
-            and not conversation.passage_id(message)
+            and conversation.passages_of_messages([message]) == [None]
             and not is_postponed(conversation, message, place)
         ]
     )
