@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic_core import to_json
@@ -20,6 +20,9 @@ from langchain_recallm._conversation import LookedUp, role_of, text_of
 from recallm.adapting import digest, new_lock
 
 _MAX_TURNS = 1024
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,76 +115,68 @@ class Turns:
         return len(self._turns)
 
     def put(self, key: TurnKey, turn: Turn) -> None:
-        """Add a turn. Where there are too many, the least recently used one goes."""
+        """Add a turn."""
         with self._lock:
-            self._turns[key] = turn
-            self._turns.move_to_end(key)
-            while len(self._turns) > _MAX_TURNS:
-                self._turns.popitem(last=False)
+            _put_latest(self._turns, key, turn)
 
     def looked_up(self, namespace: str, thread: str | None) -> LookedUp:
         """What was found of the messages of a thread; of the threads that were used last."""
+        owner = (namespace, thread)
         with self._lock:
-            found = self._looked_up.pop((namespace, thread), {}) if thread is not None else {}
-            self._looked_up[namespace, thread] = found
-            while len(self._looked_up) > _MAX_TURNS:
-                self._looked_up.popitem(last=False)
+            found = {} if thread is None else self._looked_up.get(owner, {})
+            _put_latest(self._looked_up, owner, found)
             return found
 
     def get_or_put(self, key: TurnKey, turn: Turn) -> Turn:
         """The turn with this key; where there is none, ``turn``, which is added."""
         with self._lock:
-            found = self._get(key)
-            if found is None:
-                found = self._turns[key] = turn
+            found = self._turns.get(self._known(key), turn)
+            _put_latest(self._turns, self._known(key), found)
             return found
 
     def get(self, key: TurnKey) -> Turn | None:
         """The turn with this key; None where this process has none."""
         with self._lock:
-            return self._get(key)
+            known = self._known(key)
+            if known in self._turns:
+                self._turns.move_to_end(known)
+            return self._turns.get(known)
 
     def remove(self, key: TurnKey) -> None:
         """Remove a turn that has ended."""
         with self._lock:
-            turn = self._get(key)
-            if turn is not None:
-                self._remove(turn)
+            self._turns.pop(self._known(key), None)
 
     def pop_unfinished(self, key: TurnKey, message_ids: frozenset[str]) -> list[Turn]:
         """Remove and return the unfinished turns of the key's owner and thread (or without a
         thread) whose messages are all among ``message_ids``."""
         with self._lock:
             unfinished = [
-                turn
+                other
                 for other, turn in self._turns.items()
                 if (other.namespace, other.thread) == (key.namespace, key.thread)
                 # Without a thread, only the messages' ids show that it is the same conversation.
                 and (key.thread is not None or turn.asking)
                 and turn.asking <= message_ids
             ]
-            for turn in unfinished:
-                self._remove(turn)
-            return unfinished
+            return [self._turns.pop(other) for other in unfinished]
 
-    def _get(self, key: TurnKey) -> Turn | None:
+    def _known(self, key: TurnKey) -> TurnKey:
+        """The key of the thread's latest turn, where the user's messages have been summarised away
+        since; otherwise ``key``."""
         if key.asking is None and key.thread is not None:
-            # The user's messages have been summarised away meanwhile: it is the latest turn.
-            key = next(
-                (
-                    other
-                    for other in reversed(self._turns)
-                    if (other.namespace, other.thread) == (key.namespace, key.thread)
-                ),
-                key,
-            )
-        if key in self._turns:
-            self._turns.move_to_end(key)
-        return self._turns.get(key)
+            for other in reversed(self._turns):
+                if (other.namespace, other.thread) == (key.namespace, key.thread):
+                    return other
+        return key
 
-    def _remove(self, turn: Turn) -> None:
-        for key in [key for key, other in self._turns.items() if other is turn]:
-            del self._turns[key]
+
+def _put_latest(kept: OrderedDict[_K, _V], key: _K, value: _V) -> None:
+    """Add a value; where there are too many, the least recently used goes."""
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > _MAX_TURNS:
+        kept.popitem(last=False)
 
 
 def ids_of(messages: Iterable[BaseMessage]) -> frozenset[str]:

@@ -62,20 +62,16 @@ def answer_chain(
 ) -> Runnable[str | dict[str, Any], dict[str, Any]]:
     """A runnable that answers questions with ``chat_model`` from what ``memory`` recalls.
 
-    It takes a question, or a dict with one under ``question`` (its other values go to the prompt).
-    It returns a dict: ``question``; ``context``, the recalled text that the model got, '' where
-    nothing is known; ``statements``, the tuple of ``RecalledStatement`` in it; ``answer``.
-    ``stream`` yields these as they come, the answer in the model's own chunks. Tracers see the run
-    ``answer_from_memory`` with the step ``recall_memory``, the prompt and the model.
+    The chain takes a question, or a dict with a question under ``question`` (the other values go to
+    the prompt), and returns a dict: ``question``; ``context``, the recalled text that the model
+    got, '' where nothing is known; ``statements``, the tuple of ``RecalledStatement`` in the
+    context; ``answer``. ``stream`` yields these as they come, the answer in the model's own chunks.
+    The chain writes nothing.
 
-    ``prompt``: any prompt with the variables ``context`` and ``question``; where nothing is known,
-    its ``context`` says so; what stands in the messages of its ``MessagesPlaceholder`` is not
-    recalled again. The recalled text stands between delimiters that it cannot close. ``namespace``:
-    whose memory, where it is not the memory's own, as in ``RecallMRetriever``. ``arguments`` are
-    ``limit``, ``max_tokens`` (1000, with delimiters), ``as_of``, ``since``, ``until``,
-    ``speaker``, ``session``, ``path``, ``min_score`` and ``asker`` of ``RecallM.recall``, and
-    ``where``, which is its ``metadata``. With ``scope="session"`` and no ``session``, recall stays
-    in the run's thread. The chain writes nothing.
+    ``prompt``: any prompt with the variables ``context`` and ``question``; what stands in the
+    messages of its ``MessagesPlaceholder`` is not recalled again. ``namespace``, ``scope`` and
+    ``arguments`` are those of ``RecallMRetriever``, with ``limit`` for ``k``; ``max_tokens`` is
+    1000, delimiters included.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM
@@ -139,20 +135,18 @@ def hybrid_chain(
     """Hybrid-RecallM as a runnable: ``memory`` and a vector retriever answer in parallel with
     ``chat_model``, and a discriminator chooses the better answer.
 
-    It takes what ``answer_chain`` takes. It returns a dict: ``question``; ``answer``, the chosen
-    text; ``choice``, with the ``name`` of the chosen branch ("recallm" or "vectors"), the
+    The chain takes what ``answer_chain`` takes, and returns a dict: ``question``; ``answer``, the
+    chosen text; ``choice``, with the ``name`` of the chosen branch ("recallm" or "vectors"), the
     ``probability`` that its answer is the better one, and a ``reason``; ``answers``, by branch,
-    each a text with the ``context`` that its model was given; ``errors``, by branch, of a branch
-    that failed; ``context`` and ``statements`` of the chosen answer. ``stream`` yields the result
-    in one piece, for the discriminator needs both answers.
+    each a text with the ``context`` that its model was given; ``errors`` of branches that failed;
+    ``context`` and ``statements`` of the chosen answer. ``stream`` yields the result in one piece,
+    for the discriminator needs both answers. The chain writes nothing.
 
     ``vectors``: None (the same memory, ranked by embeddings, which it must have), another
-    ``RecallM``, a LangChain retriever, or any callable question → context text. A retriever or a
-    callable gets the question alone, a retriever also the run's config; its documents are data in
-    the prompt, and no ``statements``. ``discriminator``: None means a ``TrainedDiscriminator``,
-    which needs no model. ``namespace``, ``scope`` and ``arguments`` are those of ``answer_chain``;
-    ``max_tokens`` counts each branch's recalled text. A ``RecallM`` as ``vectors`` is asked in the
-    same namespace. The chain writes nothing.
+    ``RecallM`` (asked in the same namespace), a LangChain retriever, or any callable question →
+    context text. ``discriminator``: None means a ``TrainedDiscriminator``, which needs no model.
+    ``namespace``, ``scope`` and ``arguments`` are those of ``answer_chain``; ``max_tokens`` counts
+    each branch's recalled text.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

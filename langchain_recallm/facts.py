@@ -31,19 +31,17 @@ def fact_chat(
     """A runnable that replies with ``chat_model``, which reads and writes facts as it goes on
     (``FactChat``).
 
-    It takes a message, or a dict with one under ``question`` and earlier messages, of any kind that
-    LangChain converts, under ``history``. It returns a dict: ``question``; ``answer``, the reply
-    without calls; ``facts``, those that the model read; ``written``, those that it stored;
-    ``calls``, all calls with their results; ``complete``, false where a bound was met. ``stream``
-    yields the answer in the model's own chunks, then the rest. The model needs no tools: its reply
-    is stopped at a call that asks, and it goes on behind the results. Tracers see the run
-    ``chat_with_facts`` with a model call for each round.
+    The chat takes a message, or a dict with a message under ``question`` and earlier messages, of
+    any kind that LangChain converts, under ``history``. The result is a dict: ``question``;
+    ``answer``, the reply without calls; ``facts``, those that the model read; ``written``, those
+    that the model stored; ``calls``, all calls with their results; ``complete``, false where a
+    bound was met. ``stream`` yields the answer in the model's own chunks, then the rest. The model
+    needs no tools.
 
-    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
-    whose facts, where they are not the memory's own: a name, a template or a callable from the run
-    to a name, as in ``answer_chain``. Facts are written with the run's thread as source, when the
-    reply has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit``,
-    ``redact`` and others.
+    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace`` is
+    that of ``RecallMRetriever``. Facts are written with the run's thread as source, when the reply
+    has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit``, ``redact``
+    and others.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

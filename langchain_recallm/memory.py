@@ -26,6 +26,7 @@ from recallm.adapting import (
     Accept,
     BackgroundWriter,
     MessageFilter,
+    RecallOptions,
     Redact,
     Role,
     Scope,
@@ -41,8 +42,7 @@ from recallm.adapting import (
 
 _log = logging.getLogger("langchain_recallm")
 
-_Count = Annotated[int, Field(ge=1, strict=True)]
-_Name = Annotated[str, Field(min_length=1, strict=True)]
+_Name = Annotated[str, Field(min_length=1)]
 
 
 class RecallMMemory(WritesInBackground, BaseMemory):
@@ -61,10 +61,9 @@ class RecallMMemory(WritesInBackground, BaseMemory):
     in the namespace raises what failed, or ``flush()`` does. ``redact`` and ``accept`` decide what
     is written, and ``redact`` what recall asks with, as in ``RecallMMiddleware``.
 
-    The recalled text is delimited as data, or '' where nothing is known. With ``return_messages``
-    it is one human message for a ``MessagesPlaceholder``, or none: a placeholder can stand anywhere
-    in a prompt while many providers take a system message only at its beginning, and people's words
-    must not have the developer's authority.
+    The recalled text is delimited as data, or '' where nothing is known. ``return_messages`` makes
+    it a human message for a ``MessagesPlaceholder``, or none: people's words must not have the
+    developer's authority.
 
     The input may be a text, a message, or a list of messages; in a list the user's messages since
     the model's last answer count, and the earlier ones, which the model reads anyway, are not
@@ -90,7 +89,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
 
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     memory: RecallM = Field(exclude=True)
     namespace: Annotated[_Name, AfterValidator(checked_namespace)] | None = None
@@ -103,8 +102,8 @@ class RecallMMemory(WritesInBackground, BaseMemory):
     human_prefix: str = SPEAKER_NAMES["human"]
     ai_prefix: str = SPEAKER_NAMES["ai"]
     roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = DEFAULT_ROLES
-    max_tokens: _Count | None = 1000
-    limit: _Count | None = 10
+    max_tokens: int | None = 1000
+    limit: int | None = 10
     redact: Redact | None = Field(default=None, exclude=True)
     accept: Accept | None = Field(default=None, exclude=True)
     write: Writing = "durable"
@@ -113,6 +112,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
     def _check_fields_together(self) -> Self:
         speaker_names(self.human_prefix, self.ai_prefix)
         checked_memory(self.memory)
+        RecallOptions(limit=self.limit, max_tokens=self.max_tokens).check(self.memory)
         check_budget(self.memory, self.max_tokens)
         self._conversation().only_session()  # scope="session" needs a session
         return self

@@ -151,7 +151,7 @@ class RecallMStore(BaseStore):
     ) -> None:
         self.memory = checked_memory(memory)
         self._filter = MessageFilter(redact=redact, accept=accept)
-        self._fields = checks.optional(_checked_paths, fields, "fields")
+        self._fields = checks.optional(checks.strings, fields, "fields")
         self.ttl_config = _checked_ttl(ttl)
         keeps_expired = (self.ttl_config or {}).get("omit_expired") is False
         self._items = memory.items.with_expired() if keeps_expired else memory.items
@@ -270,7 +270,7 @@ class RecallMStore(BaseStore):
         if op.index is None:
             fields = self._fields
         else:
-            fields = [] if op.index is False else _checked_paths(op.index, "index")
+            fields = [] if op.index is False else checks.strings(op.index, "index")
         text = recalled_text(value, fields)
         before = self._items.get(op.namespace, op.key)
         created = now if before is None else item_arguments(before)["created_at"]
@@ -323,17 +323,6 @@ def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
     if POSTPONED_PATH[: len(prefix)] != tuple(prefix):
         return set()
     return {item.id for item in memory.items.below(POSTPONED_PATH) if item.path == POSTPONED_PATH}
-
-
-def _checked_paths(value: object, argument: str) -> list[str]:
-    """Paths into a value, in a list: the text of an item holds their texts in this order."""
-    if not isinstance(value, list | tuple):
-        raise InvalidInputError(
-            f"{argument} must be a list of paths such as ['text', 'notes[*].title'], not "
-            f"{type(value).__name__}",
-            argument=argument,
-        )
-    return checks.strings(value, argument)
 
 
 def _checked_ttl(ttl: object) -> TTLConfig | None:

@@ -126,15 +126,9 @@ def create_fact_tools(
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``
     and ``prefix`` are those of ``create_recallm_tools``. A result shows at most ``limit`` facts and
-    takes at most ``max_tokens``, by the memory's counter, and says how many more there are;
-    ``count_facts`` is exact in any case. ``redact``, text → text, changes every term that the model
-    gives, and the thread's name.
-
-    * ``write_fact`` writes with the thread as source, so that ``memory.forget(source=thread_id)``
-      forgets what an agent wrote there. The same tool call writes its fact once.
-    * ``read_facts`` finds what holds, exactly first, else by similar names and relations; facts
-      are delimited as data. ``fact_history`` has the former values of a relation.
-    * The artifacts hold each fact as a dict in plain values.
+    takes at most ``max_tokens``, by the memory's counter, and says how many more there are; the
+    artifact holds each fact as a dict in plain values. ``redact``, text → text, changes every term
+    that the model gives, and the thread's name, which is the source of what an agent writes there.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()
