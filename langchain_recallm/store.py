@@ -42,7 +42,7 @@ from langchain_recallm._store_items import (
     value_of,
 )
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import POSTPONED_PATH, Accept, MessageFilter, Redact, checked_memory, checks
+from recallm.adapting import Accept, MessageFilter, Redact, checked_memory, checks
 
 _SWEEP_MINUTES = 60.0
 _log = logging.getLogger("langchain_recallm")
@@ -219,10 +219,9 @@ class RecallMStore(BaseStore):
         checks.whole(op.limit, "limit", least=0)
         checks.whole(op.offset, "offset", least=0)
         check_filter(op.filter)
-        hidden = _hidden(self.memory, op.namespace_prefix)
 
         def is_found(item: Passage) -> bool:
-            return item.id not in hidden and passes_filter(value_of(item), op.filter)
+            return passes_filter(value_of(item), op.filter)
 
         path, end = op.namespace_prefix, op.offset + op.limit
         likely = likely_values(op.filter, "value")
@@ -232,7 +231,7 @@ class RecallMStore(BaseStore):
             ranked = self._items.search(asked, path, limit=end, accept=is_found, likely=likely)
             found = {item.id: (item, score) for item, score in ranked}
         if len(found) < end and op.limit:
-            accept = is_found if hidden or op.filter else None
+            accept = is_found if op.filter else None
             limit = end + len(found)  # the latest may be those that are found already
             if op.query:
                 limit = -(-limit // BLOCK) * BLOCK
@@ -250,7 +249,7 @@ class RecallMStore(BaseStore):
         matching = (
             path[: op.max_depth]
             for path in self._items.paths()
-            if path != POSTPONED_PATH and all(_matches(path, condition) for condition in conditions)
+            if all(_matches(path, condition) for condition in conditions)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
 
@@ -316,13 +315,6 @@ class _Opening(AbstractContextManager[RecallMStore], AbstractAsyncContextManager
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.__exit__)
-
-
-def _hidden(memory: RecallM, prefix: Sequence[str]) -> set[str]:
-    """The ids of the postponed messages below this path, which are not the store's own items."""
-    if POSTPONED_PATH[: len(prefix)] != tuple(prefix):
-        return set()
-    return {item.id for item in memory.items.below(POSTPONED_PATH) if item.path == POSTPONED_PATH}
 
 
 def _checked_ttl(ttl: object) -> TTLConfig | None:

@@ -14,7 +14,6 @@ from recallm.adapting.failures import answer_without_text as answer_without_text
 from recallm.adapting.failures import not_a_model as not_a_model
 from recallm.adapting.memory_tools import *
 from recallm.adapting.messages import *
-from recallm.adapting.postponing import *
 from recallm.adapting.recalled_text import *
 from recallm.ground import checks as checks
 from recallm.ground.forking import new_lock as new_lock

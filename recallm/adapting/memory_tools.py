@@ -16,7 +16,6 @@ from recallm.adapting.arguments import RecallOptions, check_budget, checked_scop
 from recallm.adapting.conversation import Conversation, Scope
 from recallm.adapting.fact_tools import FactReply
 from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
-from recallm.adapting.postponing import extract_postponed
 from recallm.adapting.recalled_text import statement_fields
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
@@ -146,7 +145,6 @@ def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
 
 
 def _forget_about(memory: RecallM, about: str, session: str | None) -> str:
-    extract_postponed(memory)  # long messages that wait for extraction may mention it too
     if session is None:
         forgotten = memory.forget(concept=about)
         counts = {"statement": forgotten.statements, "fact": forgotten.triplets}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from recallm.ground.untrusted_text import as_data
 from recallm.memory import RecallM
-from recallm.recall.antecedents import with_names
 from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
 from recallm.recall.recalling import RANKINGS
-from recallm.recall.results import PREFIX, RecalledContext, RecalledStatement, lined_text
+from recallm.recall.results import PREFIX, RecalledContext, RecalledStatement
 
 PREFIXES = (PREFIX, CHRONOLOGICAL_PREFIX)
 """What stands above the statements in the texts of the rankings, where anything does."""
@@ -29,14 +28,6 @@ def delimiter_tokens(memory: RecallM) -> int:
 def text_separator(memory: RecallM) -> str:
     """What separates the parts of the contexts that ``memory`` recalls: lines or paragraphs."""
     return RANKINGS[memory.config.ranking].separator
-
-
-def statements_text(statements: Sequence[RecalledStatement]) -> str:
-    """The text that the default ranking makes of recalled statements, which are in order of
-    time."""
-    return lined_text(
-        statements, lambda statement: with_names(statement.text, statement.references)
-    )
 
 
 def data_within(
