@@ -16,8 +16,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from langchain.agents.middleware.types import AgentState, ModelRequest
@@ -27,6 +27,7 @@ from langchain_recallm._branches import follow_branch
 from langchain_recallm._conversation import (
     MessageConversation,
     latest_question,
+    loss_of,
     role_of,
     texts_of,
 )
@@ -40,7 +41,6 @@ from langchain_recallm._turns import (
     Turns,
     calls_tools,
     ids_of,
-    latest_replies,
     with_structured_response,
 )
 from langchain_recallm._whose_words import OutermostRun
@@ -190,11 +190,10 @@ class AgentMemory:
     def end_turn(self, state: AgentState[Any], runtime: Any) -> None:
         """Write the rest of the turn. Where the run ended before the model was reached, write
         nothing."""
-        messages = state["messages"]
+        messages: Sequence[BaseMessage] = state["messages"]
         hook = self._hook(runtime, messages)
         if hook is None:
             return
-        conversation = hook.conversation
         turn = self.turns.get(hook.key)
         if turn is None and hook.asking and not hook.was_answered:  # it ended before ``begin_turn``
             turn = self.turns.get_or_put(hook.key, Turn(asking=ids_of(hook.asking)))
@@ -206,13 +205,13 @@ class AgentMemory:
             self.turns.remove(hook.key)
             self._write_question(turn, hook)
             replies = turn.unwritten_replies(messages)
-        else:  # a resumed run without a call of the model: earlier replies are written already
-            replies = latest_replies(messages)
-            places = [place for place, message in enumerate(replies) if role_of(message) == "ai"]
-            replies = replies[places[-1] + 1 :] if places else replies
+        else:  # a resumed run without a call of the model: all before its tools is written already
+            spoken = ("ai", "human")
+            ends = takewhile(lambda message: role_of(message) not in spoken, reversed(messages))
+            replies = list(ends)[::-1]
         replies = hook.run.replies(replies, hook.to_interrupts)
         replies = with_structured_response(replies, state) if hook.is_outermost else []
-        self._write(replies, conversation)
+        self._write(replies, hook.conversation)
 
     def _hook(
         self, runtime: Any, messages: Sequence[BaseMessage], *, logs: bool = False
@@ -351,26 +350,15 @@ class AgentMemory:
             turn.written.update(ids_of(new))
 
     def _write(self, messages: Sequence[BaseMessage], conversation: MessageConversation) -> bool:
-        """Write messages with the present time; returns whether that succeeded, or is left to the
-        background."""
+        """Write messages; returns whether that succeeded, or is left to the background."""
         if not messages:
             return True
-        memory = conversation.memory
-        loss = f"{len(messages)} message(s) were not remembered"
 
-        def write(at: datetime) -> None:
-            conversation.remember(conversation.messages_to_write(messages), at=at)
-
-        def write_or_put() -> bool:
-            now = memory.now()
-            if self.writing == "background":
-                writer = BackgroundWriter.of(memory)
-                writer.put(memory.namespace, lambda: write(now), loss, _log)
-            else:
-                write(now)
+        def write() -> bool:
+            conversation.write(messages, self.writing)
             return True
 
-        return self.guard.run(write_or_put, loss) is not None
+        return self.guard.run(write, loss_of(messages)) is not None
 
     def _raise_failure(self, conversation: MessageConversation) -> None:
         """Raise what failed in the background since the last call, where errors are raised."""

@@ -6,6 +6,7 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,10 +24,13 @@ from recallm.adapting import (
     Message,
     MessageFilter,
     Role,
+    Writing,
     data_within,
     joined_text,
     speaker_name,
 )
+
+_log = logging.getLogger("langchain_recallm")
 
 _DEFAULT_LIMIT = 10
 """Statements recalled, or passages read, to find messages by their text."""
@@ -72,6 +76,11 @@ def latest_question(messages: Sequence[BaseMessage]) -> tuple[list[BaseMessage],
     roles = [None if _is_summary(message) else role_of(message) for message in messages]
     places, answered = adapting.latest_question(roles)
     return [messages[place] for place in places], answered
+
+
+def loss_of(messages: Sequence[BaseMessage]) -> str:
+    """What a log says where messages could not be written."""
+    return f"{len(messages)} message(s) were not remembered"
 
 
 def _is_summary(message: BaseMessage) -> bool:
@@ -122,20 +131,36 @@ class MessageConversation(Conversation):
         if self.thread is None:
             return written
         return [
-            replace(
-                message, thread=self.thread.place(message.id, self._is_remembered, self.written_id)
-            )
-            if message.id
-            else message
+            replace(message, thread=self._place(message.id, self.thread)) if message.id else message
             for message in written
         ]
+
+    def _place(self, message_id: str, thread: ThreadState) -> dict[str, Any]:
+        """The place of a message in its thread, as metadata; ``after``: the id of the message
+        before it that is remembered."""
+        earlier = reversed(thread.messages)
+        # What is left of ``earlier`` then begins before the message itself.
+        any(self.written_id(message) == message_id for message in earlier)
+        before = next((message for message in earlier if self.core_messages([message])), None)
+        after = before and self.written_id(before)
+        return {"message": message_id, "after": after, "checkpoint": thread.checkpoint}
+
+    def write(self, messages: Sequence[BaseMessage], writing: Writing = "durable") -> None:
+        """Remember messages that are said now, all or nothing; "background" leaves that to the
+        thread of the memory's jobs."""
+        at, memory = self.memory.now(), self.memory
+
+        def write() -> None:
+            self.remember(self.messages_to_write(messages), at=at)
+
+        if writing == "durable":
+            write()
+        else:
+            BackgroundWriter.of(memory).put(memory.namespace, write, loss_of(messages), _log)
 
     def written_id(self, message: BaseMessage) -> str | None:
         """The id under which a message is written: redacted."""
         return message.id and self.filter.redacted(message.id)
-
-    def _is_remembered(self, message: BaseMessage) -> bool:
-        return bool(self.core_messages([message]))
 
     def _texts(self, messages: Iterable[BaseMessage]) -> list[Message]:
         """The texts of the messages in ``roles``, with their speakers."""

@@ -4,7 +4,7 @@ branches."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
@@ -26,20 +26,6 @@ class ThreadState:
     thread: str
     checkpoint: str
     saver: BaseCheckpointSaver[Any]
-
-    def place(
-        self,
-        message_id: str | None,
-        is_remembered: Callable[[BaseMessage], bool],
-        id_of: Callable[[BaseMessage], str | None],
-    ) -> dict[str, Any]:
-        """The place of a message in the thread, as metadata; ``after``: the id of the message
-        before it that is remembered. ``id_of`` gives the ids as they are written."""
-        earlier = reversed(self.messages)
-        # What is left of ``earlier`` then begins before the message itself.
-        any(id_of(message) == message_id for message in earlier)
-        found = (id_of(message) for message in earlier if is_remembered(message))
-        return {"message": message_id, "after": next(found, None), "checkpoint": self.checkpoint}
 
     def has_branch(self, checkpoint: str) -> bool:
         """Whether the thread has this checkpoint, on another branch than that of the run."""

@@ -87,10 +87,9 @@ class RecallMChatMessageHistory(BaseChatMessageHistory):
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Remember messages, all or none. A message that is already written under its id changes
         nothing; one without text is left out."""
-        conversation = MessageConversation(
-            memory=self.memory, session=self.session, filter=self._filter
+        MessageConversation(memory=self.memory, session=self.session, filter=self._filter).write(
+            messages
         )
-        conversation.remember(conversation.messages_to_write(messages))
 
     def clear(self) -> None:
         """Forget the session, for good, and everything in it."""

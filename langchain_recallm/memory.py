@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Self
 
 from langchain_classic.base_memory import BaseMemory
@@ -36,11 +36,10 @@ from recallm.adapting import (
     checked_namespace,
     checked_roles,
     checked_session,
+    checks,
     shortened_question,
     speaker_names,
 )
-
-_log = logging.getLogger("langchain_recallm")
 
 _Name = Annotated[str, Field(min_length=1)]
 
@@ -140,18 +139,9 @@ class RecallMMemory(WritesInBackground, BaseMemory):
         """Remember the input and the output of a chain, in order: both or neither."""
         messages = [*_asking(self._input_messages(inputs)), *self._output_messages(outputs)]
         conversation = self._conversation()
-        if self.write == "durable":
-            conversation.remember(conversation.messages_to_write(messages))
-            return
-        memory, at = conversation.memory, conversation.memory.now()
-        writer = BackgroundWriter.of(memory)
-        writer.raise_failure(memory.namespace)
-        writer.put(
-            memory.namespace,
-            lambda: conversation.remember(conversation.messages_to_write(messages), at=at),
-            f"{len(messages)} message(s) were not remembered",
-            _log,
-        )
+        if self.write == "background":
+            BackgroundWriter.of(conversation.memory).raise_failure(conversation.memory.namespace)
+        conversation.write(messages, self.write)
 
     def clear(self) -> None:
         """Forget, for good, everything in the namespace, whoever wrote it; with
@@ -234,15 +224,11 @@ def _messages(
     if isinstance(value, list | tuple):
         if all(map(_is_content, value)):
             return [kind(content=list(value))]
-        try:
+        with suppress(ValueError, NotImplementedError, TypeError, KeyError):
             return convert_to_messages(value)
-        except (ValueError, NotImplementedError, TypeError, KeyError) as error:
-            raise InvalidInputError(
-                f"{key!r} is a list, but not of messages: {error}", argument=argument
-            ) from None
     raise InvalidInputError(
         f"{key!r} must be a text, a message or a list of messages to be remembered, not "
-        f"{type(value).__name__}",
+        f"{checks.shown(value)}",
         argument=argument,
     )
 

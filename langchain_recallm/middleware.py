@@ -87,8 +87,6 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         remember_interrupts: what a person answers to ``interrupt()`` is that person's message.
         name: distinguishes several middleware in one agent.
 
-    Every message that a person sent in the outermost run is stored once as that person's, every
-    answer that the outermost run gave as the assistant's, and nothing else is anybody's words.
     Put it after middleware that sets the system prompt or trims the request.
 
     >>> from langchain.agents import create_agent
@@ -224,21 +222,15 @@ def with_recalled_text(
                 messages[place] = _with_text(messages[place], recalled_text)
                 return request.override(messages=messages)
     # Also where the user's messages were trimmed away.
-    system = request.system_message
-    return request.override(
-        system_message=(
-            SystemMessage(recalled_text) if system is None else _with_text(system, recalled_text)
-        )
-    )
+    system = request.system_message or SystemMessage("")
+    return request.override(system_message=_with_text(system, recalled_text))
 
 
 def _with_text(message: _M, text: str) -> _M:
     """The message with one more text at its end."""
-    content = message.content
-    if isinstance(content, str):
-        new_content: str | list[str | dict[Any, Any]] = (
-            f"{content}{SEPARATOR}{text}" if content else text
-        )
+    content: str | list[Any]
+    if isinstance(message.content, str):
+        content = SEPARATOR.join(filter(None, (message.content, text)))
     else:
-        new_content = [*content, {"type": "text", "text": text}]
-    return message.model_copy(update={"content": new_content})
+        content = [*message.content, {"type": "text", "text": text}]
+    return message.model_copy(update={"content": content})

@@ -44,11 +44,11 @@ class RecallMRetriever(BaseRetriever):
     the run (its config, in a graph also with the attributes of the ``Runtime``) to a name. All
     other arguments may also be given for one call: ``retriever.invoke(question, k=3)``.
 
-    ``k``: the most statements; None: as many as ``max_tokens`` allows, or else the
-    memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
-    ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
-    its ``metadata``: values that are compared for equality (``metadata=`` of a LangChain retriever
-    is for tracers). With ``scope="session"`` recall stays inside the run's thread.
+    ``k``: the most statements; None: as many as ``max_tokens`` allows, or else the memory's own
+    ``limit``. ``where`` is the ``metadata`` of ``RecallM.recall``, compared for equality
+    (``metadata=`` of a LangChain retriever is for tracers); ``max_tokens``, ``as_of``, ``since``,
+    ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` bear the same name
+    there. With ``scope="session"`` recall stays inside the run's thread.
 
     ``order``: "time", as things became true, or "score", the most helpful first, as a rank fusion
     such as ``EnsembleRetriever`` needs; "score" and ``min_score`` need the default ranking.

@@ -67,15 +67,13 @@ class RecallMStore(BaseStore):
     ``ttl`` is LangGraph's configuration of this; other than there, ``omit_expired`` is true where
     it is not given.
 
-    ``redact``, text → text, changes every text in a value, names of fields, keys, parts of paths
-    and queries: an item is found under the key that it was given, and shown under the redacted one.
-    ``accept``, a function from a message (the redacted text, the role "item", the key as its
-    ``id``, the ``path``) to a bool, says whether to write an item; what stood under the key of a
-    refused one stays. Where one of them fails, nothing of the batch is written.
+    ``redact`` and ``accept`` are those of ``RecallMMiddleware``. An item is found under the key
+    that it was given, and shown under the redacted one. ``accept`` gets a message with the redacted
+    text, the role "item", the key as its ``id``, and the ``path``; what stood under the key of a
+    refused item stays. Where one of them fails, nothing of the batch is written.
 
-    The reads of one ``batch`` see the state before its writes; everything is checked first, and
-    the values are written in one transaction. Safe to use from several threads; the async methods
-    do not block the event loop. ``from_conn_string`` opens a memory of its own.
+    The reads of one ``batch`` see the state before its writes; the values are written in one
+    transaction. Safe to use from several threads. ``from_conn_string`` opens a memory of its own.
 
     >>> from recallm import RecallM
     >>> store = RecallMStore(memory=RecallM())

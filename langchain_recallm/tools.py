@@ -61,16 +61,13 @@ def create_recallm_tools(
 ) -> list[BaseTool]:
     """The tools ``recall_memory(query)``, ``save_memory(text)`` and ``forget_memory(id / about)``.
 
-    ``namespace``: whose memory it is, the memory's own by default: a name, a template that the
-    run's context or ``configurable`` fills, "user-{user_id}", or a callable over the agent's
-    runtime. Saved texts belong to the thread as their session; ``scope="session"`` keeps all tools
-    inside it. ``limit`` counts the shown statements, ``max_tokens`` the whole result, by the
-    memory's counter. ``prefix`` begins the tools' names ("team_"), so that one agent can have the
-    tools of two memories. ``redact`` and ``accept`` decide what is saved, as in
-    ``RecallMMiddleware``; ``redact`` changes what recall asks with, too.
+    ``namespace``, ``redact`` and ``accept`` are those of ``RecallMMiddleware``. Saved texts belong
+    to the thread as their session; ``scope="session"`` keeps all tools inside it. ``limit`` counts
+    the shown statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix``
+    begins the tools' names ("team_"), so that one agent can have the tools of two memories.
 
-    * ``recall_memory`` shows statements with their ids, delimited as data, without what stands in
-      the messages of the agent's state. The artifact holds each statement as a dict.
+    * ``recall_memory`` leaves out what stands in the messages of the agent's state. The artifact
+      holds each statement as a dict.
     * ``save_memory`` writes one update with the speaker "AI"; the same tool call writes it once.
     * ``forget_memory`` forgets one statement, memory or fact by its id, or all that mention a
       concept; a store's item is forgotten as a whole.

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
 from recallm.adapting.messages import MessageFilter, Redact, digest
+from recallm.adapting.recalled_text import places_within
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
 from recallm.ground import checks
@@ -284,11 +285,15 @@ class FactTools:
         more."""
         if not lines:
             return FactReply("Nothing is known about that.")
-        shown = list(range(min(len(lines), self._limit)))
-        # What is too long by itself must not exclude the others.
-        shown = [place for place in shown if self._fits([lines[place]], len(lines))]
-        while shown and not self._fits([lines[place] for place in shown], len(lines)):
-            shown.pop()
+        memory, rest = self._facts.memory, _more_text(len(lines), "matching")
+
+        def fits(text: str) -> bool:
+            if self._max_tokens is None:
+                return True
+            return memory.count_tokens(f"{text}\n{rest}") <= self._max_tokens
+
+        first = lines[: self._limit]
+        shown = places_within(first, range(len(first), 0, -1), fits)
         if not shown:
             return FactReply("What is known about that is too long to be shown.")
         text = as_data("\n".join(lines[place] for place in shown))
@@ -297,11 +302,6 @@ class FactTools:
             f"{text}\n{_more_text(more, left_out)}" if more else text,
             (rows[place] for place in shown),
         )
-
-    def _fits(self, lines: Sequence[str], total: int) -> bool:
-        text = f"{as_data(chr(10).join(lines))}\n{_more_text(total, 'matching')}"
-        memory = self._facts.memory
-        return self._max_tokens is None or memory.count_tokens(text) <= self._max_tokens
 
 
 def _more_text(count: int, left_out: str) -> str:

@@ -8,7 +8,6 @@ Bad arguments raise ``InvalidInputError``, whose message is for the model.
 
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -16,7 +15,7 @@ from recallm.adapting.arguments import RecallOptions, check_budget, checked_scop
 from recallm.adapting.conversation import Conversation, Scope
 from recallm.adapting.fact_tools import FactReply
 from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
-from recallm.adapting.recalled_text import statement_fields
+from recallm.adapting.recalled_text import places_within, statement_fields
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, shown_name, storable
@@ -48,11 +47,6 @@ def checked_text(text: str, argument: str) -> str:
 # -- showing -----------------------------------------------------------------------------------
 
 
-def shown_with_ids(statements: Sequence[RecalledStatement]) -> str:
-    """The statements as data, a line each with its id."""
-    return as_data("\n".join(map(_line_with_id, statements)))
-
-
 def _line_with_id(statement: RecalledStatement) -> str:
     """The statement on a line, behind the id by which ``forgotten_by_model`` forgets it."""
     if statement.passage is None:
@@ -62,32 +56,6 @@ def _line_with_id(statement: RecalledStatement) -> str:
         # A fact that no text states is forgotten with its passage, which has no other.
         id = shown_name(statement.id if statement.fact is None else statement.passage)
     return f"[{id}] {statement.line}"
-
-
-def statements_within(
-    memory: RecallM, statements: Sequence[RecalledStatement], max_tokens: int | None
-) -> list[RecalledStatement]:
-    """Those of ``statements`` that ``shown_with_ids`` shows in at most ``max_tokens``, by the
-    memory's counter. What is too long by itself is left out first, then the statements of the
-    lowest score; among equals the first ones."""
-
-    def is_too_long(found: Sequence[RecalledStatement]) -> bool:
-        return max_tokens is not None and memory.count_tokens(shown_with_ids(found)) > max_tokens
-
-    if not is_too_long(statements):
-        return list(statements)
-    # A statement that is too long by itself must not exclude the others.
-    found = [statement for statement in statements if not is_too_long([statement])]
-    worst_first = sorted(range(len(found)), key=lambda place: found[place].score or 0)
-
-    def without_worst(count: int) -> list[RecalledStatement]:
-        left_out = set(worst_first[:count])
-        return [statement for place, statement in enumerate(found) if place not in left_out]
-
-    least = bisect_left(
-        range(len(found)), True, key=lambda count: not is_too_long(without_worst(count))
-    )
-    return without_worst(least)
 
 
 def statement_row(statement: RecalledStatement) -> dict[str, Any]:
@@ -103,13 +71,21 @@ def statement_row(statement: RecalledStatement) -> dict[str, Any]:
 def statements_reply(
     memory: RecallM, statements: Sequence[RecalledStatement], max_tokens: int | None
 ) -> FactReply:
-    """The result of a tool that shows ``statements``, as many as ``max_tokens`` allow."""
+    """The result of a tool that shows ``statements``, a line each with its id: those of the highest
+    scores that fit into ``max_tokens``, by the memory's counter."""
     if not statements:
         return FactReply(NOTHING_KNOWN)
-    shown = statements_within(memory, statements, max_tokens)
+    lines = [_line_with_id(statement) for statement in statements]
+    scores = [statement.score or 0.0 for statement in statements]
+    shown = places_within(
+        lines,
+        scores,
+        lambda text: max_tokens is None or memory.count_tokens(text) <= max_tokens,
+    )
     if not shown:
         return FactReply(TOO_LONG)
-    return FactReply(shown_with_ids(shown), map(statement_row, shown))
+    text = as_data("\n".join(lines[place] for place in shown))
+    return FactReply(text, (statement_row(statements[place]) for place in shown))
 
 
 # -- forgetting --------------------------------------------------------------------------------

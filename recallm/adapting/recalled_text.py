@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from recallm.ground.untrusted_text import as_data
@@ -49,6 +50,30 @@ def data_within(
         # A user's own counter may count the delimited text otherwise than the sum of its parts.
         room -= max(excess, room // 8)
     return ""
+
+
+def places_within(
+    lines: Sequence[str], values: Sequence[float], fits: Callable[[str], bool]
+) -> list[int]:
+    """The places of those of ``lines`` whose text, as data, ``fits``. A line that does not fit by
+    itself is left out first, then the lines of the least value; among equals the first ones."""
+
+    def is_too_long(places: Iterable[int]) -> bool:
+        return not fits(as_data("\n".join(lines[place] for place in places)))
+
+    if not is_too_long(range(len(lines))):
+        return list(range(len(lines)))
+    # A line that is too long by itself must not exclude the others.
+    alone = [place for place in range(len(lines)) if not is_too_long([place])]
+    worst_first = sorted(alone, key=values.__getitem__)
+
+    def without_worst(count: int) -> list[int]:
+        return sorted(worst_first[count:])
+
+    counts = range(len(alone))
+    return without_worst(
+        bisect_left(counts, True, key=lambda count: not is_too_long(without_worst(count)))
+    )
 
 
 def shortened_question(question: str) -> str:
