@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
@@ -43,11 +42,6 @@ class _RecallRun(BaseRetriever):
     recall: Callable[[], tuple[str, RecalledContext]]
     recalled: Any = None
 
-    def _get_relevant_documents(
-        self,
-        query: str,  # noqa: ARG002
-        *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
-    ) -> list[Document]:
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:  # noqa: ARG002
         self.recalled = self.recall()
         return [statement_document(statement) for statement in self.recalled[1].statements]

@@ -5,13 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Self
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForRetrieverRun,
-    CallbackManagerForRetrieverRun,
-)
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
@@ -118,12 +113,7 @@ class RecallMRetriever(BaseRetriever):
         return await super().ainvoke(input, config, **kwargs, runtime=ensure_config(config))
 
     def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
-        runtime: RunnableConfig | None = None,
-        **changes: Any,
+        self, query: str, *, runtime: RunnableConfig | None = None, **changes: Any
     ) -> list[Document]:
         retriever = self._with(changes)
         options = retriever._options()
@@ -137,15 +127,8 @@ class RecallMRetriever(BaseRetriever):
         context = conversation.recall(query, **options.arguments())
         return [statement_document(statement) for statement in options.ordered(context)]
 
-    async def _aget_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,
-        **changes: Any,
-    ) -> list[Document]:
-        recall = partial(self._get_relevant_documents, run_manager=run_manager.get_sync())
-        return await asyncio.to_thread(recall, query, **changes)
+    async def _aget_relevant_documents(self, query: str, **changes: Any) -> list[Document]:
+        return await asyncio.to_thread(self._get_relevant_documents, query, **changes)
 
     def _options(self) -> RecallOptions:
         arguments: RetrieverArguments = {"limit": self.k}

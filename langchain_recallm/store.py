@@ -194,7 +194,12 @@ class RecallMStore(BaseStore):
         if isinstance(op, PutOp):
             return None
         if isinstance(op, GetOp):
-            return self._get(op, refreshed)
+            item = self._items.get(op.namespace, op.key)
+            if item is None:
+                return None
+            if op.refresh_ttl:
+                refreshed.append(item)
+            return Item(**item_arguments(item))
         if isinstance(op, SearchOp):
             return self._search(op, refreshed)
         if isinstance(op, ListNamespacesOp):
@@ -204,14 +209,6 @@ class RecallMStore(BaseStore):
             f"{type(op).__name__}",
             argument="ops",
         )
-
-    def _get(self, op: GetOp, refreshed: list[Passage]) -> Item | None:
-        item = self._items.get(op.namespace, op.key)
-        if item is None:
-            return None
-        if op.refresh_ttl:
-            refreshed.append(item)
-        return Item(**item_arguments(item))
 
     def _search(self, op: SearchOp, refreshed: list[Passage]) -> list[SearchItem]:
         checks.whole(op.limit, "limit", least=0)
