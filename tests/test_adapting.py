@@ -99,17 +99,6 @@ def test_what_recall_is_asked_by(subtests: pytest.Subtests) -> None:
         RecallOptions(**unknown)
 
 
-def test_the_order_of_scores_puts_the_best_first() -> None:
-    with RecallM() as memory:
-        memory.update_many(["Ann likes tea.", "Ann lives in Oslo.", "Bo lives in Rome."])
-        context = memory.recall("Where does Ann live?")
-    by_time = RecallOptions().ordered(context)
-    by_score = RecallOptions(order="score").ordered(context)
-    assert by_time == list(context.statements)
-    assert by_score[0].text == "Ann lives in Oslo."
-    assert by_score != by_time
-
-
 def test_the_latest_question_is_what_the_user_said_since_the_model_spoke() -> None:
     expected: Any
     roles: Any

@@ -232,28 +232,16 @@ def test_wrong_arguments_are_refused_here_and_there(memory: RecallM) -> None:
         RecallMRetriever(memory="memory.db")  # type: ignore[arg-type]
 
 
-def test_rankings_without_probabilities() -> None:
-    """What needs probabilities is refused when it is set, also of a memory ranked otherwise."""
-
-    def embed(texts: list[str]) -> list[list[float]]:
-        return [[float(len(text)), 1.0] for text in texts]
-
-    with RecallM(embeddings=embed) as memory:
-        memory.update_many(DRINKS)
-        papers = memory.with_ranking("paper")
-        documents = RecallMRetriever(memory=papers).invoke("What does Brandon drink?")
-        assert texts(documents) == list(DRINKS)
-        assert {document.metadata["score"] for document in documents} == {None}
-        rankings: tuple[Any, ...] = ("paper", "ement", "vectors")
-        asked: Any
-        for ranking in rankings:
-            for asked in [{"order": "score"}, {"min_score": 0.5}, {"min_score": 0.0}]:
-                other = memory.with_ranking(ranking)
-                with pytest.raises(ValueError, match="ranking='statements'"):
-                    RecallMRetriever(memory=other, **asked)
-                with pytest.raises(InvalidInputError, match="ranking='statements'"):
-                    RecallMRetriever(memory=other).invoke("Who?", **asked)
-                RecallMRetriever(memory=other.with_ranking("statements"), **asked)
+def test_rankings_without_probabilities(drinks: RecallM) -> None:
+    """What needs probabilities is refused when it is set, also in a call."""
+    papers = drinks.with_ranking("paper")
+    documents = RecallMRetriever(memory=papers).invoke("What does Brandon drink?")
+    assert texts(documents) == list(DRINKS)
+    assert {document.metadata["score"] for document in documents} == {None}
+    with pytest.raises(ValueError, match="ranking='statements'"):
+        RecallMRetriever(memory=papers, order="score")
+    with pytest.raises(InvalidInputError, match="ranking='statements'"):
+        RecallMRetriever(memory=papers).invoke("Who?", min_score=0.0)
 
 
 # -- whose memory ------------------------------------------------------------------------------
