@@ -29,7 +29,7 @@ from recallm.model import (
 )
 from recallm.recall.graph_export import networkx_graph
 from recallm.recall.neighbourhood import Neighbourhood, known_name, read_neighbourhood
-from recallm.stores.base import CypherStore, GraphReader, GraphStore
+from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors import encode, nearest
 
 if TYPE_CHECKING:
@@ -361,33 +361,6 @@ class MemoryGraph:
             ),
         )
         return self._store.forget(self._namespace, Selection(kind="graph", value=names))
-
-    @property
-    def cypher_schema(self) -> str | None:
-        """How a Cypher store holds entities and triplets, in words for a language model; None if
-        the store answers no Cypher."""
-        return self._store.cypher_schema if isinstance(self._store, CypherStore) else None
-
-    def cypher(
-        self, query: str, parameters: Mapping[str, Any] | None = None
-    ) -> list[dict[str, Any]]:
-        """The rows of ``query``, in a read-only session. ``$namespace`` holds the
-        number of this namespace: a query that reads others is refused.
-
-        Raises:
-            InvalidInputError: the store answers no Cypher, or refuses this query.
-            StoreError: the store failed.
-
-        """
-        if not isinstance(self._store, CypherStore):
-            raise InvalidInputError(
-                "this store answers no Cypher; use RecallM('neo4j://…')", argument="query"
-            )
-        return self._store.cypher(
-            self._namespace,
-            checks.string(query, "query"),
-            {} if parameters is None else checks.mapping(parameters, "parameters"),
-        )
 
     def _prepared(self, updates: Iterable[GraphUpdate]) -> list[PreparedUpdate]:
         concept_name = cache(self._concept_name)  # many updates show the same entities

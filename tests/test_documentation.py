@@ -159,7 +159,6 @@ def test_the_front_page_is_short() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_has_a_language_that_is_checked(page: str) -> None:
     for language, text in blocks(page):
-        # Blocks of Cypher run in the tests of the Neo4j store.
         assert language in {"python", "sh", "json", "text", "mermaid", "toml", "cypher"}, text
         if language == "json":
             json.loads(text)

@@ -192,7 +192,6 @@ TESTED_ALONE = {"copy_to", "load", "update_from_url"}
 GRAPH: dict[str, dict[str, Any]] = {
     "check": {"updates": []},
     "concept_name": {"label": "Ann"},
-    "cypher": {"query": "RETURN 1"},
     "delete": {},
     "entities": {},
     "entity": {"id": "Ann"},
@@ -280,7 +279,7 @@ def test_recall_by_other_rankings(memory: RecallM) -> None:
 
 def test_graph_and_items(memory: RecallM) -> None:
     for part, table in (("graph", GRAPH), ("items", ITEMS)):
-        for name in sorted(table.keys() - {"cypher"}):
+        for name in sorted(table):
             own = filled(memory.in_namespace(f"{part} {name}"))
             check(getattr(getattr(own, part), name), table[name])
 

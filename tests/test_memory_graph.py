@@ -167,12 +167,6 @@ def test_embeddings_in_archives(memory: RecallM, tmp_path: Path) -> None:
     assert other.graph.nearest(query, model="m") == memory.graph.nearest(query, model="m")
 
 
-def test_cypher_needs_a_store_that_answers_it(memory: RecallM) -> None:
-    assert memory.graph.cypher_schema is None
-    with pytest.raises(InvalidInputError, match="no Cypher"):
-        memory.graph.cypher("RETURN 1")
-
-
 def test_an_update_reuses_an_extraction(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     tag = Pipeline.tag

@@ -419,24 +419,3 @@ class ClusterStore(Protocol):
         """What this store wrote and read, as a text that another process can wait for; None before
         anything was."""
         ...
-
-
-@runtime_checkable
-class CypherStore(Protocol):
-    """A store that answers its users' own Cypher."""
-
-    @property
-    def cypher_schema(self) -> str:
-        """How entities and triplets stand in it, in words for a language model."""
-        ...
-
-    def cypher(
-        self, namespace: str, query: str, parameters: Mapping[str, Any]
-    ) -> list[dict[str, Any]]:
-        """The rows of ``query``, in a session that can only read; ``$namespace`` is what the rows
-        of ``namespace`` have as their namespace.
-
-        Raises:
-            InvalidInputError: the query cannot be run, or would write.
-        """
-        ...

@@ -196,14 +196,13 @@ def test_an_interrupt_in_the_middle_of_a_reply(store: Neo4jStore) -> None:
     cut: list[Any] = []
 
     def interrupted(tx: Tx) -> None:
-        answer = tx.run("UNWIND range(1, 9) AS n RETURN n", {})
+        answer = tx.raw.run("UNWIND range(1, 9) AS n RETURN n", {})
         next(iter(answer))
         cut.append(tx.raw._connection)  # type: ignore[union-attr]
         raise KeyboardInterrupt
 
-    for run in (store._connection.read, store._connection.write):
-        with pytest.raises(KeyboardInterrupt):
-            run(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store._connection.write(interrupted)
     assert all(it.closed() or it.defunct() for it in cut)
     assert store._connection.rows("RETURN 1 AS n", {}) == [{"n": 1}]
 
@@ -315,7 +314,7 @@ def test_work_that_takes_longer_than_its_bound(store: Neo4jStore, namespace: str
         found: int = tx.rows("RETURN 1 AS one", {})[0]["one"]
         return found
 
-    assert store._connection.read(slow) == 1
+    assert store._connection.write(slow, locks=False) == 1
     assert tries == [2.0, 30.0]
 
 

@@ -76,10 +76,9 @@ _CONCEPTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($concepts.key) - 1) AS i
 MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts.key[i]})
-ON CREATE SET x.name = coalesce($concepts.name[i], x.key), x.namespace_name = $name
+ON CREATE SET x.name = coalesce($concepts.name[i], x.key)
 SET x.label = $concepts.label[i], x.kind = $concepts.kind[i], x.t_index = $concepts.t_index[i],
     x.updates = $concepts.updates[i], x.statements = $concepts.statements[i]
-FOREACH (it IN CASE WHEN $concepts.name[i] IS NULL THEN [x] ELSE [] END | SET it:Concept)
 """
     + postings_added("$concepts", "'c'", "null")
     + """
@@ -87,7 +86,6 @@ WITH x, i ORDER BY i
 RETURN collect(x) AS concepts
 """
 )
-"""A concept has the label ``Concept`` if an index can hold its name, which its key is then."""
 
 _STEMS: Final[LiteralString] = """
 UNWIND range(0, size($stems.key) - 1) AS i
@@ -112,7 +110,7 @@ SET n += $totals
 _UPDATES: Final[LiteralString] = (
     """
 UNWIND range(0, size($updates.t) - 1) AS i
-CREATE (u:RecallMUpdate:Update {namespace: $namespace, """
+CREATE (u:RecallMUpdate {namespace: $namespace, """
     + _properties(UPDATE_COLUMNS, "$updates", "i")
     + """})
 FOREACH (path IN coalesce($updates.paths[i], []) |
@@ -127,7 +125,7 @@ _STATEMENTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($statements.key) - 1) AS i
 WITH concepts, i, $statements.update[i] AS of, updates[$statements.update[i]] AS u
-CREATE (u)-[:HAS]->(s:RecallMStatement:Statement {namespace: $namespace, """
+CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
     + _properties(STATEMENT_COLUMNS, "$statements", "i")
     + ", "
     + _properties(SHARED_COLUMNS, "$updates", "of")
@@ -153,7 +151,7 @@ STATEMENTS: Final[LiteralString] = (
     + """
 UNWIND $statements AS said
 MATCH (u:RecallMUpdate {namespace: $namespace, t: said.t})
-CREATE (u)-[:HAS]->(s:RecallMStatement:Statement)
+CREATE (u)-[:HAS]->(s:RecallMStatement)
 SET s = said.properties
 WITH s, said
 UNWIND said.concepts AS concept
@@ -244,8 +242,8 @@ _ELEMENTS: Final[LiteralString] = (
 UNWIND $elements AS row
 MERGE (x:RecallMElement {namespace: $namespace, key: row.key})
 SET x += row.properties
-FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity:Entity)
-FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet:Triplet)
+FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity)
+FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet)
 WITH x, row"""
     + _SET_WORDS
     + """

@@ -30,9 +30,6 @@ Every key begins with the namespace:
   of a triplet are keys; each two of them have an index.
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
   (``recallm.ground.entity_words``), indexed: by its vector under a ``model``, or by its concept.
-* ``Concept``, ``Update``, ``Statement``, ``Entity`` and ``Triplet`` are the same nodes under the
-  names of the paper and of the glossary, for a user's own queries; the indexes on them serve no
-  query of ours. A concept has the name of its namespace in ``namespace_name``.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
 * ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
   ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
@@ -104,13 +101,6 @@ _INDEXED: Final[_Rows] = (
     ("recallm_triplet_ends", "RecallMTriplet", "namespace, subject, object"),
     ("recallm_triplet_object", "RecallMTriplet", "namespace, object, predicate"),
     ("recallm_triplet_predicate", "RecallMTriplet", "namespace, predicate"),
-    ("recallm_own_concept_name", "Concept", "name"),
-    ("recallm_own_concept", "Concept", "namespace"),
-    ("recallm_own_concept_named", "Concept", "namespace, name"),
-    ("recallm_own_update", "Update", "namespace"),
-    ("recallm_own_statement", "Statement", "namespace"),
-    ("recallm_own_entity", "Entity", "namespace"),
-    ("recallm_own_triplet", "Triplet", "namespace"),
 )
 
 _INDEXED_RELATIONSHIPS: Final[_Rows] = (

@@ -43,9 +43,8 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(write: _Write, name: str, namespace: int, changes: Changes) -> None:
-    """Write all changes into the rows ``namespace`` of the namespace ``name``, with one query where
-    nothing goes."""
+def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
+    """Write all changes into the rows ``namespace``, with one query where nothing goes."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -68,7 +67,6 @@ def write_changes(write: _Write, name: str, namespace: int, changes: Changes) ->
     write(
         cypher.ADD,
         t=changes.namespace.t,
-        name=name,
         totals=_namespace(changes.namespace),
         sessions=added.sessions(),
         concepts=added.concepts(),

@@ -156,17 +156,10 @@ class Connection:
         what = _Transaction(
             lambda tx: tx.rows(query, parameters),
             neo4j.READ_ACCESS,
-            _WORK_LIMITS,
             is_single_query=True,
             retries=retry,
         )
         return _Tries(self, what).run()
-
-    def read(self, work: Callable[[Tx], Result], *, timeout: float | None = None) -> Result:
-        """Run ``work`` in a read transaction; retry it after transient errors. ``timeout``: seconds
-        for which it may work."""
-        work_limits = _WORK_LIMITS if timeout is None else (min(timeout, _LONGEST_TIMEOUT),)
-        return _Tries(self, _Transaction(work, neo4j.READ_ACCESS, work_limits)).run()
 
     def write(
         self,
@@ -191,9 +184,7 @@ class Connection:
         except IndexError:
             writer = uuid.uuid4().hex
         stamp = WriteStamp(writer, uuid.uuid4().hex)
-        what = _Transaction(
-            work, neo4j.WRITE_ACCESS, _WORK_LIMITS, stamp=stamp, locks=locks, unlocked=unlocked
-        )
+        what = _Transaction(work, neo4j.WRITE_ACCESS, stamp=stamp, locks=locks, unlocked=unlocked)
         try:
             return _Tries(self, what).run()
         finally:
@@ -253,7 +244,6 @@ class _Transaction(Generic[Result]):
     Attributes:
         work: runs its queries.
         access: whether it goes to a server that can write.
-        work_limits: seconds for which a try may work, and those of the tries after it ran out.
         stamp: identifies a write.
         locks: whether the first query takes a lock.
         is_single_query: whether ``work`` runs one query, which needs no transaction around it.
@@ -263,7 +253,6 @@ class _Transaction(Generic[Result]):
 
     work: Callable[[Tx], Result]
     access: str
-    work_limits: tuple[float, ...]
     stamp: WriteStamp = _NO_STAMP
     locks: bool = False
     is_single_query: bool = False
@@ -293,7 +282,7 @@ class _Tries(Generic[Result]):
         self._retry_until: float | None = None
         """None before a try has failed."""
         self._limit = 0
-        """The place of the limit in ``work_limits``."""
+        """The place of the limit in ``_WORK_LIMITS``."""
         self._unlocked_tries = 0 if what.unlocked is None else _UNLOCKED_TRIES
         self._results: list[Result] = []
         """The result of the latest try that reached its commit."""
@@ -310,7 +299,7 @@ class _Tries(Generic[Result]):
         if what.locks:
             left = max(self._lock_until - time.monotonic(), 0.1)
             self._wait = min(left, _LOCK_WAIT_PER_TRY)
-        self._bound = self._wait + what.work_limits[self._limit]
+        self._bound = self._wait + _WORK_LIMITS[self._limit]
         self._is_unlocked = bool(self._unlocked_tries) and not self._limit
         self._tx: Tx | None = None
         self._is_committing = False
@@ -396,8 +385,7 @@ class _Tries(Generic[Result]):
         if self._what.locks and self._tx is not None and not is_waiting:
             # A process that was stopped, or worked for long, did not spend that time waiting.
             self._wait_for_the_lock_anew()
-        has_more_time = self._limit + 1 < len(self._what.work_limits)
-        if ran_out_of_time(error) and has_more_time:
+        if ran_out_of_time(error) and self._limit + 1 < len(_WORK_LIMITS):
             self._limit += 1
             return True
         return False

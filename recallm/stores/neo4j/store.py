@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, ClassVar
 
 from neo4j import Driver
 
@@ -17,7 +16,6 @@ from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import Purger, purge, restore
 from recallm.stores.neo4j.groups import Groups
-from recallm.stores.neo4j.own_cypher import CYPHER_SCHEMA, run_own_cypher
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
@@ -62,9 +60,6 @@ class Neo4jStore:
         StoreBusyError: what ``bookmark`` stands for did not arrive in time.
 
     """
-
-    cypher_schema: ClassVar[str] = CYPHER_SCHEMA
-    """What a query for ``cypher`` can read of entities and triplets, in words for an LLM."""
 
     def __init__(
         self,
@@ -176,36 +171,6 @@ class Neo4jStore:
         """Fill an empty namespace. The records are written in portions that nobody sees until
         the last one is there."""
         return restore(self._connection, namespace, t_index, records)
-
-    def cypher(
-        self,
-        namespace: str,
-        query: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        timeout: float = 30.0,
-    ) -> list[dict[str, Any]]:
-        """Run a query of one's own, which may only read the graph, and see all that is stored,
-        also what expired or is withdrawn. It is given ``$namespace``, the value of the property
-        ``namespace`` of all nodes of this namespace: a query that enters the graph otherwise
-        is refused.
-
-        Nodes come back as their properties, relationships likewise with their ``type``, paths as
-        their ``nodes`` and ``relationships``, points as ``srid`` and ``coordinates``, temporal
-        values as those of Python (a duration with months as ISO 8601 text).
-
-        Args:
-            namespace: the namespace to read.
-            query: its text; see ``cypher_schema``.
-            parameters: those of the query.
-            timeout: seconds after which it is given up.
-
-        Raises:
-            InvalidInputError: the query is not valid, would write, uses ``LOAD CSV``, a
-                procedure, ``SHOW`` or another command, reads other namespaces, or takes too
-                long; or ``parameters`` hold a ``namespace`` or what the server cannot be given.
-        """
-        return run_own_cypher(self._connection, namespace, query, parameters or {}, timeout=timeout)
 
     def namespaces(self) -> list[str]:
         found = self._connection.rows(reader_queries.NAMESPACES, {})

@@ -160,13 +160,9 @@ class Tx:
         self._idle_reply_timeout = idle_reply_timeout or reply_timeout()
         self._wait(bound + GRACE if lock_patience is None else lock_patience)
 
-    def run(self, query: LiteralString, parameters: Mapping[str, Any]) -> Result:
-        """Run one query without fetching its rows."""
-        return self.raw.run(query, dict(parameters))
-
     def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
         """Run one query and fetch all of its rows; nodes are dicts of their properties."""
-        found = self.run(query, parameters)
+        found = self.raw.run(query, dict(parameters))
         names = found.keys()
         fetched = [row_of(names, row.values()) for row in found]
         if self.lock_patience is not None:
