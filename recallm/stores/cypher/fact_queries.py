@@ -10,11 +10,8 @@ from recallm.stores.cypher.conditions import spelled
 
 
 def _triplet_evidence(by_subjects: bool, by_predicates: bool, by_objects: bool) -> LiteralString:
-    """The query for the conditions that are given.
-
-    ``namespace`` is read behind all that an update may lack: where an update is deleted in the
-    middle, that is null too, and the row is known to be incomplete.
-    """
+    """The query for the conditions that are given. Where an update is deleted in the middle, its
+    namespace is null, and by ``t_index`` the row is known to be incomplete."""
     index: LiteralString = "predicate"
     if by_subjects:
         index = "subject, object" if by_objects else "subject, predicate"
@@ -37,10 +34,13 @@ WITH x, subject, object
 WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
     AND EXISTS { MATCH (object)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
 MATCH (x)-[shown:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
-RETURN subject {.id, .label, .concept} AS subject, x.name AS predicate,
-    object {.id, .label, .concept, .type} AS object, shown {.key, .properties} AS shown,
-    u {.t, .id, .timestamp, .source, .namespace} AS update
-ORDER BY shown.key DESC, subject.id, predicate, object.id LIMIT $limit
+WITH x, subject, object, shown, u
+ORDER BY shown.key DESC, subject.id, x.name, object.id LIMIT $limit
+RETURN subject.id AS subject, subject.label AS subject_label, subject.concept AS subject_concept,
+    x.name AS predicate, object.id AS object, object.label AS object_label,
+    object.concept AS object_concept, object.type AS object_type, shown.properties AS properties,
+    shown.key % 1048576 AS position, u.id AS passage, u.timestamp AS timestamp, u.source AS source,
+    CASE WHEN u.namespace IS NOT NULL THEN u.t END AS t_index
 """
     )
 

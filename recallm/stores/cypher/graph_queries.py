@@ -24,7 +24,7 @@ WITH c, summary, size(COLLECT {
     WHERE u.t > summary.t_index AND u.t <= $t
     RETURN u.t AS t
 }) AS later
-RETURN c {.name, .label, .kind, .t_index, .updates, .statements} AS concept, summary, later
+RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] AS concept, summary, later
 """)
 """The concepts ``c`` with their summaries in force and the number of updates after those."""
 
@@ -111,8 +111,10 @@ CALL () {
     RETURN e
 }
 MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
-RETURN e AS entity, count(DISTINCT u.t) AS updates, max(u.t) AS t_index,
-    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS latest_source
+WITH e, count(DISTINCT u.t) AS updates, max(u.t) AS t_index,
+    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END)[1] AS source
+RETURN e.id AS id, e.type AS type, e.label AS label, e.concept AS concept,
+    e.properties AS properties, updates, t_index, source
 """)
 
 ENTITY_VECTORS: Final[LiteralString] = spelled("""
@@ -179,5 +181,5 @@ WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
     x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
-    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END) AS latest_source
+    max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END)[1] AS source
 """)

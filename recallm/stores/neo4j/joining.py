@@ -33,19 +33,16 @@ _PREFIXES: Final[tuple[LiteralString, ...]] = (
 _READS = 6
 _PAUSE = 0.001
 """Seconds before the second read, twice as long before each later one: a commit ends meanwhile."""
-_MAY_BE_NULL: Final = frozenset({"latest_source", "next", "previous", "summary"})
+_MAY_BE_NULL: Final = frozenset(
+    {"next", "passage", "previous", "properties", "source", "summary", "timestamp"}
+)
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
-    "concept": ("name", "label", "kind", "t_index", "updates", "statements"),
-    "entity": ("id", "type", "label", "kind", "concept", "properties"),
-    "object": ("id", "label", "concept", "type"),
     "passage": ("id", "t", "text", "metadata"),
-    "shown": ("key",),
-    "subject": ("id", "label", "concept"),
     "summary": ("name", "t_index", "text", "terms", "traits"),
     "update": ("t", "namespace"),
 }
 """Column → the properties that a complete node in it always has."""
-_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {"statement": 6, "origin": 2}
+_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {"concept": 6, "origin": 2, "statement": 6}
 """Column with a list of properties → how many of the first ones a complete node always has."""
 
 

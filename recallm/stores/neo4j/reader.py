@@ -13,12 +13,10 @@ from recallm.model import (
     LARGEST_NUMBER,
     NO_SESSION,
     ConceptRow,
-    CorpusSize,
     Entity,
     Filter,
     Horizon,
     Mentions,
-    NamespaceState,
     OpenSession,
     Passage,
     Postings,
@@ -26,14 +24,12 @@ from recallm.model import (
     Relation,
     Scalar,
     Session,
-    SessionSize,
     Sizes,
     Stats,
     StoredStatement,
     Summary,
     Triplet,
     TripletEvidence,
-    VectorState,
     statement_key,
     t_index_of,
 )
@@ -47,7 +43,6 @@ from recallm.stores.neo4j.stored import dump
 from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
     counted_in,
-    entity_in,
     evidence_in,
     item_key,
     json_in,
@@ -56,15 +51,24 @@ from recallm.stores.neo4j.values import (
     mentions_in,
     metadata_entries,
     moment_of,
-    passage_fields,
     path_key,
     postings_in,
     statement_in,
     summary_in,
-    triplet_in,
 )
-from recallm.stores.semantics.sessions import session_of_row
-from recallm.stores.timestamps import from_microseconds, microseconds
+from recallm.stores.semantics.reading import (
+    bearers_of,
+    by_parts,
+    concept_rows,
+    latest_first,
+    open_session_of,
+    passage_fields,
+    session_of,
+    sizes_of,
+    state_of,
+)
+from recallm.stores.semantics.rows import ConceptTotals
+from recallm.stores.timestamps import microseconds
 
 Result = TypeVar("Result")
 
@@ -72,7 +76,6 @@ _EVERY = Filter()
 _MOST_LISTED = 100
 """Expired or withdrawn passages that queries leave out by their t; of more, they look at each
 node."""
-_CONCEPT_TOTALS = ("name", "label", "kind", "t_index", "updates", "statements")
 _CORPUS = ("statements", "terms", "sessions")
 
 
@@ -122,22 +125,11 @@ class Neo4jReader:
             "listed": all_shown and is_whole,
             "hidden": list(hidden),
         }
-        vectors = None
         vector_bytes = json_in(state["vector_bytes"])
         # Of a node that is being written, the model may be read without its size.
-        if state["model"] in vector_bytes:
-            vectors = VectorState(
-                model=state["model"],
-                size=vector_bytes[state["model"]],
-                origin=state["origin"],
-                revision=state["revision"],
-            )
-        self.state = NamespaceState(
-            t_index=self._t,
-            vectors=vectors,
-            vector_bytes=vector_bytes,
-            vocabulary=state["vocabulary"],
-        )
+        model = state["model"] if state["model"] in vector_bytes else None
+        vectors = model, state["origin"], state["revision"]
+        self.state = state_of(self._t, vector_bytes, state["vocabulary"], *vectors)
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         if self._answers is not None:
@@ -171,9 +163,7 @@ class Neo4jReader:
         elif conditions["lanes"]:
             index, entry = "session", conditions["lanes"][0]
         given = {"entry": entry, "limit": _bound(limit), **self._within(conditions)}
-        return self._ask_for(
-            lambda row: Passage(**passage_fields(row["passage"])), cypher.PASSAGES[index], **given
-        )
+        return self._ask_for(passage_in, cypher.PASSAGES[index], **given)
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
@@ -183,13 +173,11 @@ class Neo4jReader:
         return [row["t"] for row in found]
 
     def sessions(self) -> list[Session]:
-        return [session_of_row(*row["session"]) for row in self._ask(cypher.SESSIONS)]
+        return [session_of(*row["session"]) for row in self._ask(cypher.SESSIONS)]
 
     def open_session(self) -> OpenSession | None:
         for row in self._ask(cypher.OPEN_SESSION, key=self._key):
-            t_index, key, said, source = row["open_session"]
-            if key and said is not None:
-                return OpenSession(t_index, key, from_microseconds(said), source)
+            return open_session_of(*row["open_session"])
         return None
 
     def statement_keys(
@@ -227,7 +215,18 @@ class Neo4jReader:
             if names is None
             else self._ask(graph_queries.CONCEPTS_NAMED, names=keys_of(names))
         )
-        return self._concept_rows(found)[:limit]
+        in_force = {
+            row["concept"][0]: (summary_in(row["summary"]), row["later"])
+            for row in found
+            if row["summary"] is not None
+        }
+        return concept_rows(
+            {name: ConceptTotals(*totals) for name, *totals in (row["concept"] for row in found)},
+            self._t,
+            limit,
+            lambda names: counted_in(self._ask(lookups.COUNT_TOUCHES, names=keys_of(names))),
+            lambda _: in_force,
+        )
 
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
@@ -246,15 +245,15 @@ class Neo4jReader:
         concepts: Collection[str] | None = None,
         passages: Collection[str] | None = None,
     ) -> list[Entity]:
-        entities = self._ask_for(
-            entity_in,
+        entities = self._ask(
             graph_queries.ENTITIES,
             ids=keys_of(ids or ()),
             concepts=keys_of(concepts or ()),
             passages=keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
-        return sorted(entities, key=lambda entity: entity.id)
+        found = (Entity(**{**row, "properties": json_in(row["properties"])}) for row in entities)
+        return sorted(found, key=attrgetter("id"))
 
     def triplets(
         self,
@@ -276,10 +275,9 @@ class Neo4jReader:
         wanted = {f"by_{name}": names is not None for name, names in given.items()}
         # The first condition given is where the search enters the graph.
         entry = next((name for name, names in given.items() if names is not None), "all")
-        triplets = self._ask_for(
-            triplet_in, graph_queries.TRIPLETS, entry=entry, **conditions, **wanted
-        )
-        return sorted(triplets, key=attrgetter("subject", "predicate", "object"))
+        triplets = self._ask(graph_queries.TRIPLETS, entry=entry, **conditions, **wanted)
+        found = (Triplet(**{**row, "properties": json_in(row["properties"])}) for row in triplets)
+        return sorted(found, key=by_parts)
 
     def triplet_evidence(
         self,
@@ -298,8 +296,7 @@ class Neo4jReader:
             objects=keys_of(objects or ()),
             limit=_bound(limit),
         )
-        order = attrgetter("subject", "predicate", "object")
-        return sorted(evidence, key=lambda row: (-row.t_index, -row.position, *order(row)))
+        return latest_first(evidence, limit)
 
     def predicates(self) -> Mapping[str, int]:
         found = self._ask(fact_queries.PREDICATES, t=self._counter)
@@ -310,10 +307,8 @@ class Neo4jReader:
     ) -> Mapping[str, tuple[str, ...]]:
         by_key = {key_of(word): word for word in words}
         given = {"words": list(by_key), "limit": _bound(limit)}
-        bearers: dict[str, list[str]] = {}
-        for row in self._ask(fact_queries.ENTITIES_BY_WORDS, **given) if by_key else ():
-            bearers.setdefault(by_key[row["word"]], []).append(row["id"])
-        return {word: tuple(sorted(bearers[word])) for word in sorted(bearers)}
+        found = self._ask(fact_queries.ENTITIES_BY_WORDS, **given) if by_key else []
+        return bearers_of((by_key[row["word"]], row["id"]) for row in found)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         totals = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
@@ -321,13 +316,7 @@ class Neo4jReader:
         # A node that is being written may be read half old, half new; two equal reads are complete.
         holds = totals == self._opened_totals and totals["t"] <= self._t
         corpus = totals if holds else self._counted_corpus(totals)
-        return Sizes(
-            corpus=CorpusSize(**{name: corpus[name] for name in _CORPUS}),
-            sessions={
-                name: SessionSize(statements=statements, terms=terms)
-                for name, statements, terms in by_session
-            },
-        )
+        return sizes_of((corpus[name] for name in _CORPUS), map(tuple, by_session))
 
     def _counted_corpus(self, totals: Mapping[str, int]) -> Mapping[str, int]:
         """The size of the corpus of this view, counted from the nearer end. ``totals`` are the
@@ -403,32 +392,16 @@ class Neo4jReader:
     def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
         return self._connection.rows(query, {"namespace": self._rows, **parameters})
 
-    def _concept_rows(self, found: list[Row]) -> list[ConceptRow]:
-        """The concepts of these rows, latest first: by their totals where these are of the view,
-        else counted."""
-        totals = {row["concept"]["name"]: row["concept"] for row in found}
-        later = [name for name, node in totals.items() if node["t_index"] > self._t]
-        for name in later:
-            del totals[name]
-        for row in self._ask(lookups.COUNT_TOUCHES, names=keys_of(later)) if later else ():
-            totals[row["name"]] = {"name": row["name"], **counted_in(row)}
-        concepts = []
-        for row in found:
-            if counted := totals.get(row["concept"]["name"]):
-                summary = None if row["summary"] is None else summary_in(row["summary"])
-                concepts.append(
-                    ConceptRow(
-                        **{name: counted[name] for name in _CONCEPT_TOTALS},
-                        merges=counted["updates"] - 1 if summary is None else row["later"],
-                        summary=summary,
-                    )
-                )
-        return sorted(concepts, key=lambda row: (-row.t_index, row.name))
-
 
 def _bound(limit: int | None) -> int:
     """The parameter ``$limit`` of a query."""
     return LARGEST_NUMBER if limit is None else min(limit, LARGEST_NUMBER)
+
+
+def passage_in(row: Row) -> Passage:
+    """The passage of a row of ``PASSAGES``."""
+    node = row["passage"]
+    return Passage(**passage_fields(node, node.get("path") or ()))
 
 
 def _first_key(t_index: int) -> int:

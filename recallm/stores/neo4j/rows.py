@@ -14,11 +14,9 @@ from recallm.model import (
     ContextVersion,
     ElementKey,
     Forgotten,
-    OpenSession,
     PreparedUpdate,
     Selection,
     TripletKey,
-    empty_mapping,
     t_index_of,
 )
 from recallm.stores.cypher import changes as writes
@@ -37,6 +35,7 @@ from recallm.stores.neo4j.values import (
     keys_of,
     moment_of,
 )
+from recallm.stores.semantics.reading import mapping_of, open_session_of
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
@@ -51,7 +50,7 @@ from recallm.stores.semantics.rows import (
     Totals,
 )
 from recallm.stores.semantics.sessions import session_key_of
-from recallm.stores.timestamps import from_microseconds, microseconds, timestamp_text
+from recallm.stores.timestamps import microseconds, timestamp_text
 
 REMEMBERED = 900_000
 """Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
@@ -130,7 +129,6 @@ def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
 def _opened(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
     """The row of ``LOCK`` or ``PREPARE``; ``by_key`` are the items that were looked up."""
     node = found["namespace"]
-    t_index, key, said, source = found["open_session"]
     opened = Opened(
         totals=NamespaceTotals(
             t=node["t"],
@@ -142,7 +140,7 @@ def _opened(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Op
             revision=node["revision"] or 0,
             vocabulary=node["vocabulary"] or 0,
             vector_sizes=json_in(node["vector_bytes"] or "{}"),
-            open_session=key and OpenSession(t_index, key, from_microseconds(said), source),
+            open_session=open_session_of(*found["open_session"]),
         ),
         passages={id: (t, text) for id, t, text, _ in found["passages"]},
         withdrawn={id for id, _, _, withdrawn_t in found["passages"] if withdrawn_t is not None},
@@ -190,8 +188,7 @@ class Neo4jRows(ABC):
         by_key = {element_key(element): element for element in elements}
         evidence: dict[ElementKey, dict[int, Properties]] = {}
         for row in self._rows(cypher.EVIDENCE, elements=list(by_key)):
-            properties = json_in(row["properties"]) if row["properties"] else empty_mapping()
-            evidence.setdefault(by_key[row["key"]], {})[row["at"]] = properties
+            evidence.setdefault(by_key[row["key"]], {})[row["at"]] = mapping_of(row["properties"])
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -206,7 +203,7 @@ class Neo4jRows(ABC):
             t=LARGEST_NUMBER,
             before=LARGEST_NUMBER,
         )
-        return {row["name"]: ConceptTotals(**counted_in(row)) for row in found}
+        return counted_in(found)
 
     def select(self, selection: Selection) -> list[int]:
         value, kind = selection.value, str(selection.kind)

@@ -21,12 +21,11 @@ from recallm.model import (
 from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
     content_in,
-    json_in,
     neighbours_in,
-    passage_fields,
     summary_in,
 )
-from recallm.stores.semantics.archiving import dump_records, in_dump_order
+from recallm.stores.semantics.archiving import dump_records
+from recallm.stores.semantics.reading import mapping_of, passage_fields, update_of
 from recallm.stores.semantics.sessions import session_key_of
 
 _WITH_PARTS: Final[LiteralString] = """
@@ -40,22 +39,20 @@ RETURN u AS update,
     } AS vectors,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
-        RETURN [
-            shown.key, shown.properties, x.id, x.type, x.concept, x.label, x.kind,
-            CASE WHEN EXISTS {
+        RETURN shown {.properties, position: shown.key % 1048576, id: x.id, type: x.type,
+            concept: x {name: x.concept, .label, .kind}, vectors: CASE WHEN EXISTS {
                 MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key AND later.key < $before
             } THEN [] ELSE COLLECT {
                 MATCH (x)-[:EMBEDDED]->(v:RecallMEntityVector) RETURN [v.model, v.blob]
             } END
-        ]
+        }
     } AS entities,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMTriplet)
-        RETURN [
-            shown.key, shown.properties, x.name,
-            head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }),
-            head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
-        ]
+        RETURN shown {.properties, position: shown.key % 1048576, predicate: x.name,
+            subject: head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }),
+            object: head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
+        }
     } AS triplets
 ORDER BY u.t
 """
@@ -126,14 +123,14 @@ def _is_unchanged(versions: tuple[Row, Row]) -> bool:
 
 def _update(row: Row) -> PreparedUpdate:
     node = row["update"]
-    passage: dict[str, Any] = {"id": "", "text": None, "t_index": node["t"]}
+    passage = None
     if node.get("id") is not None:
-        passage = passage_fields(node)
+        passage = passage_fields(node, node.get("path") or ())
         named = session_key_of(passage["session"], passage["source"])
         key = node.get("session_key")
         passage["session_key"] = None if key == named else key
         passage["speaker_concept"] = node.get("speaker_concept")
-    statements = tuple(
+    statements = [
         ExtractedStatement(
             position=position_of(said["key"]),
             start=said["start"],
@@ -145,35 +142,29 @@ def _update(row: Row) -> PreparedUpdate:
         )
         for said in row["statements"]
         for terms, concepts in [content_in(said["content"])]
-    )
-    update = PreparedUpdate(
-        **passage,
+    ]
+    return update_of(
+        node["t"],
+        passage,
         statements=statements,
         neighbours=neighbours_in(node.get("neighbours"), statements),
-        entities=tuple(
+        entities=[
             EntityUpsert(
-                id=id,
-                type=type,
-                concept=ConceptMention(name=concept, label=label, kind=kind),
-                properties=json_in(properties) if properties else empty_mapping(),
-                vectors=dict(vectors) or empty_mapping(),
-                position=position_of(key),
+                **{
+                    **shown,
+                    "concept": ConceptMention(**shown["concept"]),
+                    "properties": mapping_of(shown["properties"]),
+                    "vectors": dict(shown["vectors"]) or empty_mapping(),
+                }
             )
-            for key, properties, id, type, concept, label, kind, vectors in row["entities"]
-        ),
-        triplets=tuple(
-            TripletUpsert(
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                properties=json_in(properties) if properties else empty_mapping(),
-                position=position_of(key),
-            )
-            for key, properties, predicate, subject, object in row["triplets"]
-        ),
-        vectors=tuple(
+            for shown in row["entities"]
+        ],
+        triplets=[
+            TripletUpsert(**{**shown, "properties": mapping_of(shown["properties"])})
+            for shown in row["triplets"]
+        ],
+        vectors=[
             StatementVector(position=position_of(key), model=model, blob=blob)
             for key, model, blob in row["vectors"]
-        ),
+        ],
     )
-    return in_dump_order(update)

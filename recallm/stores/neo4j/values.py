@@ -15,7 +15,6 @@ from recallm.model import (
     ConceptKind,
     ConceptMention,
     ElementKey,
-    Entity,
     ExtractedStatement,
     Mentions,
     Neighbours,
@@ -25,14 +24,13 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Trait,
-    Triplet,
     TripletEvidence,
     canonical_json,
-    empty_mapping,
-    position_of,
     statement_key,
 )
 from recallm.stores.cypher.changes import SHARED_COLUMNS
+from recallm.stores.semantics.reading import mapping_of
+from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
 
 _INDEXABLE = 1000
@@ -178,24 +176,6 @@ def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
     return sorted({mention.name for statement in statements for mention in statement.concepts})
 
 
-def passage_fields(node: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that ``Passage`` and ``PreparedUpdate`` share, from an update's node."""
-    return {
-        "id": node["id"],
-        "t_index": node["t"],
-        "text": node["text"],
-        "source": node.get("source"),
-        "session": node.get("session"),
-        "speaker": node.get("speaker"),
-        "timestamp": unpack_timestamp(node.get("timestamp")),
-        "metadata": json_in(node["metadata"]),
-        "path": tuple(node.get("path") or ()),
-        "key": node.get("key"),
-        "expires_at": unpack_timestamp(node.get("expires_at")),
-        "withdrawn_t": node.get("withdrawn"),
-    }
-
-
 def statement_out(
     update: Mapping[str, Any], text: str, statement: ExtractedStatement
 ) -> dict[str, Any]:
@@ -250,21 +230,18 @@ def content_in(text: str) -> tuple[tuple[str, ...], tuple[ConceptMention, ...]]:
     return tuple(concepts[term].name if isinstance(term, int) else term for term in terms), concepts
 
 
-def counted_in(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The totals of a concept in a row of ``COUNT_TOUCHES``."""
-    label, kind = row["label"], row["kind"]
-    if row["content"]:
-        _, concepts = content_in(row["content"])
-        label, kind = next(
-            (mention.label, mention.kind) for mention in concepts if mention.name == row["name"]
+def counted_in(rows: Iterable[Mapping[str, Any]]) -> dict[str, ConceptTotals]:
+    """The totals of concepts in rows of ``COUNT_TOUCHES``."""
+    counted: dict[str, ConceptTotals] = {}
+    for row in rows:
+        name, label, kind = row["name"], row["label"], row["kind"]
+        if row["content"]:
+            first = next(each for each in content_in(row["content"])[1] if each.name == name)
+            label, kind = first.label, first.kind
+        counted[name] = ConceptTotals(
+            label, kind, row["t_index"], row["updates"], row["statements"]
         )
-    return {
-        "label": label,
-        "kind": kind,
-        "t_index": row["t_index"],
-        "updates": row["updates"],
-        "statements": row["statements"],
-    }
+    return counted
 
 
 def statement_in(row: Mapping[str, Any]) -> StoredStatement:
@@ -348,56 +325,9 @@ def _session_keys(numbers: Iterable[int], row: Mapping[str, Any]) -> tuple[str |
     return tuple(keys.get(number) for number in numbers)
 
 
-def entity_in(row: Mapping[str, Any]) -> Entity:
-    """The entity of a row of ``ENTITIES``."""
-    node = row["entity"]
-    return Entity(
-        id=node["id"],
-        type=node["type"],
-        label=node["label"],
-        concept=node["concept"],
-        properties=json_in(node["properties"]),
-        t_index=row["t_index"],
-        updates=row["updates"],
-        source=_source(row),
-    )
-
-
-def triplet_in(row: Mapping[str, Any]) -> Triplet:
-    """The triplet of a row of ``TRIPLETS``."""
-    return Triplet(
-        subject=row["subject"],
-        predicate=row["predicate"],
-        object=row["object"],
-        properties=json_in(row["properties"]),
-        strength=row["strength"],
-        t_index=row["t_index"],
-        source=_source(row),
-    )
-
-
-def _source(row: Mapping[str, Any]) -> str | None:
-    """The id of the latest passage that is evidence of the entity or triplet in this row."""
-    return None if row["latest_source"] is None else row["latest_source"][1]
-
-
 def evidence_in(row: Mapping[str, Any]) -> TripletEvidence:
     """The evidence of a row of ``TRIPLET_EVIDENCE``."""
-    subject, object, shown, update = row["subject"], row["object"], row["shown"], row["update"]
-    properties = shown["properties"]
+    timestamp = unpack_timestamp(row["timestamp"])
     return TripletEvidence(
-        subject=subject["id"],
-        subject_label=subject["label"],
-        subject_concept=subject["concept"],
-        predicate=row["predicate"],
-        object=object["id"],
-        object_label=object["label"],
-        object_concept=object["concept"],
-        object_type=object["type"],
-        properties=json_in(properties) if properties else empty_mapping(),
-        t_index=update["t"],
-        position=position_of(shown["key"]),
-        passage=update["id"],
-        timestamp=unpack_timestamp(update["timestamp"]),
-        source=update["source"],
+        **{**row, "properties": mapping_of(row["properties"]), "timestamp": timestamp}
     )

@@ -35,20 +35,6 @@ def size_of(record: PreparedUpdate | Summary) -> int:
     return 1 if isinstance(record, Summary) else 1 + len(record.statements)
 
 
-def in_dump_order(update: PreparedUpdate) -> PreparedUpdate:
-    """A stored update with its parts in the order of `GraphReader.dump`."""
-    return replace(
-        update,
-        statements=tuple(sorted(update.statements, key=lambda s: s.position)),
-        neighbours=tuple(sorted(update.neighbours, key=lambda n: (n.a, n.b, n.earlier, n.later))),
-        entities=tuple(sorted(update.entities, key=lambda e: (e.id, e.position))),
-        triplets=tuple(
-            sorted(update.triplets, key=lambda x: (x.subject, x.predicate, x.object, x.position))
-        ),
-        vectors=tuple(sorted(update.vectors, key=lambda v: (v.position, v.model))),
-    )
-
-
 def restore_records(
     rows: Rows, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
 ) -> int:

@@ -8,37 +8,19 @@ from dataclasses import replace
 from recallm.model import (
     OpenSession,
     PreparedUpdate,
-    Session,
     decide_session,
     is_message,
     session_key_of,
-    session_name_in,
 )
 from recallm.stores.semantics.rows import NamespaceTotals, t_of
-from recallm.stores.timestamps import from_microseconds
 
 __all__ = [
     "close_session",
     "restored_with_session_key",
     "session_key_of",
-    "session_of_row",
     "stored_session_key",
     "with_session_key",
 ]
-
-
-def session_of_row(
-    key: str, passages: int, first_t: int, t_index: int, began: int | None, ended: int | None
-) -> Session:
-    """A session from a row of a store, whose times are microseconds since 1970."""
-    return Session(
-        name=session_name_in(key),
-        passages=passages,
-        first_t=first_t,
-        t_index=t_index,
-        began=None if began is None else from_microseconds(began),
-        ended=None if ended is None else from_microseconds(ended),
-    )
 
 
 def stored_session_key(update: PreparedUpdate) -> str | None:

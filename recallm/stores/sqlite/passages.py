@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.model import Filter, OpenSession, Passage, Scalar, Session
-from recallm.stores.semantics.sessions import session_of_row
+from recallm.stores.semantics.reading import open_session_of, passage_fields, session_of
 from recallm.stores.sqlite.checksums import check_ascending
 from recallm.stores.sqlite.codec import read_path
 from recallm.stores.sqlite.filtering import FilterSql, likely_condition
-from recallm.stores.sqlite.schema import MAX_T
+from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, MAX_T
 from recallm.stores.sqlite.view import View
-from recallm.stores.timestamps import unpack_timestamp
 
 _EVERY_PASSAGE = Filter()
 _SESSION_KEYS: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND id IN {list}"
@@ -49,7 +47,7 @@ def read_passages(
     if ids is not None and any(row[2] not in ids for row in rows):
         raise ValueError("an index of the table passage leads to another row")
     filter_sql.check_metadata(row[9] for row in rows)
-    return [Passage(**passage_fields(row)) for row in rows[:limit]]
+    return [Passage(**fields_of(row)) for row in rows[:limit]]
 
 
 def read_t_indexes(view: View, where: Filter) -> list[int]:
@@ -77,14 +75,11 @@ def read_paths(view: View) -> list[tuple[str, ...]]:
 def read_open_session(view: View) -> OpenSession | None:
     """``GraphReader.open_session``."""
     rows = view.rows(
-        "SELECT p.t, s.key, p.timestamp, p.source FROM namespace n"
+        "SELECT p.t, s.key, p.said, p.source FROM namespace n"
         " JOIN passage p ON p.row = (n.id << 32) + n.open_t JOIN session s ON s.id = p.session_id"
         " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
     )
-    for t, key, said, source in rows:
-        if (timestamp := unpack_timestamp(said)) is not None:
-            return OpenSession(t, key, timestamp, source)
-    return None
+    return open_session_of(*rows[0]) if rows else None
 
 
 def read_sessions(view: View) -> list[Session]:
@@ -97,23 +92,10 @@ def read_sessions(view: View) -> list[Session]:
     )
     ids = {row[0] for row in rows}
     keys = {row[0]: row[2] for row in view.read("session", _SESSION_KEYS, ids)}
-    return [session_of_row(keys[id], *totals) for id, *totals in rows]
+    return [session_of(keys[id], *totals) for id, *totals in rows]
 
 
-def passage_fields(row: tuple[Any, ...]) -> dict[str, Any]:
-    """The arguments that ``Passage`` and ``PreparedUpdate`` share, from a row of the table."""
-    _, t, id, text, source, session, speaker, _, said, metadata, path, key, expires, withdrawn = row
-    return {
-        "id": id,
-        "t_index": t,
-        "text": text,
-        "source": source,
-        "session": session,
-        "speaker": speaker,
-        "timestamp": unpack_timestamp(said),
-        "metadata": json.loads(metadata),
-        "path": read_path(path),
-        "key": key,
-        "expires_at": unpack_timestamp(expires),
-        "withdrawn_t": withdrawn,
-    }
+def fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
+    """``passage_fields`` of a row of the table."""
+    named = dict(zip(CHECKSUMMED_COLUMNS["passage"], row, strict=True))
+    return passage_fields(named, read_path(named["path"]))

@@ -25,15 +25,13 @@ from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
-from recallm.stores.sqlite.entities import (
+from recallm.stores.sqlite.elements import (
     read_entities,
-    read_entity_vectors,
-    read_triplets,
-)
-from recallm.stores.sqlite.fact_evidence import (
     read_entities_by_words,
+    read_entity_vectors,
     read_predicates,
     read_triplet_evidence,
+    read_triplets,
 )
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, NewestRows

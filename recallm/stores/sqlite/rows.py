@@ -17,11 +17,11 @@ from recallm.model import (
     ContextVersion,
     ElementKey,
     Forgotten,
-    OpenSession,
     PreparedUpdate,
     Selection,
     TripletKey,
 )
+from recallm.stores.semantics.reading import mapping_of, open_session_of
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
@@ -41,14 +41,14 @@ from recallm.stores.sqlite.lookup import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
-from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
+from recallm.stores.timestamps import microseconds, timestamp_text
 
 _LATEST_T = 1 << 42
 """No t comes after it; shifted to a key it still fits into an integer of SQLite."""
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
-    " n.vocabulary, n.vector_sizes, n.open_t, s.key, p.timestamp, p.source FROM namespace n"
+    " n.vocabulary, n.vector_sizes, n.open_t, s.key, p.said, p.source FROM namespace n"
     " LEFT JOIN passage p ON p.row = (n.id << 32) + n.open_t"
     " LEFT JOIN session s ON s.id = p.session_id WHERE n.name = ?"
 )
@@ -121,8 +121,7 @@ class SQLiteRows:
                 raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
         self._numbers.ns, *totals, sizes, open_t, key, said, source = rows[0]
-        ns, timestamp = self._numbers.ns, unpack_timestamp(said)
-        session = OpenSession(open_t, key, timestamp, source) if key and timestamp else None
+        session = open_session_of(open_t, key, said, source)
         opened = Opened(totals=NamespaceTotals(*totals))
         if now is not None:
             opened.has_expired = has_expired(self._fetch, self._namespace, now)
@@ -135,7 +134,7 @@ class SQLiteRows:
         for path, key in items:
             found = self._fetch(
                 "SELECT t, id FROM passage WHERE ns = ? AND path = ? AND key = ?",
-                (ns, path_text(path), key),
+                (self._numbers.ns, path_text(path), key),
             )
             opened.items[path, key] = dict(found)
         return opened
@@ -172,7 +171,7 @@ class SQLiteRows:
         )
         found: dict[ElementKey, dict[int, Properties]] = {}
         for number, at, text in self._queries.rows(sql, named):
-            found.setdefault(named[number], {})[at] = {} if text is None else json.loads(text)
+            found.setdefault(named[number], {})[at] = mapping_of(text)
         return found
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
+from itertools import repeat
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -20,12 +20,12 @@ from recallm.model import (
     position_of,
     t_index_of,
 )
-from recallm.stores.semantics.archiving import in_dump_order
+from recallm.stores.semantics.reading import mapping_of, update_of
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.entities import concept_names, elements_of
+from recallm.stores.sqlite.elements import concept_names, named_elements
 from recallm.stores.sqlite.lookup import Queries, columns
-from recallm.stores.sqlite.passages import passage_fields
+from recallm.stores.sqlite.passages import fields_of
 from recallm.stores.sqlite.totals import read_summary
 
 _AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:listed))"
@@ -90,23 +90,19 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
             StatementVector(position=position_of(at), model=model, blob=blob)
         )
     elements = _elements(queries, ts)
-    passages = _passages(queries, ts)
-    updates: list[PreparedUpdate] = []
-    for t in ts:
-        upserts = elements.get(t, [])
-        graph: dict[str, Any] = {
-            "entities": tuple(e for e in upserts if isinstance(e, EntityUpsert)),
-            "triplets": tuple(x for x in upserts if isinstance(x, TripletUpsert)),
-        }
-        said: dict[str, Any] = {
-            "statements": tuple(statements.get(t, ())),
-            "vectors": tuple(vectors.get(t, ())),
-        }
-        passage: dict[str, Any] = (
-            {**passages[t], **said} if t in passages else {"id": "", "text": None, "t_index": t}
+    passages, neighbours = _passages(queries, ts), _neighbours(queries, ts)
+    return [
+        update_of(
+            t,
+            passages.get(t),
+            statements=statements.get(t, ()),
+            neighbours=neighbours.get(t, ()),
+            entities=(e for e in elements.get(t, ()) if isinstance(e, EntityUpsert)),
+            triplets=(x for x in elements.get(t, ()) if isinstance(x, TripletUpsert)),
+            vectors=vectors.get(t, ()),
         )
-        updates.append(in_dump_order(PreparedUpdate(**passage, **graph)))
-    return updates
+        for t in ts
+    ]
 
 
 def _of_updates(
@@ -135,31 +131,29 @@ def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]
             ts,
         )
     )
-    checked = verified(
-        queries.rows("SELECT ns, t, pairs, pairs_crc FROM passage WHERE" + _AT, ts), "passage"
-    )
-    pairs = {t: _quads(text) for _, t, text in checked}
-    names = concept_names(
-        queries, {id for found in pairs.values() for a, b, _, _ in found for id in (a, b)}
-    )
     return {
         row[1]: {
-            **passage_fields(row),
+            **fields_of(row),
             "speaker_concept": row[7],
             "session_key": keys.get(row[1]),
-            "neighbours": tuple(
-                Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
-                for a, b, earlier, later in pairs[row[1]]
-            ),
         }
         for row in rows
     }
 
 
-def _quads(pairs: str) -> list[tuple[int, int, int, int]]:
-    """The neighbour pairs of a passage, from its column."""
-    numbers = iter(map(int, pairs.split()))
-    return list(zip(numbers, numbers, numbers, numbers, strict=True))
+def _neighbours(queries: Queries, ts: Collection[int]) -> dict[int, list[Neighbours]]:
+    """T → the neighbour pairs of its passage."""
+    pairs: list[tuple[int, int, int, int, int]] = []
+    sql: LiteralString = "SELECT ns, t, pairs, pairs_crc FROM passage WHERE" + _AT
+    for _, t, text in verified(queries.rows(sql, ts), "passage"):
+        numbers = iter(map(int, text.split()))
+        pairs += zip(repeat(t), numbers, numbers, numbers, numbers, strict=False)
+    names = concept_names(queries, {id for _, a, b, _, _ in pairs for id in (a, b)})
+    found: dict[int, list[Neighbours]] = {}
+    for t, a, b, earlier, later in pairs:
+        pair = Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
+        found.setdefault(t, []).append(pair)
+    return found
 
 
 def _elements(
@@ -171,11 +165,7 @@ def _elements(
     evidence = verified(rows_of_evidence, "element_evidence")
     numbers = {number for _, number, _, _ in evidence}
     latest = dict(queries.rows(_LATEST, numbers))
-    rows = elements_of(queries, numbers)
-    ends = elements_of(
-        queries, {end for e in rows.values() for end in (e.subject, e.object) if end}
-    )
-    names = concept_names(queries, {e.concept for e in rows.values() if e.concept})
+    rows = named_elements(queries, numbers)
     blobs = queries.rows(_VECTORS, numbers)
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
@@ -184,13 +174,13 @@ def _elements(
     found: dict[int, list[EntityUpsert | TripletUpsert]] = {}
     for _, number, at, text in evidence:
         e = rows[number]
-        properties = empty_mapping() if text is None else json.loads(text)
+        properties = mapping_of(text)
         own = vectors.get(number) if at == latest[number] else None
         found.setdefault(t_index_of(at), []).append(
             TripletUpsert(
-                subject=ends[e.subject].id,
+                subject=e.subject.id,
                 predicate=e.predicate,
-                object=ends[e.object].id,
+                object=e.object.id,
                 properties=properties,
                 position=position_of(at),
             )
@@ -198,9 +188,7 @@ def _elements(
             else EntityUpsert(
                 id=e.id,
                 type=e.type,
-                concept=ConceptMention(
-                    name=names[e.concept] if e.concept else "", label=e.label, kind=e.kind
-                ),
+                concept=ConceptMention(name=e.concept, label=e.label, kind=e.kind),
                 properties=properties,
                 vectors=own or empty_mapping(),
                 position=position_of(at),

@@ -5,14 +5,12 @@ What a horizon hides up to the view's t counts in the sizes and statistics.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, LiteralString
 
 from recallm.model import (
     ConceptRow,
     ContextVersion,
-    CorpusSize,
-    SessionSize,
     Sizes,
     Stats,
     Summary,
@@ -20,6 +18,7 @@ from recallm.model import (
     statement_key,
     t_index_of,
 )
+from recallm.stores.semantics.reading import concept_rows, sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.lookup import Queries
@@ -101,37 +100,12 @@ def read_concepts(
     else:
         stored = view.read("concept", sql)
     ids = {name: id for id, _, name, *_ in stored}
-    totals = {name: ConceptTotals(*row) for _, _, name, *row in stored}
-    of_past = [name for name, row in totals.items() if row.t_index > view.last]
-    for name in of_past:
-        del totals[name]
-    totals |= count_touches(view, dict.fromkeys(of_past), view.counted)
-    ordered = sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]
-    summaries = _summaries_in_force(view, {ids[name]: name for name in ordered})
-    return [_concept_row(view, name, totals[name], summaries.get(name)) for name in ordered]
-
-
-def _concept_row(
-    view: View, name: str, totals: ConceptTotals, summary: Summary | None
-) -> ConceptRow:
-    merges = totals.updates - 1
-    if summary:
-        after: LiteralString = view.counted + " AND at >= :after"
-        sql: LiteralString = _TOUCHES.replace("{counted}", after)
-        ((merges,),) = view.rows(
-            sql + "SELECT count(DISTINCT at >> 20) FROM touch",
-            [name],
-            after=statement_key(summary.t_index + 1, 0),
-        )
-    return ConceptRow(
-        name=name,
-        label=totals.label,
-        kind=totals.kind,
-        t_index=totals.t_index,
-        updates=totals.updates,
-        statements=totals.statements,
-        merges=merges,
-        summary=summary,
+    return concept_rows(
+        {name: ConceptTotals(*row) for _, _, name, *row in stored},
+        view.last,
+        limit,
+        lambda names: count_touches(view, dict.fromkeys(names), view.counted),
+        lambda names: _summaries_in_force(view, {ids[name]: name for name in names}),
     )
 
 
@@ -177,16 +151,24 @@ def count_touches(
     }
 
 
-def _summaries_in_force(view: View, names: Mapping[int, str]) -> dict[str, Summary]:
-    """The summaries in force of concepts (id → name), by name."""
+def _summaries_in_force(view: View, names: Mapping[int, str]) -> dict[str, tuple[Summary, int]]:
+    """The summaries in force of concepts (id → name), by name, each with the number of updates
+    that touched the concept after it."""
     if not view.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"):
         return {}
     sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
-    return {
-        names[row[1]]: read_summary(names, row)
-        for row in view.read("summary", sql + " AND t_index <= :last", names)
-        if not view.hides or not _covers_hidden(view, row[1], row[2])
-    }
+    found: dict[str, tuple[Summary, int]] = {}
+    after: LiteralString = _TOUCHES.replace("{counted}", view.counted + " AND at >= :after")
+    for row in view.read("summary", sql + " AND t_index <= :last", names):
+        if not view.hides or not _covers_hidden(view, row[1], row[2]):
+            summary = read_summary(names, row)
+            ((touches,),) = view.rows(
+                after + "SELECT count(DISTINCT at >> 20) FROM touch",
+                [summary.concept],
+                after=statement_key(summary.t_index + 1, 0),
+            )
+            found[summary.concept] = summary, touches
+    return found
 
 
 def read_summary(names: Mapping[int, str], row: tuple[Any, ...]) -> Summary:
@@ -234,10 +216,9 @@ def context_version(queries: Queries, name: str) -> ContextVersion | None:
     return ContextVersion(t_index=t_index_of(latest), statements=statements, summary_t=summary_t)
 
 
-def _corpus(view: View) -> CorpusSize:
-    """The size of the namespace."""
-    statements, terms, sessions = view.totals if view.is_present else view.rows(_CORPUS)[0]
-    return CorpusSize(statements=statements, terms=terms, sessions=sessions)
+def _corpus(view: View) -> Sequence[int]:
+    """The size of the namespace: its statements, their terms, its sessions."""
+    return view.totals if view.is_present else view.rows(_CORPUS)[0]
 
 
 def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
@@ -248,23 +229,12 @@ def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
         rows = [row[2:] for row in view.read("session", sql + " AND statements > 0", keys)]
     else:
         rows = view.rows(_SESSIONS, keys)
-    return Sizes(
-        corpus=_corpus(view),
-        sessions={
-            key: SessionSize(statements=statements, terms=terms)
-            for key, statements, terms in sorted(rows)
-        },
-    )
+    return sizes_of(_corpus(view), rows)
 
 
 def read_stats(view: View) -> Stats:
     """``GraphReader.stats``."""
-    corpus = _corpus(view)
+    statements, _, sessions = _corpus(view)
     queries = _OF_BOTH | (_OF_PRESENT if view.is_present else _OF_PAST)
     counts = {field: view.rows(sql)[0][0] for field, sql in queries.items()}
-    return Stats(
-        t_index=view.state.t_index,
-        statements=corpus.statements,
-        sessions=corpus.sessions,
-        **counts,
-    )
+    return Stats(t_index=view.state.t_index, statements=statements, sessions=sessions, **counts)

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import LiteralString
 
-from recallm.model import Horizon, NamespaceState, VectorState, statement_key
+from recallm.model import Horizon, statement_key
+from recallm.stores.semantics.reading import state_of
 from recallm.stores.sqlite.checksums import verified
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
@@ -70,21 +71,11 @@ class View(Queries):
                 rows[0][:8] if rows else (None, "", 0, "{}", 0, 0, None, 0)
             )
             vector_bytes: dict[str, int] = json.loads(sizes)
-            vectors = None
-            if model is not None:
-                vectors = VectorState(
-                    model=model, size=vector_bytes[model], origin=origin, revision=revision
-                )
-        if isinstance(as_of, datetime):
-            t_index = latest_said
-        else:
-            t_index = counter if as_of is None else min(as_of, counter)
-        self.state = NamespaceState(
-            t_index=t_index,
-            vectors=vectors,
-            vector_bytes=vector_bytes,
-            vocabulary=vocabulary,
-        )
+            if isinstance(as_of, datetime):
+                t_index = latest_said
+            else:
+                t_index = counter if as_of is None else min(as_of, counter)
+            self.state = state_of(t_index, vector_bytes, vocabulary, model, origin, revision)
         self.is_present = t_index >= counter
         self.is_dated = said is not None
         self.has_withdrawn = (

@@ -1,0 +1,410 @@
+"""Entities with their words and vectors, and triplets with their evidence, within a view."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from operator import attrgetter
+from typing import Any, LiteralString, NamedTuple
+
+from recallm.model import (
+    LARGEST_NUMBER,
+    Entity,
+    Triplet,
+    TripletEvidence,
+    position_of,
+    t_index_of,
+)
+from recallm.stores.semantics.reading import bearers_of, by_parts, latest_first, mapping_of
+from recallm.stores.sqlite.checksums import verified_vectors
+from recallm.stores.sqlite.lookup import Queries
+from recallm.stores.sqlite.schema import passage_row
+from recallm.stores.sqlite.view import View
+from recallm.stores.timestamps import unpack_timestamp
+
+_SHOWN: LiteralString = (
+    "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"
+    " WHERE ns = :ns AND element IN {list}{visible} GROUP BY element"
+)
+_SOURCE: LiteralString = (
+    "SELECT number, (SELECT p.id FROM element_evidence v CROSS JOIN passage p"
+    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.element = n.number{visible}"
+    "  ORDER BY v.at DESC LIMIT 1) FROM element n WHERE number IN {list}"
+)
+_OF_PASSAGES: LiteralString = (
+    "SELECT v.element FROM passage CROSS JOIN element_evidence v INDEXED BY element_evidence_at"
+    " ON v.ns = passage.ns AND v.at >= passage.t << 20 AND v.at < (passage.t + 1) << 20"
+    " WHERE passage.ns = :ns AND passage.id IN {list}"
+)
+_VECTORS: LiteralString = (
+    "SELECT e.id, w.blob, w.crc - w.entity FROM entity_vector w"
+    " CROSS JOIN element e ON e.number = w.entity WHERE w.ns = :ns AND w.model = :model"
+    " AND EXISTS (SELECT 1 FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number"
+    "  {visible})"
+)
+_IDS: LiteralString = "(SELECT number FROM element WHERE ns = :ns AND id IN {list})"
+_VISIBLE_END: LiteralString = (
+    " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = x.ns AND element = x.{end}{visible})"
+)
+_RECENT_ROWS = 4096
+"""Latest rows of evidence looked through for a limited read of a hub."""
+
+_FEW_TRIPLETS = 2048
+"""Triplets whose evidence is sorted sooner than the latest rows are looked through."""
+
+_RECENT: LiteralString = (
+    "SELECT at FROM (SELECT element, at FROM element_evidence INDEXED BY element_evidence_at"
+    " WHERE ns = :ns{visible} ORDER BY at DESC LIMIT :recent) e WHERE EXISTS (SELECT 1"
+    " FROM element x WHERE x.number = e.element AND x.subject IS NOT NULL{chosen})"
+    " ORDER BY at DESC LIMIT :limit"
+)
+_SINCE: LiteralString = (
+    "SELECT {} FROM element_evidence INDEXED BY element_evidence_at WHERE ns = :ns AND at >= :first"
+    "{visible} AND EXISTS (SELECT 1 FROM element x WHERE x.number = element_evidence.element"
+    " AND x.subject IS NOT NULL{chosen})"
+)
+_BEARERS: LiteralString = (
+    "SELECT word, entity FROM {list} CROSS JOIN entity_word w ON w.ns = :ns AND w.word = value"
+    " AND w.entity <= coalesce((SELECT w.entity FROM entity_word w WHERE w.ns = :ns"
+    "  AND w.word = value{visible} ORDER BY w.entity LIMIT 1 OFFSET :limit - 1),"
+    " :largest){visible}"
+)
+"""The first entities by their number that bear a word: up to the last one of the limit."""
+_VISIBLE_BEARER: LiteralString = (
+    " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = w.ns AND element = w.entity{visible})"
+)
+
+
+class Element(NamedTuple):
+    """A row of ``element``: the columns that its checksum covers. ``subject``, ``predicate`` and
+    ``object`` are None for an entity, ``id`` for a triplet. ``named_elements`` puts the name of the
+    concept and the entities at the ends in the place of their numbers."""
+
+    number: int
+    ns: int
+    id: Any
+    type: str
+    concept: Any
+    label: str
+    kind: Any
+    subject: Any
+    predicate: Any
+    object: Any
+    properties: str
+
+
+def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element]:
+    """The rows with these numbers, by number.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    rows = queries.read("element", "SELECT {} FROM element WHERE number IN {list}", numbers)
+    return {row[0]: Element(*row) for row in rows}
+
+
+def named_elements(queries: Queries, numbers: Collection[int]) -> dict[int, Element]:
+    """The entities and triplets with these numbers, by number; "" names no concept.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    found = elements_of(queries, numbers)
+    ends = {end for e in found.values() if e.subject for end in (e.subject, e.object)}
+    rows = {**found, **elements_of(queries, ends - found.keys())}
+    names = concept_names(queries, {e.concept for e in rows.values() if e.concept})
+    named = {n: e._replace(concept=names[e.concept] if e.concept else "") for n, e in rows.items()}
+    return {
+        n: e._replace(subject=named[e.subject], object=named[e.object]) if e.subject else e
+        for n, e in named.items()
+        if n in found
+    }
+
+
+def concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
+    """The names of concepts by their row numbers.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
+    rows = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
+    return {id: name for id, _, name, *_ in rows}
+
+
+def read_entities(
+    view: View,
+    ids: Collection[str] | None = None,
+    *,
+    concepts: Collection[str] | None = None,
+    passages: Collection[str] | None = None,
+) -> list[Entity]:
+    """``GraphReader.entities``."""
+    numbers: set[int] = set()
+    if ids is None and concepts is None and passages is None:
+        numbers = _numbers(view, " AND id IS NOT NULL")
+    if ids is not None:
+        numbers |= _numbers(view, " AND id IN {list}", ids)
+    if concepts is not None:
+        on = view.ids("concept", concepts).values()
+        numbers |= _numbers(view, " AND concept IN {list}", on)
+    if passages is not None:
+        numbers |= _of_passages(view, passages)
+    shown = _shown(view, numbers)
+    found = [e for e in named_elements(view, shown).values() if e.id is not None]
+    sources = _sources(view, {e.number: shown[e.number][1] for e in found})
+    entities = [
+        Entity(
+            id=e.id,
+            type=e.type,
+            label=e.label,
+            concept=e.concept,
+            properties=json.loads(e.properties),
+            t_index=shown[e.number][1],
+            updates=shown[e.number][0],
+            source=sources[e.number],
+        )
+        for e in found
+    ]
+    return sorted(entities, key=attrgetter("id"))
+
+
+def read_entity_vectors(
+    view: View, ids: Collection[str] | None = None, *, model: str
+) -> dict[str, bytes]:
+    """``GraphReader.entity_vectors``."""
+    sql: LiteralString = _VECTORS.replace("{visible}", view.visible)
+    numbers = None
+    if ids is not None:
+        sql += " AND w.entity IN {list}"
+        numbers = _numbers(view, " AND id IN {list}", ids)
+    return dict(sorted(verified_vectors(view.rows(sql, numbers, model=model))))
+
+
+def read_triplets(
+    view: View,
+    *,
+    subjects: Collection[str] | None = None,
+    predicates: Collection[str] | None = None,
+    objects: Collection[str] | None = None,
+    ends: Collection[str] | None = None,
+    passages: Collection[str] | None = None,
+) -> list[Triplet]:
+    """``GraphReader.triplets``."""
+    chosen = _chosen(view, subjects, predicates, objects, ends, passages)
+    shown = _shown(view, {n for x in chosen for n in (x.number, x.subject, x.object)})
+    visible = {x.number for x in chosen if {x.number, x.subject, x.object} <= shown.keys()}
+    sources = _sources(view, {number: shown[number][1] for number in visible})
+    triplets = [
+        Triplet(
+            subject=x.subject.id,
+            predicate=x.predicate,
+            object=x.object.id,
+            properties=json.loads(x.properties),
+            strength=shown[x.number][0],
+            t_index=shown[x.number][1],
+            source=sources[x.number],
+        )
+        for x in named_elements(view, visible).values()
+    ]
+    return sorted(triplets, key=by_parts)
+
+
+def _chosen(
+    view: View,
+    subjects: Collection[str] | None,
+    predicates: Collection[str] | None,
+    objects: Collection[str] | None,
+    ends: Collection[str] | None,
+    passages: Collection[str] | None,
+) -> list[Element]:
+    """The triplets that meet all conditions, whether visible or not. The query has one condition
+    alone: the first that is given of those that an index answers."""
+
+    def numbers_of(ids: Collection[str] | None) -> set[int] | None:
+        return None if ids is None else _numbers(view, " AND id IN {list}", ids)
+
+    either = numbers_of(ends)
+    conditions: dict[LiteralString, set[Any] | None] = {
+        "number": None if passages is None else _of_passages(view, passages),
+        "subject": numbers_of(subjects),
+        "object": numbers_of(objects),
+        "predicate": None if predicates is None else set(predicates),
+    }
+    given: list[tuple[LiteralString, set[Any]]]
+    given = [(column, values) for column, values in conditions.items() if values is not None]
+    entries: list[tuple[LiteralString, set[Any]]] = given[:1]
+    if not given and either is not None:
+        entries = [("subject", either), ("object", either)]
+    columns: LiteralString = "SELECT {} FROM element WHERE +ns = :ns AND "
+    rows: list[tuple[Any, ...]] = []
+    for column, values in entries:
+        sql: LiteralString = columns + column + " IN {list}"
+        # The sign keeps the planner from the indexes of the namespace; only a number needs none.
+        rows += view.read("element", sql if column == "number" else sql.replace("+", ""), values)
+    if not entries:
+        rows = view.read("element", "SELECT {} FROM element WHERE ns = :ns AND subject IS NOT NULL")
+    return [
+        x
+        for x in map(Element._make, set(rows))
+        if x.subject is not None
+        and all(getattr(x, column) in values for column, values in given)
+        and (either is None or x.subject in either or x.object in either)
+    ]
+
+
+def _shown(view: View, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
+    """By the number of an entity or triplet with visible evidence: how many visible updates show
+    it, and the t of the latest of them."""
+    rows = view.rows(_SHOWN.replace("{visible}", view.visible), numbers)
+    return {number: (updates, t_index) for number, updates, t_index in rows}
+
+
+def _sources(view: View, latest: Mapping[int, int]) -> dict[int, str | None]:
+    """By the number of an entity or triplet: the id of the latest visible passage that shows it.
+
+    ``latest`` maps each number to the latest t of its evidence, which mostly has a passage.
+    """
+    rows = {passage_row(view.ns, t) for t in latest.values()}
+    by_t = dict(view.rows("SELECT t, id FROM passage WHERE row IN {list}", rows))
+    found: dict[int, str | None] = {n: by_t[t] for n, t in latest.items() if t in by_t}
+    sql: LiteralString = _SOURCE.replace("{visible}", view.visible)
+    found.update(view.rows(sql, latest.keys() - found.keys()))
+    return found
+
+
+def _of_passages(view: View, passages: Collection[str]) -> set[int]:
+    """The numbers of the elements that the updates of these visible passages show."""
+    rows = view.rows(_OF_PASSAGES + view.visible_passage, set(passages))
+    return {number for (number,) in rows}
+
+
+def _numbers(
+    view: View, condition: LiteralString, listed: Collection[Any] | None = None
+) -> set[int]:
+    sql: LiteralString = "SELECT number FROM element WHERE ns = :ns" + condition
+    return {number for (number,) in view.rows(sql, None if listed is None else set(listed))}
+
+
+def read_triplet_evidence(
+    view: View,
+    *,
+    subjects: Collection[str] | None = None,
+    predicates: Collection[str] | None = None,
+    objects: Collection[str] | None = None,
+    limit: int | None = None,
+) -> list[TripletEvidence]:
+    """``GraphReader.triplet_evidence``."""
+    if limit == 0:
+        return []
+    rows = _evidence(view, subjects, predicates, objects, limit)
+    triplets = named_elements(view, {number for _, number, _, _ in rows})
+    passages = _passages(view, {t_index_of(at) for _, _, at, _ in rows})
+    evidence: list[TripletEvidence] = []
+    for _, number, at, properties in rows:
+        x, t_index = triplets[number], t_index_of(at)
+        passage, timestamp, source = passages.get(t_index, (None, None, None))
+        evidence.append(
+            TripletEvidence(
+                subject=x.subject.id,
+                subject_label=x.subject.label,
+                subject_concept=x.subject.concept,
+                predicate=x.predicate,
+                object=x.object.id,
+                object_label=x.object.label,
+                object_concept=x.object.concept,
+                object_type=x.object.type,
+                properties=mapping_of(properties),
+                t_index=t_index,
+                position=position_of(at),
+                passage=passage,
+                timestamp=unpack_timestamp(timestamp),
+                source=source,
+            )
+        )
+    return latest_first(evidence, limit)
+
+
+def _evidence(
+    view: View,
+    subjects: Collection[str] | None,
+    predicates: Collection[str] | None,
+    objects: Collection[str] | None,
+    limit: int | None,
+) -> list[tuple[Any, ...]]:
+    """The rows of evidence; with a limit those of the latest keys, and all with the last of these
+    keys. The index is that of the first end that is given, and of the predicate."""
+    index: LiteralString = ""
+    lists: dict[LiteralString, Collection[object]] = {}
+    chosen: LiteralString = ""
+    if predicates is not None:
+        index = "triplet_predicate"
+        lists["predicates"] = set(predicates)
+        chosen += " AND predicate IN {predicates}"
+    if objects is not None:
+        index = "triplet_object"
+        lists["objects"] = set(objects)
+        chosen += " AND object IN " + _IDS.replace("list", "objects")
+    if subjects is not None or not index:
+        index = "triplet"
+    if subjects is not None:
+        lists["subjects"] = set(subjects)
+        chosen += " AND subject IN " + _IDS.replace("list", "subjects")
+    if view.visible:
+        end = _VISIBLE_END.replace("{visible}", view.visible)
+        chosen += end.replace("{end}", "subject") + end.replace("{end}", "object")
+    triplets: LiteralString = (
+        " FROM element x INDEXED BY " + index + " WHERE x.ns = :ns AND x.subject IS NOT NULL"
+        + chosen
+    )  # fmt: skip
+    source: LiteralString = (
+        " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number" + triplets + ")"
+        + view.visible
+    )  # fmt: skip
+    if limit is None:
+        return view.read("element_evidence", "SELECT {}" + source, lists=lists)
+    many = "SELECT 1" + triplets + " LIMIT 1 OFFSET :few"
+    if view.rows(many, lists=lists, few=_FEW_TRIPLETS):
+        recent = _RECENT.replace("{visible}", view.visible).replace("{chosen}", chosen)
+        found = view.rows(recent, lists=lists, recent=_RECENT_ROWS, limit=limit)
+        if len(found) == limit:
+            since = _SINCE.replace("{visible}", view.visible).replace("{chosen}", chosen)
+            return view.read("element_evidence", since, lists=lists, first=found[-1][0])
+    # The sign keeps the planner from going through all evidence in order of time.
+    sql: LiteralString = "SELECT at" + source + " ORDER BY +at DESC LIMIT :limit"
+    latest = view.rows(sql, lists=lists, limit=limit)
+    first = latest[-1][0] if latest else 0
+    return view.read(
+        "element_evidence", "SELECT {}" + source + " AND at >= :first", lists=lists, first=first
+    )
+
+
+def _passages(view: View, ts: Collection[int]) -> dict[int, tuple[str, str | None, str | None]]:
+    """Id, timestamp and source of the passages at these t, by t; a graph-only update has none."""
+    rows = view.read(
+        "passage",
+        "SELECT {} FROM passage WHERE row IN {list}",
+        {passage_row(view.ns, t) for t in ts},
+    )
+    return {t: (id, timestamp, source) for _, t, id, _, source, _, _, _, timestamp, *_ in rows}
+
+
+def read_predicates(view: View) -> dict[str, int]:
+    """``GraphReader.predicates``."""
+    rows = view.read("predicate", "SELECT {} FROM predicate WHERE ns = :ns ORDER BY predicate")
+    return {predicate: triplets for _, predicate, triplets in rows}
+
+
+def read_entities_by_words(
+    view: View, words: Collection[str], *, limit: int
+) -> dict[str, tuple[str, ...]]:
+    """``GraphReader.entities_by_words``."""
+    if not limit:
+        return {}
+    visible: LiteralString = ""
+    if view.visible:
+        visible = _VISIBLE_BEARER.replace("{visible}", view.visible)
+    rows = view.rows(
+        _BEARERS.replace("{visible}", visible), set(words), limit=limit, largest=LARGEST_NUMBER
+    )
+    entities = elements_of(view, {number for _, number in rows})
+    return bearers_of((word, entities[number].id) for word, number in rows)
