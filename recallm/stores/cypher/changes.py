@@ -6,11 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.postings import (
-    DELETE_POSTINGS,
-    INSERT_POSTINGS,
-    postings_added,
-)
+from recallm.stores.cypher.postings import DELETE_POSTINGS, postings_added
 
 DELETE_TOTALS: Final[LiteralString] = """
 CALL () {
@@ -53,7 +49,7 @@ UPDATE_COLUMNS: Final = (
 """Properties of updates."""
 
 STATEMENT_COLUMNS: Final = (
-    "key", "text", "own_text", "start", "end", "content", "length", "traits",
+    "key", "text", "own_text", "start", "end", "content", "length", "traits", "model", "blob",
 )  # fmt: skip
 """Properties of statements that they do not share with their updates."""
 
@@ -145,22 +141,6 @@ SET r.strength = $relations.strength[i], r.t_index = $relations.t_index[i],
     r.ts = coalesce(r.ts, []) + $relations.ts[i]
 """
 
-
-STATEMENTS: Final[LiteralString] = (
-    INSERT_POSTINGS
-    + """
-UNWIND $statements AS said
-MATCH (u:RecallMUpdate {namespace: $namespace, t: said.t})
-CREATE (u)-[:HAS]->(s:RecallMStatement)
-SET s = said.properties
-WITH s, said
-UNWIND said.concepts AS concept
-MATCH (c:RecallMConcept {namespace: $namespace, key: concept})
-CREATE (s)-[:MENTIONS]->(c)
-"""
-)
-"""Statements of passages that are stored."""
-
 _REFERENCES: Final[LiteralString] = """
 UNWIND $references AS row
 MATCH (s:RecallMStatement {namespace: $namespace, key: row[0]})
@@ -186,10 +166,9 @@ CALL (a, b, row) {
 _VECTORS: Final[LiteralString] = """
 UNWIND $vectors AS row
 MATCH (s:RecallMStatement {namespace: $namespace, key: row.key})
-CREATE (s)-[:EMBEDDED]->(:RecallMVector {
-    namespace: $namespace, key: row.key, model: row.model, blob: row.blob
-})
+SET s.model = row.model, s.blob = row.blob
 """
+"""Of statements that are stored already."""
 
 CUT_PASSAGES: Final[LiteralString] = """
 UNWIND $passages AS row
@@ -202,20 +181,26 @@ FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
 )
 WITH row
 CALL (row) {
-    UNWIND row.spans AS span
-    MATCH (s:RecallMStatement {namespace: $namespace, key: span[0]})
-    SET s.start = span[1], s.end = span[2]
+    UNWIND row.statements AS said
+    MATCH (s:RecallMStatement {namespace: $namespace, key: said.key})
+    SET s += said.properties
+    WITH s, said WHERE said.concepts IS NOT NULL
+    FOREACH (gone IN COLLECT {
+        MATCH (s)-[gone:MENTIONS]->(c) WHERE NOT c.key IN said.concepts RETURN gone
+        UNION ALL
+        MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
+    } | DELETE gone)
 }
 """
-"""``cuts`` changes with any part of the passage, so that a dump notices it."""
+"""``cuts`` changes with any part of the passage, so that a dump notices it. Of a statement that
+loses mentions, ``concepts`` and ``references`` are left."""
 
 DELETE_STATEMENTS: Final[LiteralString] = (
     DELETE_POSTINGS
     + """
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-OPTIONAL MATCH (s)-[:EMBEDDED]->(v:RecallMVector)
-DETACH DELETE s, v
+DETACH DELETE s
 """
 )
 

@@ -59,9 +59,6 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
         $dated AND coalesce(s.said > $said, true) OR coalesce(s.expires <= $now, false)
     )""",
     "{{NEIGHBOUR_SEEN}}": "(other.key < $before AND " + _shown("other") + ")",
-    "{{VECTOR_SEEN}}": "($plain OR EXISTS { MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE "
-    + _shown("s")
-    + " })",
     "{{RELATION_SEEN}}": """(
         $plain OR $listed AND any(t IN r.ts WHERE NOT t IN $hidden AND t <= $t)
         OR EXISTS {

@@ -24,7 +24,7 @@ WITH c, summary, size(COLLECT {
     WHERE u.t > summary.t_index AND u.t <= $t
     RETURN u.t AS t
 }) AS later
-RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] AS concept, summary, later
+RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] AS totals, summary, later
 """)
 """The concepts ``c`` with their summaries in force and the number of updates after those."""
 

@@ -225,6 +225,6 @@ RETURN c.statements AS statements, """
 UNEMBEDDED: Final[LiteralString] = """
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-WHERE NOT EXISTS { (s)-[:EMBEDDED]->() }
+WHERE s.model IS NULL
 RETURN key
 """

@@ -52,62 +52,18 @@ FOREACH (it IN CASE places WHEN [] THEN [] ELSE [x] END |
     )
 
 
-def _of_both(query: LiteralString) -> LiteralString:
-    """A write for the lists of stems, and for those of concepts, which have no counts."""
-    of_stems = (
-        query.replace("{{LABEL}}", "RecallMStem")
-        .replace("{{LIST}}", "'s' + row.key")
-        .replace("{{ROWS}}", "$stem_postings")
-    )
-    of_concepts = (
-        query.replace("{{LABEL}}", "RecallMConcept")
-        .replace("{{LIST}}", "'c' + row.key")
-        .replace("{{ROWS}}", "$concept_postings")
-    )
-    return "CALL () {" + of_stems + "}\nCALL () {" + of_concepts + "}\n"
-
-
-_BLOCK: Final[LiteralString] = """
-        MATCH (p:RecallMPostings)
-        WHERE p.namespace = $namespace AND p.list = {{LIST}} AND p.last >= key
-        RETURN p ORDER BY p.namespace, p.list, p.last LIMIT 1
-"""
-"""The block in which ``key`` stands or belongs; none where that is the node of the list itself."""
-
-INSERT_POSTINGS: Final[LiteralString] = _of_both(
-    """
-    UNWIND {{ROWS}} AS row
-    UNWIND range(0, size(row.keys) - 1) AS place
-    CALL (row, place) {
-        WITH row, row.keys[place] AS key, row.counts[place..place + 1] AS count, head(COLLECT {
-            MATCH (session:RecallMSession {namespace: $namespace, key: row.sessions[place]})
-            RETURN session.number
-        }) AS number
-        MATCH (x:{{LABEL}} {namespace: $namespace, key: row.key})
-        WITH key, count, coalesce(number, 0) AS number, coalesce(head(COLLECT {"""
-    + _BLOCK
-    + """}), x) AS x
-        WITH *, coalesce(x.keys, []) AS keys, coalesce(x.sessions, []) AS sessions,
-            x.counts AS counts
-        WITH *, size([it IN keys WHERE it < key]) AS before
-        SET x.keys = keys[..before] + [key] + keys[before..],
-            x.counts = counts[..before] + count + counts[before..],
-            x.sessions = sessions[..before] + [number] + sessions[before..]
-    }
-"""
-)
-"""Puts postings into the middle of their lists. A row has the ``keys`` of the statements, and for
-each of them its session's key in ``sessions`` and, for a stem, the count in ``counts``."""
-
-DELETE_POSTINGS: Final[LiteralString] = _of_both(
-    """
+def _deleted(label: LiteralString, list: LiteralString, rows: LiteralString) -> LiteralString:
+    query: LiteralString = """
+CALL () {
     UNWIND {{ROWS}} AS row
     MATCH (x:{{LABEL}} {namespace: $namespace, key: row.key})
     WITH x, row, [x] + COLLECT {
         UNWIND row.keys AS key
-        CALL (row, key) {"""
-    + _BLOCK
-    + """}
+        CALL (row, key) {
+            MATCH (p:RecallMPostings)
+            WHERE p.namespace = $namespace AND p.list = {{LIST}} + row.key AND p.last >= key
+            RETURN p ORDER BY p.namespace, p.list, p.last LIMIT 1
+        }
         RETURN DISTINCT p
     } AS holders
     UNWIND holders AS holder
@@ -118,7 +74,14 @@ DELETE_POSTINGS: Final[LiteralString] = _of_both(
         holder.counts = CASE WHEN counts IS NOT NULL THEN [i IN left | counts[i]] END
     WITH x, holder WHERE holder <> x AND size(holder.keys) = 0
     DELETE holder
+}
 """
+    query = query.replace("{{LABEL}}", label).replace("{{LIST}}", list)
+    return query.replace("{{ROWS}}", rows)
+
+
+DELETE_POSTINGS: Final[LiteralString] = _deleted("RecallMStem", "'s'", "$stem_postings") + _deleted(
+    "RecallMConcept", "'c'", "$concept_postings"
 )
 """Takes the ``keys`` of a row out of its list. A block that is empty then is deleted."""
 

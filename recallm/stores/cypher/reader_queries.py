@@ -243,30 +243,23 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
 
 VECTORS: Final[LiteralString] = spelled("""
 UNWIND $keys AS key
-MATCH (v:RecallMVector {namespace: $namespace, key: key, model: $model})
-USING INDEX SEEK v:RecallMVector(namespace, key, model)
-MATCH (v)<-[:EMBEDDED]-(s:RecallMStatement) WHERE {{STATEMENT_SEEN}}
-RETURN key, v.blob AS blob
+MATCH (s:RecallMStatement {namespace: $namespace, key: key})
+USING INDEX SEEK s:RecallMStatement(namespace, key)
+WHERE s.model = $model AND {{STATEMENT_SHOWN}}
+RETURN key, s.blob AS blob
 """)
 
 VECTORS_AFTER: Final[LiteralString] = spelled("""
-MATCH (v:RecallMVector)
-WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before AND v.model = $model
-    AND {{VECTOR_SEEN}}
-RETURN v.key AS key, v.blob AS blob ORDER BY v.namespace, v.key LIMIT $limit
+MATCH (s:RecallMStatement)
+WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before AND s.model = $model
+    AND {{STATEMENT_SHOWN}}
+RETURN s.key AS key, s.blob AS blob ORDER BY s.namespace, s.key LIMIT $limit
 """)
 
-EMBEDDED: Final[LiteralString] = spelled("""
-MATCH (v:RecallMVector)
-WHERE v.namespace = $namespace AND v.key > $after AND v.key < $before
-    AND v.model IS NOT NULL AND {{VECTOR_SEEN}}
-RETURN v.key AS key ORDER BY v.namespace, v.key LIMIT $limit
-""")
-
-NOT_EMBEDDED: Final[LiteralString] = spelled("""
+STATEMENT_KEYS: Final[LiteralString] = spelled("""
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before
-    AND NOT EXISTS { (s)-[:EMBEDDED]->() } AND {{STATEMENT_SHOWN}}
+    AND (s.model IS NOT NULL) = $embedded AND {{STATEMENT_SHOWN}}
 RETURN s.key AS key ORDER BY s.namespace, s.key LIMIT $limit
 """)
 
@@ -286,7 +279,7 @@ CALL () {
 CALL () {
     MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND s.key < $before
     RETURN count(s) AS statements, count(DISTINCT s.session_key) AS sessions,
-        coalesce(sum(COUNT { (s)-[:EMBEDDED]->() }), 0) AS vectors
+        count(s.model) AS vectors
 }
 CALL () {
     MATCH (c:RecallMConcept)

@@ -9,7 +9,7 @@ Every key begins with the namespace:
   have its ``rows``, a number, as their ``namespace`` (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements, of which propositions have an ``own_text``. ``content`` of a
-  statement is JSON: its terms, and its concepts.
+  statement is JSON: its terms, and its concepts. Its vector is ``blob``, under a ``model``.
   ``said`` and ``expires`` are microseconds since 1970, ``withdrawn`` is a t. ``lane`` is the
   resolved session, or a value of the update's own where it has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
@@ -31,7 +31,7 @@ Every key begins with the namespace:
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
   (``recallm.ground.entity_words``), indexed: by its vector under a ``model``, or by its concept.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
-* ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(statement)-[:EMBEDDED]->(:RecallMVector)``,
+* ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(entity)-[:EMBEDDED]->(:RecallMEntityVector)``,
   ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
   written with it first.
 
@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 8
+VERSION: Final = 9
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -83,7 +83,6 @@ _UNIQUE: Final[_Rows] = (
     ("recallm_element", "RecallMElement", "namespace, key"),
     ("recallm_predicate", "RecallMPredicate", "namespace, key"),
     ("recallm_summary", "RecallMSummary", "namespace, concept"),
-    ("recallm_vector", "RecallMVector", "namespace, key, model"),
     ("recallm_entity_vector", "RecallMEntityVector", "namespace, model_key, entity"),
 )
 

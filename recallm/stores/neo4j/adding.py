@@ -100,8 +100,14 @@ class Added:
     def statements(self) -> Columns:
         places: dict[str | None, int] = {key: at for at, key in enumerate(self._sessions, 1)}
         sessions = [places.get(row.get("session_key"), 0) for row in self.updates]
+        vectors = [{v.position: v for v in update.vectors} for update in self._new]
         properties = [
-            statement_out(self.updates[place], self._new[place].text or "", statement)
+            statement_out(
+                self.updates[place],
+                self._new[place].text or "",
+                statement,
+                vectors[place].get(statement.position),
+            )
             for place, statement in self._said
         ]
         return {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, LiteralString, Protocol
 
 from recallm.ground.entity_words import codes_of, name_words
@@ -11,7 +12,6 @@ from recallm.model import (
     ExtractedStatement,
     PreparedUpdate,
     statement_key,
-    t_index_of,
 )
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.adding import Added, columns_of, postings_of, predicates_of
@@ -21,12 +21,11 @@ from recallm.stores.neo4j.values import (
     json_out,
     key_of,
     keys_of,
-    metadata_entries,
-    neighbours_out,
     statement_out,
     summary_out,
     update_out,
 )
+from recallm.stores.semantics.references import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
     ElementRow,
@@ -34,7 +33,6 @@ from recallm.stores.semantics.rows import (
     Properties,
     t_of,
 )
-from recallm.stores.semantics.sessions import stored_session_key
 
 
 class _Write(Protocol):
@@ -43,8 +41,8 @@ class _Write(Protocol):
     def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
 
 
-def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
-    """Write all changes into the rows ``namespace``, with one query where nothing goes."""
+def write_changes(write: _Write, changes: Changes) -> None:
+    """Write all changes, with one query where nothing goes."""
     # A graph-only update that brings nothing is not stored.
     new = [
         after
@@ -57,13 +55,9 @@ def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
     _delete_elements(write, changes)
     if gone or cut:
         _forget(write, gone, cut)
-    rewritten = [(after, said) for before, after in cut if (said := _changed(before, after))]
-    if rewritten:
-        _rewrite(write, namespace, rewritten)
     _delete_relations(write, changes)
     _delete_totals(write, changes, may_empty_sessions=bool(gone or cut))
     added = Added(changes, new)
-    written = [*((update, update.statements) for update in new), *rewritten]
     write(
         cypher.ADD,
         t=changes.namespace.t,
@@ -75,10 +69,15 @@ def write_changes(write: _Write, namespace: int, changes: Changes) -> None:
         updates=columns_of(cypher.UPDATE_COLUMNS, added.updates),
         statements=added.statements(),
         relations=added.relations(),
-        references=[[key, key_of(id)] for key, id in _references(written)],
+        references=[
+            [statement_key(t_of(update), said.position), key_of(id)]
+            for update in new
+            for said in update.statements
+            for id in antecedents_in(said)
+        ],
         vectors=[
             {"key": key, "model": model, "blob": blob}
-            for key, (model, blob) in [*_vectors_of(written), *changes.vectors.items()]
+            for key, (model, blob) in changes.vectors.items()
         ],
         **_elements(changes),
     )
@@ -119,88 +118,23 @@ def _namespace(totals: NamespaceTotals) -> dict[str, Any]:
 # -- passages ----------------------------------------------------------------------------------
 
 
-_Said = Sequence[tuple[PreparedUpdate, Sequence[ExtractedStatement]]]
-"""Updates, each with some of its statements."""
-
-
-def _rewrite(write: _Write, namespace: int, rewritten: _Said) -> None:
-    """Write statements of stored passages."""
-    stems, concepts = postings_of(rewritten)
-    sessions = {t_of(update): stored_session_key(update) for update, _ in rewritten}
-    write(
-        cypher.STATEMENTS,
-        statements=[
-            {
-                "t": update.t_index,
-                "properties": statement_out(properties, update.text or "", statement),
-                "concepts": keys_of({mention.name for mention in statement.concepts}),
-            }
-            for update, said in rewritten
-            for properties in [update_out(namespace, update, stored_session_key(update))]
-            for statement in said
-        ],
-        stem_postings=_posting_rows(stems, sessions),
-        concept_postings=_posting_rows(concepts, sessions),
-    )
-
-
-def _changed(before: PreparedUpdate, after: PreparedUpdate) -> tuple[ExtractedStatement, ...]:
-    """The statements that a cut changed in more than their spans."""
-    stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
-    return tuple(s for s in after.statements if stored[s.position] != (s.concepts, s.terms, s.text))
-
-
-def _posting_rows(
-    postings: Mapping[str, Mapping[int, int]], sessions: Mapping[int, str | None] | None = None
-) -> list[dict[str, Any]]:
-    """Rows for the queries that insert and delete postings. ``sessions``: the session key of each
-    update whose postings are inserted, by its t."""
-    rows: list[dict[str, Any]] = []
-    for name, held in postings.items():
-        row: dict[str, Any] = {"key": key_of(name), "keys": list(held)}
-        if sessions is not None:
-            row["counts"] = list(held.values())
-            session_keys = [sessions[t_index_of(key)] for key in held]
-            row["sessions"] = [None if key is None else key_of(key) for key in session_keys]
-        rows.append(row)
-    return rows
-
-
-def _references(written: _Said) -> set[tuple[int, str]]:
-    """Keys of statements, with the ids of the other passages that their references name."""
-    return {
-        (statement_key(update.t_index or 0, statement.position), mention.reference.antecedent)
-        for update, said in written
-        for statement in said
-        for mention in statement.concepts
-        if mention.reference is not None and mention.reference.antecedent is not None
-    }
-
-
-def _vectors_of(written: _Said) -> list[tuple[int, tuple[str, bytes]]]:
-    return [
-        (statement_key(update.t_index or 0, vector.position), (vector.model, vector.blob))
-        for update, said in written
-        if update.vectors
-        for positions in [{statement.position for statement in said}]
-        for vector in update.vectors
-        if vector.position in positions
-    ]
-
-
 def _forget(
     write: _Write,
     gone: list[PreparedUpdate],
     cut: list[tuple[PreparedUpdate, PreparedUpdate]],
 ) -> None:
-    """Delete passages, and take statements out of passages that keep others: those that go, and
-    those that are written anew."""
+    """Delete passages, and what other passages lose: statements, or mentions in statements."""
     lost = [(update, update.statements) for update in gone]
+    keys = [statement_key(t_of(update), s.position) for update in gone for s in update.statements]
     for before, after in cut:
-        kept = {s.position for s in after.statements}
-        kept -= {s.position for s in _changed(before, after)}
-        lost.append((before, tuple(s for s in before.statements if s.position not in kept)))
-    keys = [statement_key(update.t_index or 0, s.position) for update, said in lost for s in said]
+        left = {s.position: s for s in after.statements}
+        keys += [
+            statement_key(t_of(before), s.position)
+            for s in before.statements
+            if s.position not in left
+        ]
+        said = tuple(_without(s, left.get(s.position)) for s in before.statements)
+        lost.append((before, said))
     stems, concepts = postings_of(lost)
     write(
         cypher.DELETE_STATEMENTS,
@@ -214,19 +148,42 @@ def _forget(
             ts=[update.t_index for update in gone if update.text is not None],
         )
     if cut:
-        write(cypher.CUT_PASSAGES, passages=[_cut_passage(after) for _, after in cut])
+        write(cypher.CUT_PASSAGES, passages=[_cut_passage(*passage) for passage in cut])
 
 
-def _cut_passage(update: PreparedUpdate) -> dict[str, Any]:
-    text, t_index = update.text or "", update.t_index or 0
-    return {
-        "t": t_index,
-        "text": text,
-        "spans": [[statement_key(t_index, s.position), s.start, s.end] for s in update.statements],
-        "neighbours": neighbours_out(update),
-        "metadata": json_out(update.metadata),
-        "metadata_entries": metadata_entries(update.metadata) or None,
-    }
+def _without(before: ExtractedStatement, after: ExtractedStatement | None) -> ExtractedStatement:
+    """A statement with those of its terms and concepts alone that it loses."""
+    if after is None:
+        return before
+    names = {mention.name for mention in after.concepts}
+    return replace(
+        before,
+        terms=tuple(term for term in before.terms if term not in after.terms),
+        concepts=tuple(mention for mention in before.concepts if mention.name not in names),
+    )
+
+
+def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[dict[str, Any]]:
+    """Rows for the query that deletes postings."""
+    return [{"key": key_of(name), "keys": list(held)} for name, held in postings.items()]
+
+
+def _cut_passage(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
+    """A row for the query that cuts passages."""
+    node, text = update_out(0, after, None), after.text or ""
+    stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
+    vectors = {vector.position: vector for vector in after.vectors}
+    statements: list[dict[str, Any]] = []
+    for s in after.statements:
+        properties = statement_out(node, text, s, vectors.get(s.position))
+        row = {"key": properties["key"], "properties": {"start": s.start, "end": s.end}}
+        if stored[s.position] != (s.concepts, s.terms, s.text):
+            row["properties"] = {name: properties[name] for name in cypher.STATEMENT_COLUMNS}
+            row["concepts"] = keys_of({mention.name for mention in s.concepts})
+            row["references"] = keys_of(antecedents_in(s))
+        statements.append(row)
+    columns = ("t", "text", "neighbours", "metadata", "metadata_entries")
+    return {"statements": statements, **{name: node[name] for name in columns}}
 
 
 # -- relations ---------------------------------------------------------------------------------

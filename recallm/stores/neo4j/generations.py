@@ -71,7 +71,6 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
     + pattern
     + " WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted"
     for pattern in (
-        "(x:RecallMVector) WHERE x.namespace = namespace AND x.key >= 0 AND x.model >= ''",
         """(x:RecallMEntityVector)
         WHERE x.namespace = namespace AND x.model_key >= '' AND x.entity >= ''""",
         "(x:RecallMStatement) WHERE x.namespace = namespace AND x.key >= 0",

@@ -42,7 +42,7 @@ _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "update": ("t", "namespace"),
 }
 """Column → the properties that a complete node in it always has."""
-_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {"concept": 6, "origin": 2, "statement": 6}
+_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {"origin": 2, "statement": 6, "totals": 6}
 """Column with a list of properties → how many of the first ones a complete node always has."""
 
 

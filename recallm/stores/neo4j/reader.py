@@ -183,8 +183,8 @@ class Neo4jReader:
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
     ) -> list[int]:
-        query = cypher.EMBEDDED if embedded else cypher.NOT_EMBEDDED
-        found = self._ask(query, after=after, limit=_bound(limit))
+        given = {"embedded": embedded, "after": after, "limit": _bound(limit)}
+        found = self._ask(cypher.STATEMENT_KEYS, **given)
         return [row["key"] for row in found]
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
@@ -216,12 +216,12 @@ class Neo4jReader:
             else self._ask(graph_queries.CONCEPTS_NAMED, names=keys_of(names))
         )
         in_force = {
-            row["concept"][0]: (summary_in(row["summary"]), row["later"])
+            row["totals"][0]: (summary_in(row["summary"]), row["later"])
             for row in found
             if row["summary"] is not None
         }
         return concept_rows(
-            {name: ConceptTotals(*totals) for name, *totals in (row["concept"] for row in found)},
+            {name: ConceptTotals(*totals) for name, *totals in (row["totals"] for row in found)},
             self._t,
             limit,
             lambda names: counted_in(self._ask(lookups.COUNT_TOUCHES, names=keys_of(names))),

@@ -175,7 +175,7 @@ class Neo4jRows(ABC):
         return totals_of(self._rows(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys.elements)
 
     def write(self, changes: Changes) -> None:
-        write_changes(self._rows, self.rows, changes)
+        write_changes(self._rows, changes)
 
     def _opened(self, found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
         self.rows = found["namespace"]["rows"]

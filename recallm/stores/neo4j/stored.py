@@ -31,12 +31,8 @@ from recallm.stores.semantics.sessions import session_key_of
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
     COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s {
-        .key, .start, .end, .content, .traits, .own_text
+        .key, .start, .end, .content, .traits, .own_text, .model, .blob
     } } AS statements,
-    COLLECT {
-        MATCH (u)-[:HAS]->(:RecallMStatement)-[:EMBEDDED]->(v:RecallMVector)
-        RETURN [v.key, v.model, v.blob]
-    } AS vectors,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
         RETURN shown {.properties, position: shown.key % 1048576, id: x.id, type: x.type,
@@ -132,16 +128,16 @@ def _update(row: Row) -> PreparedUpdate:
         passage["speaker_concept"] = node.get("speaker_concept")
     statements = [
         ExtractedStatement(
-            position=position_of(said["key"]),
-            start=said["start"],
-            end=said["end"],
+            position=position_of(s["key"]),
+            start=s["start"],
+            end=s["end"],
             terms=terms,
             concepts=concepts,
-            traits=Trait(said["traits"]),
-            text=said["own_text"],
+            traits=Trait(s["traits"]),
+            text=s["own_text"],
         )
-        for said in row["statements"]
-        for terms, concepts in [content_in(said["content"])]
+        for s in row["statements"]
+        for terms, concepts in [content_in(s["content"])]
     ]
     return update_of(
         node["t"],
@@ -164,7 +160,8 @@ def _update(row: Row) -> PreparedUpdate:
             for shown in row["triplets"]
         ],
         vectors=[
-            StatementVector(position=position_of(key), model=model, blob=blob)
-            for key, model, blob in row["vectors"]
+            StatementVector(position=position_of(s["key"]), model=s["model"], blob=s["blob"])
+            for s in row["statements"]
+            if s["model"] is not None
         ],
     )

@@ -113,7 +113,7 @@ class UnlockedRows(Neo4jRows):
                 raise NeedsLockError
             recorded.update(parameters)
 
-        write_changes(record, self.rows, changes)
+        write_changes(record, changes)
         self._recorded = {
             **recorded,
             "key": self._key,

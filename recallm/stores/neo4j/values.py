@@ -21,6 +21,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Reference,
+    StatementVector,
     StoredStatement,
     Summary,
     Trait,
@@ -177,7 +178,10 @@ def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
 
 
 def statement_out(
-    update: Mapping[str, Any], text: str, statement: ExtractedStatement
+    update: Mapping[str, Any],
+    text: str,
+    statement: ExtractedStatement,
+    vector: StatementVector | None,
 ) -> dict[str, Any]:
     """The properties of a statement's node, ``update`` being those of its update's."""
     return {name: update[name] for name in SHARED_COLUMNS} | {
@@ -190,6 +194,8 @@ def statement_out(
         "content": content_out(statement),
         "length": statement.length,
         "traits": int(statement.traits),
+        "model": vector and vector.model,
+        "blob": vector and vector.blob,
     }
 
 
