@@ -22,7 +22,6 @@ from recallm.errors import ArchiveError, ClosedError, SchemaVersionError, StoreU
 from recallm.model import Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.cypher import (
     changes,
-    fact_queries,
     graph_queries,
     lookups,
     postings,
@@ -228,7 +227,6 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
             changes,
             reader_queries,
             graph_queries,
-            fact_queries,
             postings,
             stored,
             generations,

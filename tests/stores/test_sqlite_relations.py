@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from recallm.model import Horizon
-from recallm.stores.sqlite import SQLiteStore, relations
+from recallm.stores.sqlite import SQLiteStore, totals
 from tests.store_suite import DictStore
 from tests.store_suite.marked_text import entity, prepared
 from tests.store_suite.topics.base import at
@@ -52,7 +52,7 @@ def test_every_way_says_what_the_oracle_says(seeds: range, monkeypatch: pytest.M
     for seed in seeds:
         store, oracle = written(seed)
         for horizon, few in product(horizons, (1, 64)):
-            monkeypatch.setattr(relations, "_FEW_AT_LEAST", few)
+            monkeypatch.setattr(totals, "_FEW_AT_LEAST", few)
             with store.reader("n", horizon) as reader, oracle.reader("n", horizon) as expected:
                 for size in (2, 5, 14):
                     names, case = NAMES[:size], (seed, horizon, few, size)

@@ -1,8 +1,9 @@
-"""Queries of readers about concepts, relations, entities, triplets and summaries; parameters as in
-``recallm.stores.cypher.reader_queries``."""
+"""Queries of readers about concepts, relations, entities, triplets with their evidence, and words;
+parameters as in ``recallm.stores.cypher.reader_queries``."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final, LiteralString
 
 from recallm.stores.cypher.conditions import spelled
@@ -133,53 +134,119 @@ WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
 RETURN e.id AS id, v.blob AS blob
 """)
 
-TRIPLETS: Final[LiteralString] = spelled("""
-CALL () {
-    WITH 1 AS one WHERE $entry = 'passages'
-    UNWIND $passages AS id
-    MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
-    MATCH (x:RecallMTriplet)-[:SHOWN]->(u)
-    RETURN x
-    UNION
-    WITH 1 AS one WHERE $entry = 'subjects'
-    UNWIND $subjects AS id
-    MATCH (x:RecallMTriplet)-[:SUBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
-    RETURN x
-    UNION
-    WITH 1 AS one WHERE $entry = 'objects'
-    UNWIND $objects AS id
-    MATCH (x:RecallMTriplet)-[:OBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
-    RETURN x
-    UNION
-    WITH 1 AS one WHERE $entry = 'ends'
-    UNWIND $ends AS id
-    MATCH (x:RecallMTriplet)-[:SUBJECT|OBJECT]->(:RecallMEntity {namespace: $namespace, key: id})
-    RETURN x
-    UNION
-    WITH 1 AS one WHERE $entry = 'predicates'
-    UNWIND $predicates AS predicate
-    MATCH (x:RecallMTriplet) WHERE x.namespace = $namespace AND x.predicate = predicate
-    RETURN x
-    UNION
-    WITH 1 AS one WHERE $entry = 'all'
-    MATCH (x:RecallMTriplet) WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
-    RETURN x
+
+def _by_index(by_subjects: bool, by_predicates: bool, by_objects: bool) -> LiteralString:
+    """The clauses that find triplets ``x`` by the conditions that are given."""
+    index: LiteralString = "predicate"
+    if by_subjects:
+        index = "subject, object" if by_objects else "subject, predicate"
+    elif by_objects:
+        index = "object, predicate"
+    subject: LiteralString = "IN $subjects" if by_subjects else "IS NOT NULL"
+    predicate: LiteralString = "IN $predicates" if by_predicates else "IS NOT NULL"
+    object: LiteralString = "IN $objects" if by_objects else "IS NOT NULL"
+    return f"""
+MATCH (x:RecallMTriplet)
+USING INDEX SEEK x:RecallMTriplet(namespace, {index})
+WHERE x.namespace = $namespace AND x.subject {subject} AND x.predicate {predicate}
+    AND x.object {object}
+"""
+
+
+_BOTH = (False, True)
+_FOUND: Final[dict[tuple[bool, bool, bool], LiteralString]] = {
+    given: _by_index(*given) for given in product(_BOTH, _BOTH, _BOTH)
 }
-WITH x
-WHERE (NOT $by_subjects OR x.subject IN $subjects)
-    AND (NOT $by_predicates OR x.predicate IN $predicates)
-    AND (NOT $by_objects OR x.object IN $objects)
-    AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)
-    AND (NOT $by_passages OR EXISTS {
-        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.id_key IN $passages AND {{UPDATE_SEEN}}
-    })
+
+_SHOWN: Final[LiteralString] = """
 CALL (x) { MATCH (x)-[:SUBJECT]->(subject) RETURN subject }
 CALL (x) { MATCH (x)-[:OBJECT]->(object) RETURN object }
 WITH x, subject, object
 WHERE EXISTS { MATCH (subject)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
     AND EXISTS { MATCH (object)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
-MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
-RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
+MATCH (x)-[shown:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
+"""
+"""The visible evidence of the triplets ``x`` whose ends are visible."""
+
+
+def _triplets(found: LiteralString) -> LiteralString:
+    return spelled(
+        found
+        + """WITH DISTINCT x
+WHERE (NOT $by_subjects OR x.subject IN $subjects)
+    AND (NOT $by_predicates OR x.predicate IN $predicates)
+    AND (NOT $by_objects OR x.object IN $objects)
+    AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)"""
+        + _SHOWN
+        + """RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
     x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
     max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END)[1] AS source
+"""
+    )
+
+
+TRIPLETS: Final[dict[tuple[bool, bool, bool], LiteralString]] = {
+    given: _triplets(found) for given, found in _FOUND.items()
+}
+"""By whether the subjects, the predicates and the objects are given."""
+
+TRIPLETS_AT: Final[LiteralString] = _triplets("""
+UNWIND $ends AS id
+MATCH (:RecallMEntity {namespace: $namespace, key: id})<-[:SUBJECT|OBJECT]-(x:RecallMTriplet)
+""")
+
+TRIPLETS_OF_PASSAGES: Final[LiteralString] = _triplets("""
+UNWIND $passages AS id
+MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id}) WHERE {{UPDATE_SEEN}}
+MATCH (u)<-[:SHOWN]-(x:RecallMTriplet)
+""")
+
+TRIPLET_EVIDENCE: Final[dict[tuple[bool, bool, bool], LiteralString]] = {
+    given: spelled(
+        found
+        + _SHOWN
+        + """WITH x, subject, object, shown, u
+ORDER BY shown.key DESC, subject.id, x.name, object.id LIMIT $limit
+RETURN subject.id AS subject, subject.label AS subject_label, subject.concept AS subject_concept,
+    x.name AS predicate, object.id AS object, object.label AS object_label,
+    object.concept AS object_concept, object.type AS object_type, shown.properties AS properties,
+    shown.key % 1048576 AS position, u.id AS passage, u.timestamp AS timestamp, u.source AS source,
+    CASE WHEN u.namespace IS NOT NULL THEN u.t END AS t_index
+"""
+    )
+    for given, found in _FOUND.items()
+}
+"""By whether the subjects, the predicates and the objects are given. Where an update is deleted in
+the middle, its namespace is null, and by ``t_index`` the row is known to be incomplete."""
+
+PREDICATES: Final[LiteralString] = """
+MATCH (p:RecallMPredicate)
+WHERE p.namespace = $namespace AND p.key IS NOT NULL
+CALL (p) {
+    WITH p WHERE p.t_index <= $t
+    RETURN p.triplets AS triplets
+    UNION ALL
+    UNWIND CASE WHEN p.t_index > $t THEN [p.key] ELSE [] END AS key
+    MATCH (x:RecallMTriplet)
+    USING INDEX SEEK x:RecallMTriplet(namespace, predicate)
+    WHERE x.namespace = $namespace AND x.predicate = key
+        AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+    RETURN count(x) AS triplets
+}
+WITH p, triplets WHERE triplets > 0
+RETURN p.name AS predicate, triplets
+"""
+"""``$t`` is the counter: no horizon hides a predicate. After a WHERE in place of the CASE, the
+planner would read the triplets of all predicates first."""
+
+ENTITIES_BY_WORDS: Final[LiteralString] = spelled("""
+UNWIND $words AS word
+CALL (word) {
+    MATCH (e:RecallMEntity)-[bears:BEARS]->(:RecallMEntity)
+    USING INDEX SEEK bears:BEARS(namespace, word)
+    WHERE bears.namespace = $namespace AND bears.word = word
+        AND EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+    RETURN DISTINCT e LIMIT $limit
+}
+RETURN word, e.id AS id
 """)

@@ -34,7 +34,7 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher import fact_queries, graph_queries, lookups
+from recallm.stores.cypher import graph_queries, lookups
 from recallm.stores.cypher import reader_queries as cypher
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j.connection import Connection
@@ -273,9 +273,13 @@ class Neo4jReader:
         }
         conditions = {name: keys_of(names or ()) for name, names in given.items()}
         wanted = {f"by_{name}": names is not None for name, names in given.items()}
-        # The first condition given is where the search enters the graph.
-        entry = next((name for name, names in given.items() if names is not None), "all")
-        triplets = self._ask(graph_queries.TRIPLETS, entry=entry, **conditions, **wanted)
+        by_index = subjects is not None, predicates is not None, objects is not None
+        query = graph_queries.TRIPLETS[by_index]
+        if passages is not None:
+            query = graph_queries.TRIPLETS_OF_PASSAGES
+        elif ends is not None and subjects is None and objects is None:
+            query = graph_queries.TRIPLETS_AT
+        triplets = self._ask(query, **conditions, **wanted)
         found = (Triplet(**{**row, "properties": json_in(row["properties"])}) for row in triplets)
         return sorted(found, key=by_parts)
 
@@ -290,7 +294,7 @@ class Neo4jReader:
         given = subjects is not None, predicates is not None, objects is not None
         evidence = self._ask_for(
             evidence_in,
-            fact_queries.TRIPLET_EVIDENCE[given],
+            graph_queries.TRIPLET_EVIDENCE[given],
             subjects=keys_of(subjects or ()),
             predicates=keys_of(predicates or ()),
             objects=keys_of(objects or ()),
@@ -299,7 +303,7 @@ class Neo4jReader:
         return latest_first(evidence, limit)
 
     def predicates(self) -> Mapping[str, int]:
-        found = self._ask(fact_queries.PREDICATES, t=self._counter)
+        found = self._ask(graph_queries.PREDICATES, t=self._counter)
         return dict(sorted((row["predicate"], row["triplets"]) for row in found))
 
     def entities_by_words(
@@ -307,7 +311,7 @@ class Neo4jReader:
     ) -> Mapping[str, tuple[str, ...]]:
         by_key = {key_of(word): word for word in words}
         given = {"words": list(by_key), "limit": _bound(limit)}
-        found = self._ask(fact_queries.ENTITIES_BY_WORDS, **given) if by_key else []
+        found = self._ask(graph_queries.ENTITIES_BY_WORDS, **given) if by_key else []
         return bearers_of((by_key[row["word"]], row["id"]) for row in found)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:

@@ -22,11 +22,10 @@ from recallm.stores.base import Applied
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.archiving import restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
-from recallm.stores.sqlite.connections import Connections
+from recallm.stores.sqlite.connections import Connections, MemoryConnections
 from recallm.stores.sqlite.copies import back_up, restore_file
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
-from recallm.stores.sqlite.memory import MemoryConnections
 from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows, has_expired
 

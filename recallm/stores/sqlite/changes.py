@@ -20,8 +20,8 @@ from recallm.stores.semantics.references import antecedents_in
 from recallm.stores.semantics.rows import Changes, Pair, t_of
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
-from recallm.stores.sqlite.lookup import Queries, fetch_from
 from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.view import Queries, fetch_from
 from recallm.stores.timestamps import microseconds, timestamp_text
 
 _Key = TypeVar("_Key")

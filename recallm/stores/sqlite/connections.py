@@ -1,4 +1,5 @@
-"""Snapshots of a database and write transactions: what a file and a store in memory share.
+"""Snapshots of a database and write transactions: what a file and a store in memory share, and the
+store in memory, whose contents are lost when it is closed.
 
 **Interrupts.** A signal handler may raise (Ctrl-C, a time-out) between any two calls of the main
 thread. So every step that must be undone has a ``try … finally``, and each step of the ``finally``
@@ -19,9 +20,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, TypeVar
 
-from recallm.errors import ClosedError, RecallMError, StoreBusyError
+from recallm.errors import ClosedError, RecallMError, StoreBusyError, StoreUnavailableError
 from recallm.ground import forking
+from recallm.stores.sqlite.checksums import register
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
+from recallm.stores.sqlite.schema import create_schema
 
 _CACHE_KIB = 16_384
 
@@ -253,3 +256,77 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+class MemoryConnections(Connections):
+    """One connection, which readers and the writer share. A write that meets open readers leaves
+    it to them, and changes a copy of the database instead. A forked child has a copy too."""
+
+    def __init__(self, timeout: float) -> None:
+        self._is_usable = True
+        self._current = ReadConnection(connect(":memory:", timeout))
+        transact(self._current.connection, create_schema)
+        super().__init__("the store in memory", timeout)
+
+    def close(self) -> None:
+        """Close the connection; those of earlier states close with their readers."""
+        with self._lock, self._guard, self._current.lock:
+            self.closed = True
+            self._current.connection.close()
+
+    def _begin(self) -> ReadConnection:
+        return self._current
+
+    def _end_source(self, source: ReadConnection) -> None:
+        if source is not self._current and not self._has_readers(source):
+            source.connection.close()
+
+    def _has_readers(self, source: ReadConnection) -> bool:
+        return any(snapshot.source is source for snapshot in self._snapshots)
+
+    def _transact(
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        wait: float,
+        *,
+        erase: bool,
+        keep_view: bool,
+        bulk: bool,
+    ) -> _T:
+        del wait, erase, bulk
+        before = self._current
+        with self._guard:
+            if not keep_view and not self._has_readers(before):
+                return transact(before.connection, work)
+        copy = connect(":memory:", 0.0)
+        try:
+            with before.lock:
+                before.connection.backup(copy)
+            register(copy)
+            result = transact(copy, work)
+            self._current = ReadConnection(copy)
+        finally:
+            if self._current is before:
+                copy.close()
+            else:
+                with self._guard:
+                    self._end_source(before)
+        return result
+
+    def _check(self) -> None:
+        super()._check()
+        if not self._is_usable:
+            raise StoreUnavailableError(
+                "the process was forked in the middle of a write to the store in memory: this copy "
+                "of it may be incomplete; open a store in the forked process"
+            )
+
+    def before_fork(self) -> None:
+        """Nothing: the child's copy shares nothing with the parent's database."""
+
+    def _after_fork(self, sources: Sequence[ReadConnection], *, is_quiet: bool) -> None:
+        self._is_usable = is_quiet
+        self._current.lock = threading.RLock()
+        for source in sources:
+            if is_quiet and source is not self._current:
+                source.connection.close()

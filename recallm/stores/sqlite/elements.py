@@ -17,9 +17,8 @@ from recallm.model import (
 )
 from recallm.stores.semantics.reading import bearers_of, by_parts, latest_first, mapping_of
 from recallm.stores.sqlite.checksums import verified_vectors
-from recallm.stores.sqlite.lookup import Queries
 from recallm.stores.sqlite.schema import passage_row
-from recallm.stores.sqlite.view import View
+from recallm.stores.sqlite.view import Queries, View
 from recallm.stores.timestamps import unpack_timestamp
 
 _SHOWN: LiteralString = (

@@ -35,7 +35,6 @@ from recallm.stores.sqlite.elements import (
 )
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, NewestRows
-from recallm.stores.sqlite.lookup import columns
 from recallm.stores.sqlite.passages import (
     read_open_session,
     read_passages,
@@ -43,11 +42,10 @@ from recallm.stores.sqlite.passages import (
     read_sessions,
     read_t_indexes,
 )
-from recallm.stores.sqlite.relations import read_relations
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
-from recallm.stores.sqlite.totals import read_concepts, read_sizes, read_stats
-from recallm.stores.sqlite.view import View
+from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
+from recallm.stores.sqlite.view import View, columns
 from recallm.stores.timestamps import unpack_timestamp
 
 _EVERY_PASSAGE = Filter()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -37,10 +37,10 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import hash_of, path_text
-from recallm.stores.sqlite.lookup import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
+from recallm.stores.sqlite.view import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.timestamps import microseconds, timestamp_text
 
 _LATEST_T = 1 << 42
@@ -146,8 +146,12 @@ class SQLiteRows:
             names = keys.concepts.union(*keys.relations)
             self._look_up_elements(totals, keys.elements)
             self._look_up_concepts(totals, " AND name IN {list}", names)
-            self._look_up_terms(totals, keys.terms)
-            self._look_up_sessions(totals, keys.sessions)
+            sql = "SELECT stem, id, statements FROM term WHERE ns = :ns AND stem IN {list}"
+            terms = self._numbered(self._numbers.terms, sql, keys.terms)
+            totals.terms.update((stem, statements) for stem, (statements,) in terms)
+            sql = "SELECT key, id, statements, terms FROM session WHERE ns = :ns AND key IN {list}"
+            sessions = self._numbered(self._numbers.sessions, sql, keys.sessions)
+            totals.sessions.update((key, SessionTotals(*sizes)) for key, sizes in sessions)
             self._look_up_relations(totals, keys.relations)
             sql = "SELECT predicate, triplets FROM predicate WHERE ns = :ns AND predicate IN {list}"
             totals.predicates.update(self._queries.rows(sql, keys.predicates))
@@ -286,23 +290,18 @@ class SQLiteRows:
         self, totals: Totals, where: LiteralString, values: Collection[object]
     ) -> None:
         sql: LiteralString = (
-            "SELECT id, name, label, kind, t_index, updates, statements FROM concept WHERE ns = :ns"
+            "SELECT name, id, label, kind, t_index, updates, statements FROM concept WHERE ns = :ns"
         )
-        for id, name, *row in self._queries.rows(sql + where, values):
-            self._numbers.concepts[name] = id
+        for name, row in self._numbered(self._numbers.concepts, sql + where, values):
             totals.concepts[name] = ConceptTotals(*row)
 
-    def _look_up_terms(self, totals: Totals, stems: Collection[str]) -> None:
-        sql = "SELECT stem, id, statements FROM term WHERE ns = :ns AND stem IN {list}"
-        for stem, id, statements in self._queries.rows(sql, stems):
-            self._numbers.terms[stem] = id
-            totals.terms[stem] = statements
-
-    def _look_up_sessions(self, totals: Totals, keys: Collection[str]) -> None:
-        sql = "SELECT key, id, statements, terms FROM session WHERE ns = :ns AND key IN {list}"
-        for key, id, *sizes in self._queries.rows(sql, keys):
-            self._numbers.sessions[key] = id
-            totals.sessions[key] = SessionTotals(*sizes)
+    def _numbered(
+        self, numbers: dict[str, int], sql: LiteralString, values: Collection[object]
+    ) -> Iterator[tuple[str, list[Any]]]:
+        """The rows of a query by their natural keys, without their ``numbers``, which are kept."""
+        for key, number, *row in self._queries.rows(sql, values):
+            numbers[key] = number
+            yield key, row
 
     def _look_up_relations(self, totals: Totals, pairs: Collection[Pair]) -> None:
         ids = self._numbers.concepts

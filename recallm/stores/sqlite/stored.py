@@ -24,9 +24,9 @@ from recallm.stores.semantics.reading import mapping_of, update_of
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.elements import concept_names, named_elements
-from recallm.stores.sqlite.lookup import Queries, columns
 from recallm.stores.sqlite.passages import fields_of
 from recallm.stores.sqlite.totals import read_summary
+from recallm.stores.sqlite.view import Queries, columns
 
 _AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:listed))"
 """The condition on ``passage`` that an update is listed."""
