@@ -30,8 +30,8 @@ from recallm.model import (
     statement_key,
 )
 from recallm.stores.base import Applied
-from recallm.stores.neo4j import Neo4jStore, connection, rows, transaction
-from recallm.stores.neo4j.rows import lock
+from recallm.stores.neo4j import Neo4jStore, connection, transaction
+from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics import archiving
 from tests.neo4j.fixtures import RunningServer
@@ -230,15 +230,16 @@ def test_a_writer_that_vanished(
     """Its lock goes in a bounded time; until then others are told that they wait in vain."""
     store.apply(namespace, [rich("1")])
 
-    def vanish(tx: Tx, *key: Any, **given: Any) -> Row:
-        state = lock(tx, *key, **given)
-        monkeypatch.setattr(rows, "lock", lock)
+    def vanish(locked: LockedRows, **given: Any) -> Row:
+        state = lock(locked, **given)
+        monkeypatch.setattr(LockedRows, "opened", lock)
         proxy.freeze(later_ones=True)
         holds.set_result(None)
         return state
 
     holds: Future[None] = Future()
-    monkeypatch.setattr(rows, "lock", vanish)
+    lock = LockedRows.opened
+    monkeypatch.setattr(LockedRows, "opened", vanish)
     # What replaces a passage holds the lock between its queries.
     replacing = prepared("1", "[Dee] sat", replaces=True)
     vanished = pool.submit(unsteady.apply, namespace, [replacing])
@@ -259,14 +260,16 @@ def test_a_writer_that_vanished(
 def _stop_with_the_lock(uri: str, auth: tuple[str, str], namespace: str) -> None:
     """In a process of its own, which stops when it has the lock."""
 
-    def stop(tx: Tx, *key: Any, **given: Any) -> Row:
-        state = lock(tx, *key, **given)
-        vars(rows)["lock"] = lock
+    lock = LockedRows.opened
+
+    def stop(locked: LockedRows, **given: Any) -> Row:
+        state = lock(locked, **given)
+        setattr(LockedRows, "opened", lock)  # noqa: B010 - mypy takes no assignment
         os.kill(os.getpid(), signal.SIGSTOP)
         return state
 
     _shorten(setattr)
-    vars(rows)["lock"] = stop
+    setattr(LockedRows, "opened", stop)  # noqa: B010
     with closing(Neo4jStore(uri, auth=auth, retry_time=1)) as store:
         store.apply(namespace, [rich("stopped")])
 

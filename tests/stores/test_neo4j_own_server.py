@@ -74,8 +74,8 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer, driver
         address = neo4j_server.uri, neo4j_server.auth
         for job in [pool.submit(_open_at, *address, moment) for _ in range(3)]:
             job.result()
-    assert len(_schema(driver, "CONSTRAINT")) == 16
-    assert len(_schema(driver, "INDEX")) == 31
+    assert len(_schema(driver, "CONSTRAINT")) == 15
+    assert len(_schema(driver, "INDEX")) == 30
     versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
     assert [row["v"] for row in versions] == [schema.VERSION]
 

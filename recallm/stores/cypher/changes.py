@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final, LiteralString
 
 from recallm.stores.cypher.postings import DELETE_POSTINGS, postings_added
+from recallm.stores.cypher.reader_queries import STATS
 
 DELETE_TOTALS: Final[LiteralString] = """
 CALL () {
@@ -353,16 +354,14 @@ DETACH DELETE u
 SUMMARIES: Final[LiteralString] = """
 UNWIND $summaries AS row
 MATCH (c:RecallMConcept {namespace: $namespace, key: row.concept})
-MERGE (y:RecallMSummary {namespace: $namespace, concept: row.concept})
-SET y += row.properties
-MERGE (y)-[:SUMMARISES]->(c)
+SET c += row.properties
 """
 
 DELETE_SUMMARIES: Final[LiteralString] = """
 UNWIND $rows AS row
-MATCH (y:RecallMSummary)
-WHERE y.namespace = $namespace AND y.concept = row.concept AND y.t_index >= row.t
-DETACH DELETE y
+MATCH (c:RecallMConcept {namespace: $namespace, key: row.concept})
+WHERE c.summary_t >= row.t
+SET c += {summary: null, summary_t: null, summary_terms: null, summary_traits: null}
 RETURN count(*) AS summaries
 """
 
@@ -388,23 +387,12 @@ MATCH (u)-[:HAS]->(s:RecallMStatement)
 SET s.withdrawn = $withdrawn
 """
 
-FORGET_EVERYTHING: Final[LiteralString] = """
+FORGET_EVERYTHING: Final[LiteralString] = (
+    """
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.rows = $fresh
 CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
-RETURN COUNT { MATCH (x:RecallMUpdate)
-        WHERE x.namespace = $namespace AND x.t > 0 AND x.id IS NOT NULL } AS passages,
-    COUNT { MATCH (x:RecallMStatement)
-        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS statements,
-    COUNT { MATCH (x:RecallMConcept)
-        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS concepts,
-    COUNT { MATCH (x:RecallMConcept)-[:RELATED]->()
-        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS relations,
-    COUNT { MATCH (x:RecallMEntity)
-        WHERE x.namespace = $namespace AND x.key IS NOT NULL } AS entities,
-    COUNT { MATCH (x:RecallMTriplet)
-        WHERE x.namespace = $namespace AND x.predicate IS NOT NULL } AS triplets,
-    COUNT { MATCH (x:RecallMSummary)
-        WHERE x.namespace = $namespace AND x.concept IS NOT NULL } AS summaries
-"""
+WITH n"""
+    + STATS
+)
 """The namespace stands on fresh rows; those that it had are garbage (``generations``)."""

@@ -9,20 +9,19 @@ from typing import Final, LiteralString
 from recallm.stores.cypher.conditions import spelled
 
 _WITH_SUMMARY: Final[LiteralString] = spelled("""
-OPTIONAL MATCH (c)<-[:SUMMARISES]-(summary:RecallMSummary)
-WHERE summary.t_index <= $t AND ($plain OR NOT EXISTS {
+WITH c, CASE WHEN c.summary_t <= $t AND ($plain OR NOT EXISTS {
     MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
-    WHERE s.key < (summary.t_index + 1) * 1048576 AND {{STATEMENT_HIDDEN}}
-})
+    WHERE s.key < (c.summary_t + 1) * 1048576 AND {{STATEMENT_HIDDEN}}
+}) THEN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] END AS summary
 WITH c, summary, size(COLLECT {
     WITH summary WHERE summary IS NOT NULL
     MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
-    WHERE s.key >= (summary.t_index + 1) * 1048576 AND s.key < $before
+    WHERE s.key >= (summary[1] + 1) * 1048576 AND s.key < $before
     RETURN s.key / 1048576 AS t
     UNION
     WITH summary WHERE summary IS NOT NULL
     MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate)
-    WHERE u.t > summary.t_index AND u.t <= $t
+    WHERE u.t > summary[1] AND u.t <= $t
     RETURN u.t AS t
 }) AS later
 RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] AS totals, summary, later

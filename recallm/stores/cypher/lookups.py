@@ -217,8 +217,7 @@ MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
 WHERE c.statements > 0
 RETURN c.statements AS statements, """
     + newest_mention()
-    + """ AS latest,
-    head(COLLECT { MATCH (c)<-[:SUMMARISES]-(y:RecallMSummary) RETURN y.t_index }) AS summary_t
+    + """ AS latest, c.summary_t AS summary_t
 """
 )
 

@@ -288,7 +288,7 @@ CALL () {
     } OR EXISTS {
         MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
     })
-    RETURN count(c) AS concepts
+    RETURN count(c) AS concepts, count(CASE WHEN c.summary_t <= $t THEN 1 END) AS summaries
 }
 CALL () {
     MATCH (a:RecallMConcept)-[r:RELATED]->(b)
@@ -311,11 +311,6 @@ CALL () {
         AND EXISTS { MATCH (x)-[:SUBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
         AND EXISTS { MATCH (x)-[:OBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
     RETURN count(x) AS triplets
-}
-CALL () {
-    MATCH (y:RecallMSummary)
-    WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index <= $t
-    RETURN count(DISTINCT y.name) AS summaries
 }
 RETURN passages, statements, sessions, vectors, concepts, relations, entities, triplets, summaries
 """

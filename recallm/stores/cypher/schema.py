@@ -31,9 +31,9 @@ Every key begins with the namespace:
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
   (``recallm.ground.entity_words``), indexed: by its vector under a ``model``, or by its concept.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
-* ``(:RecallMSummary)-[:SUMMARISES]->(concept)``, ``(entity)-[:EMBEDDED]->(:RecallMEntityVector)``,
-  ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
-  written with it first.
+* ``(entity)-[:EMBEDDED]->(:RecallMEntityVector)``, ``(:RecallMSession)``: the size of a session,
+  and its ``number``, the t of an update that was written with it first. A concept has its
+  ``summary``.
 
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out
@@ -71,9 +71,9 @@ _UNIQUE: Final[_Rows] = (
     ("recallm_schema", "RecallMSchema", "key"),
     ("recallm_namespace", "RecallMNamespace", "key"),
     ("recallm_rows", "RecallMNamespace", "rows"),
+    ("recallm_statement", "RecallMStatement", "namespace, key"),
     ("recallm_update", "RecallMUpdate", "namespace, t"),
     ("recallm_passage", "RecallMUpdate", "namespace, id_key"),
-    ("recallm_statement", "RecallMStatement", "namespace, key"),
     ("recallm_concept", "RecallMConcept", "namespace, key"),
     ("recallm_stem", "RecallMStem", "namespace, key"),
     ("recallm_postings", "RecallMPostings", "namespace, list, last"),
@@ -82,7 +82,6 @@ _UNIQUE: Final[_Rows] = (
     ("recallm_entity", "RecallMEntity", "namespace, key"),
     ("recallm_element", "RecallMElement", "namespace, key"),
     ("recallm_predicate", "RecallMPredicate", "namespace, key"),
-    ("recallm_summary", "RecallMSummary", "namespace, concept"),
     ("recallm_entity_vector", "RecallMEntityVector", "namespace, model_key, entity"),
 )
 

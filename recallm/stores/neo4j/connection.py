@@ -8,7 +8,6 @@ from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final, Generic, LiteralString, TypeVar
 
 import neo4j
@@ -153,13 +152,7 @@ class Connection:
     ) -> list[Row]:
         """The rows of one query that only reads, in one round trip. ``retry``: after transient
         errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
-        what = _Transaction(
-            lambda tx: tx.rows(query, parameters),
-            neo4j.READ_ACCESS,
-            is_single_query=True,
-            retries=retry,
-        )
-        return _Tries(self, what).run()
+        return _Tries(self, lambda tx: tx.rows(query, parameters), retries=retry).run()
 
     def write(
         self,
@@ -184,9 +177,8 @@ class Connection:
         except IndexError:
             writer = uuid.uuid4().hex
         stamp = WriteStamp(writer, uuid.uuid4().hex)
-        what = _Transaction(work, neo4j.WRITE_ACCESS, stamp=stamp, locks=locks, unlocked=unlocked)
         try:
-            return _Tries(self, what).run()
+            return _Tries(self, work, stamp=stamp, locks=locks, unlocked=unlocked).run()
         finally:
             self._writers.append(writer)
 
@@ -237,29 +229,6 @@ class Connection:
         return translated(error, name=self.name, database=self._database, unknown=unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class _Transaction(Generic[Result]):
-    """What a transaction does, the same at every try.
-
-    Attributes:
-        work: runs its queries.
-        access: whether it goes to a server that can write.
-        stamp: identifies a write.
-        locks: whether the first query takes a lock.
-        is_single_query: whether ``work`` runs one query, which needs no transaction around it.
-        retries: whether it is tried again after errors that pass.
-        unlocked: does what ``work`` does, without a lock between its queries; it is tried first.
-    """
-
-    work: Callable[[Tx], Result]
-    access: str
-    stamp: WriteStamp = _NO_STAMP
-    locks: bool = False
-    is_single_query: bool = False
-    retries: bool = True
-    unlocked: Callable[[Tx], Result] | None = None
-
-
 class _Tries(Generic[Result]):
     """The tries of one transaction, until one succeeds or no other would.
 
@@ -273,17 +242,40 @@ class _Tries(Generic[Result]):
     of an error that passes                   begins after a pause, until the time to retry is over
     of any other error                        is not made
     ========================================  =================================================
+
+    Args:
+        connection: where.
+        work: runs the queries. Without a ``stamp``, this is one query that only reads, and needs no
+            transaction around it.
+        stamp: identifies a write.
+        locks: whether the first query takes a lock.
+        retries: whether the transaction is tried again after errors that pass.
+        unlocked: does what ``work`` does, without a lock between its queries; it is tried first.
     """
 
-    def __init__(self, connection: Connection, what: _Transaction[Result]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        work: Callable[[Tx], Result],
+        *,
+        stamp: WriteStamp = _NO_STAMP,
+        locks: bool = False,
+        retries: bool = True,
+        unlocked: Callable[[Tx], Result] | None = None,
+    ) -> None:
         self._connection = connection
-        self._what = what
+        self._work = work
+        self._stamp = stamp
+        self._reads = stamp is _NO_STAMP
+        self._locks = locks
+        self._retries = retries
+        self._unlocked = unlocked
         self._lock_until = time.monotonic() + connection.lock_patience
         self._retry_until: float | None = None
         """None before a try has failed."""
         self._limit = 0
         """The place of the limit in ``_WORK_LIMITS``."""
-        self._unlocked_tries = 0 if what.unlocked is None else _UNLOCKED_TRIES
+        self._unlocked_tries = 0 if unlocked is None else _UNLOCKED_TRIES
         self._results: list[Result] = []
         """The result of the latest try that reached its commit."""
         self._is_unknown = False
@@ -293,10 +285,9 @@ class _Tries(Generic[Result]):
 
     def _begin(self) -> None:
         """Note the state of a try that begins."""
-        what = self._what
         self._wait = 0.0
         """Seconds for which the try waits for the lock."""
-        if what.locks:
+        if self._locks:
             left = max(self._lock_until - time.monotonic(), 0.1)
             self._wait = min(left, _LOCK_WAIT_PER_TRY)
         self._bound = self._wait + _WORK_LIMITS[self._limit]
@@ -321,7 +312,7 @@ class _Tries(Generic[Result]):
                 self._unlocked_tries -= 1
                 self._wait_for_the_lock_anew()
             except (DriverError, Neo4jError) as error:
-                if self._is_committing and self._what.access == neo4j.READ_ACCESS:
+                if self._is_committing and self._reads:
                     return self._results[0]
                 if not self._begins_at_once(error):
                     self._check_retry(error)
@@ -330,20 +321,21 @@ class _Tries(Generic[Result]):
 
     def _try(self) -> Result:
         """One try, up to the reply to its commit."""
-        what, connection = self._what, self._connection
+        connection = self._connection
+        access = neo4j.READ_ACCESS if self._reads else neo4j.WRITE_ACCESS
         # A single query's rows are all wanted: none waits for a second round trip.
-        fetch_size = -1 if what.is_single_query else 1000
-        with connection.session(what.access, fetch_size=fetch_size) as session:
+        fetch_size = -1 if self._reads else 1000
+        with connection.session(access, fetch_size=fetch_size) as session:
             with _resolving():
                 raw = self._raw(session)
             self._tx = tx = Tx(
                 raw,
                 bound=self._bound,
                 idle_reply_timeout=_WORK_LIMITS[0] + GRACE if connection.owned else None,
-                stamp=what.stamp,
+                stamp=self._stamp,
                 lock_patience=self._wait or None,
             )
-            work = what.unlocked if self._is_unlocked and what.unlocked else what.work
+            work = self._unlocked if self._is_unlocked and self._unlocked else self._work
             try:
                 result = work(tx)
             except AlreadyWrittenError:
@@ -358,7 +350,7 @@ class _Tries(Generic[Result]):
     def _raw(self, session: Session) -> neo4j.Transaction | SingleQuery | UnlockedQueries:
         owned = self._connection.owned
         # A longer limit needs another reply timeout, which a single query cannot put back.
-        if self._what.is_single_query and not self._limit:
+        if self._reads and not self._limit:
             return SingleQuery(session, bound=self._bound, owned=owned)
         if self._is_unlocked:
             return UnlockedQueries(session, bound=self._bound, owned=owned)
@@ -382,7 +374,7 @@ class _Tries(Generic[Result]):
                     "with timeout=… (retry_time=… of Neo4jStore)"
                 ) from error
             return False
-        if self._what.locks and self._tx is not None and not is_waiting:
+        if self._locks and self._tx is not None and not is_waiting:
             # A process that was stopped, or worked for long, did not spend that time waiting.
             self._wait_for_the_lock_anew()
         if ran_out_of_time(error) and self._limit + 1 < len(_WORK_LIMITS):
@@ -405,7 +397,7 @@ class _Tries(Generic[Result]):
             self._retry_until = max(self._retry_until, now + _LEAST_COMMIT_CHECK)
             # The server may keep the earlier try, and its lock, until its bound.
             self._lock_until = max(self._lock_until, now + self._bound + GRACE)
-        if now > self._retry_until or not self._what.retries or not is_passing(error):
+        if now > self._retry_until or not self._retries or not is_passing(error):
             raise connection.failure(error, unknown=self._is_unknown) from error
 
     def _wait_for_the_lock_anew(self) -> None:

@@ -11,10 +11,9 @@ killed process left, a ``Purger`` of the next store deletes in the background.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from datetime import datetime
 from functools import partial
 from typing import Any, Final, LiteralString
 
@@ -22,12 +21,11 @@ from recallm.errors import ClosedError, InvalidInputError, StoreError
 from recallm.ground.forking import new_lock
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.rows import LockedRows, Neo4jRows, lock
+from recallm.stores.neo4j.rows import LockedRows, Neo4jRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.values import fresh_key, fresh_rows
 from recallm.stores.semantics import archiving
 from recallm.stores.semantics.archiving import restore_records
-from recallm.stores.semantics.rows import Opened
 
 _AT_ONCE = 5000
 """Rows that one transaction deletes."""
@@ -77,7 +75,6 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
         """(x:RecallMPostings)
         WHERE x.namespace = namespace AND x.list >= '' AND x.last >= 0""",
         "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key >= ''",
-        "(x:RecallMSummary) WHERE x.namespace = namespace AND x.concept >= ''",
         "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",
         "(x:RecallMElement) WHERE x.namespace = namespace AND x.key >= ''",
         "(x:RecallMConcept) WHERE x.namespace = namespace AND x.key >= ''",
@@ -196,19 +193,11 @@ class _StagedRows(Neo4jRows):
         self._connection = connection
         self._stage = fresh_key()
 
-    def open(
-        self,
-        *,
-        ids: Collection[str] = (),
-        items: Collection[tuple[tuple[str, ...], str]] = (),
-        now: datetime | None = None,
-    ) -> Opened:
-        del ids, items, now
-
-        def stage(tx: Tx) -> Opened:
-            opened = LockedRows(tx, self.namespace).open()
+    def opened(self, **parameters: Any) -> Row:
+        def stage(tx: Tx) -> Row:
+            found = LockedRows(tx, self.namespace).opened(**parameters)
             tx.rows(STAGE, {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE})
-            return opened
+            return {**found, "namespace": {**found["namespace"], "rows": self.rows}}
 
         return self._connection.write(stage)
 
@@ -236,9 +225,10 @@ class _StagedRows(Neo4jRows):
             self._connection.write(lambda tx: tx.rows(DISCARD, {"stage": self._stage}))
         purge(self._connection)
 
-    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         def run(tx: Tx) -> Sequence[Row]:
-            lock(tx, self._stage, None, rows=self.rows)
-            return tx.rows(query, {"namespace": self.rows, **parameters})
+            staged = LockedRows(tx, None, key=self._stage, rows=self.rows)
+            staged.open()
+            return staged.rows_of(query, **parameters)
 
         return self._connection.write(run)

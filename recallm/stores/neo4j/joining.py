@@ -38,11 +38,15 @@ _MAY_BE_NULL: Final = frozenset(
 )
 _ALWAYS_THERE: Final[Mapping[str, tuple[str, ...]]] = {
     "passage": ("id", "t", "text", "metadata"),
-    "summary": ("name", "t_index", "text", "terms", "traits"),
     "update": ("t", "namespace"),
 }
 """Column → the properties that a complete node in it always has."""
-_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {"origin": 2, "statement": 6, "totals": 6}
+_FIRST_ALWAYS_THERE: Final[Mapping[str, int]] = {
+    "origin": 2,
+    "statement": 6,
+    "summary": 5,
+    "totals": 6,
+}
 """Column with a list of properties → how many of the first ones a complete node always has."""
 
 

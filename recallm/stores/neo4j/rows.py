@@ -48,45 +48,15 @@ from recallm.stores.semantics.rows import (
     RelationTotals,
     SessionTotals,
     Totals,
+    selected_by,
 )
 from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.timestamps import microseconds, timestamp_text
 
+_EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
+
 REMEMBERED = 900_000
 """Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
-
-
-def lock(
-    tx: Tx,
-    key: str,
-    name: str | None,
-    *,
-    rows: int,
-    ids: Collection[str] = (),
-    items: Collection[str] = (),
-    now: datetime | None = None,
-) -> Row:
-    """Keep other writers out of the namespace whose node has this key: the row of ``LOCK``.
-    ``rows`` are those of a node that is not there yet.
-
-    Raises:
-        AlreadyWrittenError: an earlier try of this transaction was committed.
-    """
-    parameters = {
-        "key": key,
-        "name": name,
-        "fresh": rows,
-        "ids": keys_of(ids),
-        "items": list(items),
-        "now": moment_of(now),
-        "writer": tx.stamp.writer,
-        "write": tx.stamp.write,
-        "remembered": REMEMBERED,
-    }
-    state = tx.rows(cypher.LOCK, parameters)[0]
-    if state["written"]:
-        raise AlreadyWrittenError
-    return state
 
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
@@ -159,88 +129,83 @@ class Neo4jRows(ABC):
         self.rows = rows
         """The property ``namespace`` of all rows."""
 
-    @abstractmethod
     def open(
         self,
         *,
         ids: Collection[str] = (),
         items: Collection[tuple[tuple[str, ...], str]] = (),
-    ) -> Opened: ...
-
-    @abstractmethod
-    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
-        """Run a query in the namespace."""
-
-    def look_up(self, keys: Keys) -> Totals:
-        return totals_of(self._rows(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys.elements)
-
-    def write(self, changes: Changes) -> None:
-        write_changes(self._rows, changes)
-
-    def _opened(self, found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
+        now: datetime | None = None,
+    ) -> Opened:
+        by_key = {item_key(*item): item for item in items}
+        found = self.opened(ids=keys_of(ids), items=list(by_key), now=moment_of(now))
         self.rows = found["namespace"]["rows"]
         return _opened(found, by_key)
 
+    @abstractmethod
+    def opened(self, **parameters: Any) -> Row:
+        """The row of ``LOCK``, or of a query that finds the same.
+
+        Raises:
+            AlreadyWrittenError: an earlier try of this write was committed.
+        """
+
+    @abstractmethod
+    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+        """Run a query in the namespace."""
+
+    def look_up(self, keys: Keys) -> Totals:
+        return totals_of(self.rows_of(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys.elements)
+
+    def write(self, changes: Changes) -> None:
+        write_changes(self.rows_of, changes)
+
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
-        return stored_updates(partial(self._rows, before=LARGEST_NUMBER), sorted(ts))
+        return stored_updates(partial(self.rows_of, before=LARGEST_NUMBER), sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
         by_key = {element_key(element): element for element in elements}
         evidence: dict[ElementKey, dict[int, Properties]] = {}
-        for row in self._rows(cypher.EVIDENCE, elements=list(by_key)):
+        for row in self.rows_of(cypher.EVIDENCE, elements=list(by_key)):
             evidence.setdefault(by_key[row["key"]], {})[row["at"]] = mapping_of(row["properties"])
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
         relations = [[key_of(a), key_of(b)] for a, b in since]
-        found = self._rows(cypher.RELATION_EVIDENCE, relations=relations)
+        found = self.rows_of(cypher.RELATION_EVIDENCE, relations=relations)
         return {(row["a"], row["b"]): row["ts"] for row in found}
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
-        found = self._rows(
-            cypher.COUNT_TOUCHES,
-            names=keys_of(left.keys()),
-            t=LARGEST_NUMBER,
-            before=LARGEST_NUMBER,
-        )
-        return counted_in(found)
+        names = keys_of(left.keys())
+        return counted_in(self.rows_of(cypher.COUNT_TOUCHES, names=names, **_EVERY_T))
 
     def select(self, selection: Selection) -> list[int]:
-        value, kind = selection.value, str(selection.kind)
-        given: str | int
-        match kind, value:
-            case "expired", datetime():
-                given = microseconds(value)
-            case "before", datetime():
-                kind, given = "said before", microseconds(value)
-            case "before", int():
-                given = min(value, LARGEST_NUMBER)
-            case "session", _:
-                given = key_of(session_key_of(str(value), None) or "")
-            case _:
-                given = key_of(str(value))
+        kind, value = selected_by(selection)
+        given: dict[str, Any] = {"value": value if isinstance(value, int) else key_of(value)}
+        if kind == "session":
+            given = {
+                "value": key_of(session_key_of(str(value), None) or ""),
+                "source": given["value"],
+            }
         limit = LARGEST_NUMBER if selection.limit is None else selection.limit
-        source = key_of(str(value)) if kind == "session" else None
-        found = self._rows(cypher.SELECT[kind], value=given, source=source, limit=limit)
-        return [row["t"] for row in found]
+        return [row["t"] for row in self.rows_of(cypher.SELECT[kind], limit=limit, **given)]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
-        found = self._rows(cypher.TOUCHING, concept=key_of(concept))
+        found = self.rows_of(cypher.TOUCHING, concept=key_of(concept))
         return (found[0]["keys"], found[0]["entities"]) if found else ([], [])
 
     def referring(self, ids: Collection[str]) -> list[int]:
-        return [row["t"] for row in self._rows(cypher.REFERRING, ids=keys_of(ids))] if ids else []
+        return [row["t"] for row in self.rows_of(cypher.REFERRING, ids=keys_of(ids))] if ids else []
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
-        found = self._rows(cypher.TRIPLETS_OF, entities=keys_of(entities))
+        found = self.rows_of(cypher.TRIPLETS_OF, entities=keys_of(entities))
         return {(row["subject"], row["predicate"], row["object"]) for row in found}
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
         dropped = [{"concept": key_of(name), "t": t} for name, t in first.items()]
-        return cast(int, self._rows(writes.DELETE_SUMMARIES, rows=dropped)[0]["summaries"])
+        return cast(int, self.rows_of(writes.DELETE_SUMMARIES, rows=dropped)[0]["summaries"])
 
     def context_version(self, concept: str) -> ContextVersion | None:
-        found = self._rows(cypher.CONTEXT_VERSION, concept=key_of(concept))
+        found = self.rows_of(cypher.CONTEXT_VERSION, concept=key_of(concept))
         if not found or found[0]["latest"] is None:
             return None
         return ContextVersion(
@@ -250,7 +215,7 @@ class Neo4jRows(ABC):
         )
 
     def unembedded(self, keys: Collection[int]) -> set[int]:
-        return {row["key"] for row in self._rows(cypher.UNEMBEDDED, keys=list(keys))}
+        return {row["key"] for row in self.rows_of(cypher.UNEMBEDDED, keys=list(keys))}
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
         changed = [
@@ -261,44 +226,39 @@ class Neo4jRows(ABC):
             }
             for id, moment in expires_at.items()
         ]
-        return cast(int, self._rows(writes.EXPIRE, rows=changed)[0]["passages"])
+        return cast(int, self.rows_of(writes.EXPIRE, rows=changed)[0]["passages"])
 
     def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        self._rows(writes.WITHDRAW, ts=list(ts), withdrawn=withdrawn_t)
+        self.rows_of(writes.WITHDRAW, ts=list(ts), withdrawn=withdrawn_t)
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; ``generations.purge`` deletes the others."""
         fresh = fresh_rows()
-        counts = self._rows(writes.FORGET_EVERYTHING, fresh=fresh, garbage=fresh_key())[0]
+        given = {"fresh": fresh, "garbage": fresh_key(), **_EVERY_T}
+        counts = dict(self.rows_of(writes.FORGET_EVERYTHING, **given)[0])
         self.rows = fresh
+        del counts["sessions"], counts["vectors"]
         return Forgotten(**counts)
 
 
 class LockedRows(Neo4jRows):
-    """The rows of a namespace inside one write transaction."""
+    """The rows of a namespace inside one write transaction. ``key`` and ``rows`` are those of a
+    node without a name."""
 
-    def __init__(self, tx: Tx, namespace: str) -> None:
-        super().__init__(namespace, fresh_rows())
+    def __init__(
+        self, tx: Tx, namespace: str | None, *, key: str = "", rows: int | None = None
+    ) -> None:
+        super().__init__(namespace or "", fresh_rows() if rows is None else rows)
         self._tx = tx
+        self._given = {"key": key or key_of(self.namespace), "name": namespace}
 
-    def open(
-        self,
-        *,
-        ids: Collection[str] = (),
-        items: Collection[tuple[tuple[str, ...], str]] = (),
-        now: datetime | None = None,
-    ) -> Opened:
-        by_key = {item_key(*item): item for item in items}
-        found = lock(
-            self._tx,
-            key_of(self.namespace),
-            self.namespace,
-            rows=self.rows,
-            ids=ids,
-            items=by_key,
-            now=now,
-        )
-        return self._opened(found, by_key)
+    def opened(self, **parameters: Any) -> Row:
+        stamp = {"writer": self._tx.stamp.writer, "write": self._tx.stamp.write}
+        given = {**self._given, "fresh": self.rows, "remembered": REMEMBERED, **stamp}
+        found = self._tx.rows(cypher.LOCK, {**given, **parameters})[0]
+        if found["written"]:
+            raise AlreadyWrittenError
+        return found
 
-    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         return self._tx.rows(query, {"namespace": self.rows, **parameters})

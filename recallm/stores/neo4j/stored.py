@@ -77,9 +77,9 @@ UPDATES_ALONE: Final[LiteralString] = (
 """The same updates, with how many entities and triplets they show."""
 
 SUMMARIES: Final[LiteralString] = """
-MATCH (y:RecallMSummary)
-WHERE y.namespace = $namespace AND y.concept IS NOT NULL AND y.t_index <= $t
-RETURN y AS summary
+MATCH (c:RecallMConcept)
+WHERE c.namespace = $namespace AND c.key IS NOT NULL AND c.summary_t <= $t
+RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] AS summary
 """
 
 

@@ -7,9 +7,8 @@ the server runs a query, never while it waits for a client.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import Any, LiteralString, TypeVar
+from collections.abc import Sequence
+from typing import Any, LiteralString
 
 from recallm.model import PreparedUpdate
 from recallm.stores.cypher import changes as writes
@@ -22,12 +21,9 @@ from recallm.stores.neo4j.rows import (
     totals_of,
 )
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
-from recallm.stores.neo4j.values import fresh_rows, item_key, key_of, keys_of, moment_of
-from recallm.stores.semantics.rows import Changes, Keys, Opened, Totals
+from recallm.stores.neo4j.values import fresh_rows, key_of
+from recallm.stores.semantics.rows import Changes, Keys, Totals
 from recallm.stores.semantics.writing import keys_of as keys_of_updates
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 
 class UnlockedRows(Neo4jRows):
@@ -43,65 +39,34 @@ class UnlockedRows(Neo4jRows):
         self._key = key_of(namespace)
         self._keys = keys_of_updates(updates)
         self._found: Row = {}
-        self._t = 0
         self._recorded: dict[str, Any] | None = None
 
-    def open(
-        self,
-        *,
-        ids: Collection[str] = (),
-        items: Collection[tuple[tuple[str, ...], str]] = (),
-        now: datetime | None = None,
-    ) -> Opened:
-        """What ``LockedRows.open`` finds.
-
-        Raises:
-            AlreadyWrittenError: an earlier try of this write was committed.
-            NeedsLockError: the namespace was never written.
-        """
-        by_key = {item_key(*item): item for item in items}
-        parameters = {
-            "key": self._key,
-            "ids": keys_of(ids),
-            "items": list(by_key),
-            "now": moment_of(now),
-            "write": self._tx.stamp.write,
-            **look_up_parameters(self._keys),
-        }
-        rows = self._tx.rows(cypher.PREPARE, parameters)
-        if not rows or rows[0]["latest"] is None:
+    def opened(self, **parameters: Any) -> Row:
+        given = {"key": self._key, "write": self._tx.stamp.write, **look_up_parameters(self._keys)}
+        rows = self._tx.rows(cypher.PREPARE, {**given, **parameters})
+        if not rows or rows[0]["latest"] is None:  # the namespace was never written
             raise NeedsLockError
         if rows[0]["written"]:
             raise AlreadyWrittenError
         self._found = rows[0]
-        self._t = self._found["namespace"]["t"]
-        return self._opened(self._found, by_key)
+        return self._found
 
     def look_up(self, keys: Keys) -> Totals:
         """The rows that ``open`` found; none for a session that begins with this write."""
         sessions = [*self._found["sessions"], *self._found["open_sessions"]]
         known = totals_of({**self._found, "sessions": sessions}, self._keys.elements)
         unknown = keys.sessions - self._keys.sessions - known.sessions.keys()
-        covered = (
-            keys.concepts <= self._keys.concepts
-            and keys.terms <= self._keys.terms
-            and keys.relations <= self._keys.relations
-            and keys.elements <= self._keys.elements
-            and keys.predicates <= self._keys.predicates
-            and all(map(self._is_new, unknown))
-        )
-        if not covered:
+        if not all(map(self._is_new, unknown)):
             raise NeedsLockError
-        elements = _only(known.elements, keys.elements)
-        names = {row.concept.name for row in elements.values()}
-        return Totals(
-            concepts=_only(known.concepts, keys.concepts | names),
-            terms=_only(known.terms, keys.terms),
-            sessions=_only(known.sessions, keys.sessions),
-            relations=_only(known.relations, keys.relations),
-            elements=elements,
-            predicates=_only(known.predicates, keys.predicates),
-        )
+        found = {"sessions": _only(known.sessions, keys.sessions)}
+        for name in ("concepts", "terms", "relations", "elements", "predicates"):
+            wanted = getattr(keys, name)
+            if not wanted <= getattr(self._keys, name):
+                raise NeedsLockError
+            found[name] = _only(getattr(known, name), wanted)
+        names = {row.concept.name for row in found["elements"].values()}
+        found["concepts"] |= _only(known.concepts, names)
+        return Totals(**found)
 
     def write(self, changes: Changes) -> None:
         if self._recorded is not None:
@@ -127,14 +92,14 @@ class UnlockedRows(Neo4jRows):
 
     def _is_new(self, session_key: str) -> bool:
         """Whether the session begins with an update that is not yet written."""
-        return session_key.startswith("@") and int(session_key[1:]) > self._t
+        return session_key.startswith("@") and int(session_key[1:]) > self._found["namespace"]["t"]
 
-    def _rows(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         # What reads after the changes must see them.
         if query != cypher.EVIDENCE or self._recorded is not None:
             raise NeedsLockError
         return self._tx.rows(query, {"namespace": self.rows, **parameters})
 
 
-def _only(rows: dict[Key, Value], keys: set[Key]) -> dict[Key, Value]:
+def _only(rows: dict[Any, Any], keys: set[Any]) -> dict[Any, Any]:
     return {key: row for key, row in rows.items() if key in keys}

@@ -283,23 +283,19 @@ def summary_out(summary: Summary) -> dict[str, Any]:
     return {
         "concept": key_of(summary.concept),
         "properties": {
-            "name": summary.concept,
-            "t_index": summary.t_index,
-            "text": summary.text,
-            "terms": list(summary.terms),
-            "traits": int(summary.traits),
+            "summary_t": summary.t_index,
+            "summary": summary.text,
+            "summary_terms": list(summary.terms),
+            "summary_traits": int(summary.traits),
         },
     }
 
 
-def summary_in(node: Mapping[str, Any]) -> Summary:
-    """The summary of a node."""
+def summary_in(row: Sequence[Any]) -> Summary:
+    """The summary of a column ``summary``."""
+    concept, t_index, text, terms, traits = row
     return Summary(
-        concept=node["name"],
-        t_index=node["t_index"],
-        text=node["text"],
-        terms=tuple(node["terms"]),
-        traits=Trait(node["traits"]),
+        concept=concept, t_index=t_index, text=text, terms=tuple(terms), traits=Trait(traits)
     )
 
 

@@ -52,6 +52,7 @@ from recallm.model import (
     Summary,
     TripletKey,
 )
+from recallm.stores.timestamps import microseconds
 
 Pair = tuple[str, str]
 """The names of two related concepts, the smaller one first."""
@@ -66,6 +67,19 @@ def t_of(update: PreparedUpdate) -> int:
     if update.t_index is None:
         raise ValueError(f"update {update.id!r} has no t")
     return update.t_index
+
+
+_LATEST_T = 1 << 42
+"""No t comes after it; shifted to a key it still fits into 63 bits."""
+
+
+def selected_by(selection: Selection) -> tuple[str, int | str]:
+    """How a selection selects updates as a whole, and the value that is compared: microseconds
+    since 1970, a t, or a text."""
+    kind, value = str(selection.kind), selection.value
+    if isinstance(value, datetime):
+        return "said before" if kind == "before" else kind, microseconds(value)
+    return kind, max(0, min(value, _LATEST_T)) if isinstance(value, int) else str(value)
 
 
 @dataclass(slots=True)

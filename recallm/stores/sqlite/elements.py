@@ -41,7 +41,7 @@ _VECTORS: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number"
     "  {visible})"
 )
-_IDS: LiteralString = "(SELECT number FROM element WHERE ns = :ns AND id IN {list})"
+_TRIPLETS: LiteralString = " FROM element x {index} WHERE x.ns = :ns AND x.subject IS NOT NULL"
 _VISIBLE_END: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = x.ns AND element = x.{end}{visible})"
 )
@@ -189,10 +189,25 @@ def read_triplets(
     passages: Collection[str] | None = None,
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
-    chosen = _chosen(view, subjects, predicates, objects, ends, passages)
-    shown = _shown(view, {n for x in chosen for n in (x.number, x.subject, x.object)})
-    visible = {x.number for x in chosen if {x.number, x.subject, x.object} <= shown.keys()}
-    sources = _sources(view, {number: shown[number][1] for number in visible})
+    index, chosen, lists = _chosen(view, subjects, predicates, objects)
+    entries = [(index, chosen)]
+    if ends is not None:
+        lists["ends"] = set(ends)
+        entries = [
+            ("INDEXED BY triplet", chosen + " AND subject IN " + _ids("ends")),
+            ("INDEXED BY triplet_object", chosen + " AND object IN " + _ids("ends")),
+        ]
+    if passages is not None:
+        lists["shown"] = _of_passages(view, passages)
+        entries = [("NOT INDEXED", chosen + " AND number IN {shown}") for _, chosen in entries]
+    numbers: set[int] = set()
+    for index, chosen in entries:
+        found = view.rows(
+            "SELECT number" + _TRIPLETS.replace("{index}", index) + chosen, lists=lists
+        )
+        numbers.update(number for (number,) in found)
+    shown = _shown(view, numbers)
+    sources = _sources(view, {number: latest for number, (_, latest) in shown.items()})
     triplets = [
         Triplet(
             subject=x.subject.id,
@@ -203,7 +218,7 @@ def read_triplets(
             t_index=shown[x.number][1],
             source=sources[x.number],
         )
-        for x in named_elements(view, visible).values()
+        for x in named_elements(view, shown).values()
     ]
     return sorted(triplets, key=by_parts)
 
@@ -213,42 +228,34 @@ def _chosen(
     subjects: Collection[str] | None,
     predicates: Collection[str] | None,
     objects: Collection[str] | None,
-    ends: Collection[str] | None,
-    passages: Collection[str] | None,
-) -> list[Element]:
-    """The triplets that meet all conditions, whether visible or not. The query has one condition
-    alone: the first that is given of those that an index answers."""
+) -> tuple[LiteralString, LiteralString, dict[LiteralString, Collection[object]]]:
+    """How the triplets are found that meet these conditions and whose ends are visible: the index
+    of the first end that is given and of the predicate, the conditions, and their lists."""
+    index: LiteralString = ""
+    chosen: LiteralString = ""
+    lists: dict[LiteralString, Collection[object]] = {}
+    if predicates is not None:
+        index = "INDEXED BY triplet_predicate"
+        lists["predicates"] = set(predicates)
+        chosen += " AND predicate IN {predicates}"
+    if objects is not None:
+        index = "INDEXED BY triplet_object"
+        lists["objects"] = set(objects)
+        chosen += " AND object IN " + _ids("objects")
+    if subjects is not None or not index:
+        index = "INDEXED BY triplet"
+    if subjects is not None:
+        lists["subjects"] = set(subjects)
+        chosen += " AND subject IN " + _ids("subjects")
+    if view.visible:
+        end = _VISIBLE_END.replace("{visible}", view.visible)
+        chosen += end.replace("{end}", "subject") + end.replace("{end}", "object")
+    return index, chosen, lists
 
-    def numbers_of(ids: Collection[str] | None) -> set[int] | None:
-        return None if ids is None else _numbers(view, " AND id IN {list}", ids)
 
-    either = numbers_of(ends)
-    conditions: dict[LiteralString, set[Any] | None] = {
-        "number": None if passages is None else _of_passages(view, passages),
-        "subject": numbers_of(subjects),
-        "object": numbers_of(objects),
-        "predicate": None if predicates is None else set(predicates),
-    }
-    given: list[tuple[LiteralString, set[Any]]]
-    given = [(column, values) for column, values in conditions.items() if values is not None]
-    entries: list[tuple[LiteralString, set[Any]]] = given[:1]
-    if not given and either is not None:
-        entries = [("subject", either), ("object", either)]
-    columns: LiteralString = "SELECT {} FROM element WHERE +ns = :ns AND "
-    rows: list[tuple[Any, ...]] = []
-    for column, values in entries:
-        sql: LiteralString = columns + column + " IN {list}"
-        # The sign keeps the planner from the indexes of the namespace; only a number needs none.
-        rows += view.read("element", sql if column == "number" else sql.replace("+", ""), values)
-    if not entries:
-        rows = view.read("element", "SELECT {} FROM element WHERE ns = :ns AND subject IS NOT NULL")
-    return [
-        x
-        for x in map(Element._make, set(rows))
-        if x.subject is not None
-        and all(getattr(x, column) in values for column, values in given)
-        and (either is None or x.subject in either or x.object in either)
-    ]
+def _ids(listed: LiteralString) -> LiteralString:
+    """The numbers of the entities with the ids of a list."""
+    return "(SELECT number FROM element WHERE ns = :ns AND id IN {" + listed + "})"
 
 
 def _shown(view: View, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
@@ -331,30 +338,9 @@ def _evidence(
     limit: int | None,
 ) -> list[tuple[Any, ...]]:
     """The rows of evidence; with a limit those of the latest keys, and all with the last of these
-    keys. The index is that of the first end that is given, and of the predicate."""
-    index: LiteralString = ""
-    lists: dict[LiteralString, Collection[object]] = {}
-    chosen: LiteralString = ""
-    if predicates is not None:
-        index = "triplet_predicate"
-        lists["predicates"] = set(predicates)
-        chosen += " AND predicate IN {predicates}"
-    if objects is not None:
-        index = "triplet_object"
-        lists["objects"] = set(objects)
-        chosen += " AND object IN " + _IDS.replace("list", "objects")
-    if subjects is not None or not index:
-        index = "triplet"
-    if subjects is not None:
-        lists["subjects"] = set(subjects)
-        chosen += " AND subject IN " + _IDS.replace("list", "subjects")
-    if view.visible:
-        end = _VISIBLE_END.replace("{visible}", view.visible)
-        chosen += end.replace("{end}", "subject") + end.replace("{end}", "object")
-    triplets: LiteralString = (
-        " FROM element x INDEXED BY " + index + " WHERE x.ns = :ns AND x.subject IS NOT NULL"
-        + chosen
-    )  # fmt: skip
+    keys."""
+    index, chosen, lists = _chosen(view, subjects, predicates, objects)
+    triplets: LiteralString = _TRIPLETS.replace("{index}", index) + chosen
     source: LiteralString = (
         " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number" + triplets + ")"
         + view.visible

@@ -34,6 +34,7 @@ from recallm.stores.semantics.rows import (
     RelationTotals,
     SessionTotals,
     Totals,
+    selected_by,
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import hash_of, path_text
@@ -42,9 +43,6 @@ from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.sqlite.view import PAIRS, Fetch, Queries, fetch_from
 from recallm.stores.timestamps import microseconds, timestamp_text
-
-_LATEST_T = 1 << 42
-"""No t comes after it; shifted to a key it still fits into an integer of SQLite."""
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
@@ -190,16 +188,11 @@ class SQLiteRows:
         return count_touches(self._queries, left)
 
     def select(self, selection: Selection) -> list[int]:
-        kind, value = str(selection.kind), selection.value
-        limit = -1 if selection.limit is None else selection.limit
-        if isinstance(value, datetime):
-            values: tuple[object, ...] = (microseconds(value),)
-            kind = "said before" if kind == "before" else kind
-        else:
-            values = (max(0, min(value, _LATEST_T)) if isinstance(value, int) else value,)
+        kind, value = selected_by(selection)
+        values: tuple[object, ...] = (self._numbers.ns, value)
         if kind == "expired":
-            values += (limit,)
-        return [t for (t,) in self._fetch(_SELECT[kind], (self._numbers.ns, *values))]
+            values += (-1 if selection.limit is None else selection.limit,)
+        return [t for (t,) in self._fetch(_SELECT[kind], values)]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         self.look_up(Keys(concepts={concept}))
