@@ -11,7 +11,7 @@ from recallm.model import Filter, Horizon, PreparedUpdate, Selection
 from recallm.stores.base import GraphReader
 from recallm.stores.neo4j import Neo4jStore
 from tests.store_suite import DictStore
-from tests.store_suite.marked_text import entity, prepared
+from tests.store_suite.marked_text import prepared
 from tests.store_suite.snapshots import snapshot
 
 _UPDATES = 330
@@ -66,8 +66,8 @@ def _agree(stores: Sequence[Neo4jStore | DictStore], namespace: str) -> None:
 
 
 def test_lists_of_blocks(store: Neo4jStore, driver: Driver, namespace: str) -> None:
-    """While they grow, and after statements at any place were forgotten, or written anew without
-    the concept that a pronoun stood for."""
+    """While they grow, and after statements at any place were forgotten, or lost the concept
+    that a pronoun stood for."""
     stores = (store, DictStore())
     updates = _updates()
     assert sum(_SIZES) == len(updates)
@@ -95,35 +95,6 @@ def test_lists_of_blocks(store: Neo4jStore, driver: Driver, namespace: str) -> N
         each.forget(namespace, Selection(kind="before", value=_UPDATES))
     _agree(stores, namespace)
     assert driver.execute_query(blocks, name=namespace).records[0]["blocks"] == 0
-
-
-def test_a_list_that_is_written_anew(store: Neo4jStore, driver: Driver, namespace: str) -> None:
-    """The node holds more postings than a block until others follow; none is there twice."""
-    stores = (store, DictStore())
-    named = [prepared("p0", "[Cy] sang"), prepared("p1", "[Ann] sang")]
-    referring = [prepared(f"p{n}", "{She>cy@p0} likes [Ann]") for n in range(2, 202)]
-    for each in stores:
-        each.apply(namespace, named)
-        each.apply(namespace, referring)
-        each.forget(namespace, Selection(kind="id", value="p0"))
-    _agree(stores, namespace)
-    found = driver.execute_query(
-        "MATCH (n:RecallMNamespace {name: $name}) "
-        "MATCH (x:RecallMStem {namespace: n.rows, key: 'likes'}) RETURN size(x.keys) AS size",
-        name=namespace,
-    ).records[0]
-    assert found["size"] == 200
-    for update in (
-        PreparedUpdate(id="", text=None, entities=(entity("a", "Ann"),)),
-        prepared("p202", "[Dee] likes [Ann]"),
-        prepared("p203", "[Dee] likes [Ann]"),
-    ):
-        for each in stores:
-            each.apply(namespace, [update])
-    _agree(stores, namespace)
-    for each in stores:
-        each.forget(namespace, Selection(kind="id", value="p3"))
-    _agree(stores, namespace)
 
 
 def test_what_is_forgotten_is_in_no_list(store: Neo4jStore, driver: Driver, namespace: str) -> None:
