@@ -13,7 +13,7 @@ import pytest
 from neo4j import Driver, GraphDatabase
 
 from recallm.stores.neo4j import Neo4jStore
-from recallm.stores.neo4j.transaction import Row, Tx, UnlockedQueries
+from recallm.stores.neo4j.transaction import Row, Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 
@@ -53,16 +53,11 @@ def store(driver: Driver) -> Iterator[Neo4jStore]:
 def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The queries that are run from now on."""
     run: list[str] = []
-    rows, commit = Tx.rows, UnlockedQueries.commit
+    rows = Tx.rows
 
     def noted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
         run.append(query)
         return rows(tx, query, parameters)
 
-    def noted_commit(queries: UnlockedQueries) -> None:
-        run.extend([] if queries.at_commit is None else [queries.at_commit[0]])
-        commit(queries)
-
     monkeypatch.setattr(Tx, "rows", noted)
-    monkeypatch.setattr(UnlockedQueries, "commit", noted_commit)
     return run

@@ -196,9 +196,10 @@ def test_an_interrupt_in_the_middle_of_a_reply(store: Neo4jStore) -> None:
     cut: list[Any] = []
 
     def interrupted(tx: Tx) -> None:
+        assert tx.raw is not None
         answer = tx.raw.run("UNWIND range(1, 9) AS n RETURN n", {})
         next(iter(answer))
-        cut.append(tx.raw._connection)  # type: ignore[union-attr]
+        cut.append(tx.raw._connection)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -371,8 +372,8 @@ def test_a_given_driver_is_as_patient_as_before(
     """What a user's own queries wait for is left as it was."""
 
     def patience() -> Any:
-        with driver.session() as session, session.begin_transaction() as tx:
-            ours = Tx(tx, bound=1.0, stamp=connection._NO_STAMP)
+        with driver.session() as session:
+            ours = Tx(session, bound=1.0, stamp=connection._NO_STAMP)
             ours.settle()
             return ours._idle_reply_timeout
 

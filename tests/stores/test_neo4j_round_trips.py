@@ -12,7 +12,7 @@ import pytest
 from recallm import RecallM
 from recallm.stores.base import Applied
 from recallm.stores.neo4j import Neo4jStore
-from recallm.stores.neo4j.transaction import UnlockedQueries
+from recallm.stores.neo4j.transaction import Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 from tests.store_suite.marked_text import prepared
@@ -117,18 +117,19 @@ def test_writers_that_are_in_each_others_way(
     """Who finds each time that another one wrote meanwhile takes the lock; nothing is lost."""
     namespace = str(uuid.uuid4())
     store.apply(namespace, [prepared("0", "[Ann]")])
-    commit, tries = UnlockedQueries.commit, []
+    commit, tries = Tx.commit, []
 
     with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)) as other:
 
-        def commit_later(queries: UnlockedQueries) -> None:
-            tries.append(queries)
-            monkeypatch.setattr(UnlockedQueries, "commit", commit)
-            other.apply(namespace, [prepared(f"other-{len(tries)}", "[Ann] met [Bo]")])
-            monkeypatch.setattr(UnlockedQueries, "commit", commit_later)
-            commit(queries)
+        def commit_later(tx: Tx) -> None:
+            if tx.at_commit is not None:
+                tries.append(tx)
+                monkeypatch.setattr(Tx, "commit", commit)
+                other.apply(namespace, [prepared(f"other-{len(tries)}", "[Ann] met [Bo]")])
+                monkeypatch.setattr(Tx, "commit", commit_later)
+            commit(tx)
 
-        monkeypatch.setattr(UnlockedQueries, "commit", commit_later)
+        monkeypatch.setattr(Tx, "commit", commit_later)
         assert store.apply(namespace, [prepared("1", "[Ann] met [Bo]")]) == [Applied(t_index=5)]
     assert len(tries) == 3
     with store.reader(namespace) as reader:

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, LiteralString, TypeVar
 
 import neo4j
 from neo4j import Driver, Session
-from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import DriverError, Neo4jError
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
@@ -35,9 +35,7 @@ from recallm.stores.neo4j.transaction import (
     ChangedError,
     NeedsLockError,
     Row,
-    SingleQuery,
     Tx,
-    UnlockedQueries,
     WriteStamp,
 )
 
@@ -129,9 +127,17 @@ class Connection:
             self.check_open()
             wait = max(until - time.monotonic(), 0.1)
             try:
-                with self.session(neo4j.READ_ACCESS) as session, _resolving():
-                    raw = SingleQuery(session, bound=wait, owned=self.owned)
-                    Tx(raw, bound=wait, stamp=_NO_STAMP, lock_patience=wait).rows("RETURN 1", {})
+                with self.session(neo4j.READ_ACCESS) as session:
+                    tx = Tx(
+                        session,
+                        bound=wait,
+                        stamp=_NO_STAMP,
+                        access=neo4j.READ_ACCESS,
+                        owned=self.owned,
+                        is_whole=False,
+                        lock_patience=wait,
+                    )
+                    tx.rows("RETURN 1", {})
                 return
             except (DriverError, Neo4jError) as error:
                 if has_code(error, ".InvalidBookmark"):
@@ -326,14 +332,16 @@ class _Tries(Generic[Result]):
         # A single query's rows are all wanted: none waits for a second round trip.
         fetch_size = -1 if self._reads else 1000
         with connection.session(access, fetch_size=fetch_size) as session:
-            with _resolving():
-                raw = self._raw(session)
             self._tx = tx = Tx(
-                raw,
+                session,
                 bound=self._bound,
-                idle_reply_timeout=_WORK_LIMITS[0] + GRACE if connection.owned else None,
                 stamp=self._stamp,
+                access=access,
+                owned=connection.owned,
+                # A longer limit needs another reply timeout, which a single query cannot put back.
+                is_whole=bool(self._limit) or not (self._reads or self._is_unlocked),
                 lock_patience=self._wait or None,
+                idle_reply_timeout=_WORK_LIMITS[0] + GRACE if connection.owned else None,
             )
             work = self._unlocked if self._is_unlocked and self._unlocked else self._work
             try:
@@ -344,17 +352,8 @@ class _Tries(Generic[Result]):
                 tx.settle()
             self._results = [result]
             self._is_committing = True
-            tx.raw.commit()
+            tx.commit()
             return result
-
-    def _raw(self, session: Session) -> neo4j.Transaction | SingleQuery | UnlockedQueries:
-        owned = self._connection.owned
-        # A longer limit needs another reply timeout, which a single query cannot put back.
-        if self._reads and not self._limit:
-            return SingleQuery(session, bound=self._bound, owned=owned)
-        if self._is_unlocked:
-            return UnlockedQueries(session, bound=self._bound, owned=owned)
-        return session.begin_transaction(timeout=self._bound)
 
     def _begins_at_once(self, error: DriverError | Neo4jError) -> bool:
         """Whether the next try begins without a pause.
@@ -403,15 +402,6 @@ class _Tries(Generic[Result]):
     def _wait_for_the_lock_anew(self) -> None:
         until = time.monotonic() + self._connection.lock_patience
         self._lock_until = max(self._lock_until, until)
-
-
-@contextmanager
-def _resolving() -> Generator[None, None, None]:
-    """Turn the ValueError for a host unknown to DNS into the driver's error of version 6."""
-    try:
-        yield
-    except ValueError as error:
-        raise ServiceUnavailable(str(error)) from error
 
 
 def _is_late(error: DriverError | Neo4jError) -> bool:
