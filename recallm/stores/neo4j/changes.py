@@ -8,12 +8,7 @@ from dataclasses import replace
 from typing import Any, LiteralString, Protocol
 
 from recallm.ground.entity_words import codes_of, name_words
-from recallm.model import (
-    ElementKey,
-    ExtractedStatement,
-    PreparedUpdate,
-    statement_key,
-)
+from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher import changes as cypher
 from recallm.stores.neo4j.values import (
     CONCEPT_WORDS,

@@ -14,12 +14,7 @@ from recallm.model import PreparedUpdate
 from recallm.stores.cypher import changes as writes
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.neo4j.changes import write_changes
-from recallm.stores.neo4j.rows import (
-    REMEMBERED,
-    Neo4jRows,
-    look_up_parameters,
-    totals_of,
-)
+from recallm.stores.neo4j.rows import REMEMBERED, Neo4jRows, look_up_parameters, totals_of
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
 from recallm.stores.neo4j.values import fresh_rows, key_of
 from recallm.stores.semantics.rows import Changes, Keys, Totals

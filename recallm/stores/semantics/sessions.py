@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from recallm.model import (
-    OpenSession,
-    PreparedUpdate,
-    decide_session,
-    is_message,
-    session_key_of,
-)
+from recallm.model import OpenSession, PreparedUpdate, decide_session, is_message, session_key_of
 from recallm.stores.semantics.rows import NamespaceTotals, t_of
 
 __all__ = [

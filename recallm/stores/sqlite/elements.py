@@ -7,14 +7,7 @@ from collections.abc import Collection, Mapping
 from operator import attrgetter
 from typing import Any, LiteralString, NamedTuple
 
-from recallm.model import (
-    LARGEST_NUMBER,
-    Entity,
-    Triplet,
-    TripletEvidence,
-    position_of,
-    t_index_of,
-)
+from recallm.model import LARGEST_NUMBER, Entity, Triplet, TripletEvidence, position_of, t_index_of
 from recallm.stores.semantics.reading import bearers_of, by_parts, latest_first, mapping_of
 from recallm.stores.sqlite.checksums import verified_vectors
 from recallm.stores.sqlite.schema import passage_row
