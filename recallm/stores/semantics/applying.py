@@ -1,11 +1,4 @@
-"""`GraphStore.apply` and `amend`: which updates are written, joined, replaced or refused.
-
-An update is a duplicate if a passage has its id and its text; where that passage is withdrawn, this
-is undone. It conflicts with a passage of its id and another text, or replaces it where it may. It
-replaces the items under its key. A graph-only update with an id joins the passage with that id.
-Everything else gets the next t. Mentions by reference need their antecedent's passage
-(`references`).
-"""
+"""`GraphStore.apply` and `amend`: which updates are written, joined, replaced or refused."""
 
 from __future__ import annotations
 

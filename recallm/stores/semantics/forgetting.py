@@ -1,13 +1,7 @@
 """`GraphStore.forget`: what goes with a statement, and every total without it.
 
-* A statement goes with its mentions, postings, vector and evidence, with the neighbour pairs that
-  it shows, and with the summaries of its concepts that cover it. A passage goes with its last
-  statement, an item with its first; a passage that keeps statements is cut (`redact`).
-* A mention by reference goes where its antecedent's passage spells the concept no more
-  (`references`).
-* An entity or triplet goes with its last evidence; an entity takes its triplets along; a concept
-  goes when nothing touches it. What stays is counted and merged anew from what is left; from a
-  concept that lost only mentions these are subtracted.
+What stays is counted and merged anew from what is left; from a concept that lost only mentions
+these are subtracted. `references` says when a mention by reference goes.
 """
 
 from __future__ import annotations
