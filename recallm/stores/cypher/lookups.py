@@ -220,10 +220,3 @@ RETURN c.statements AS statements, """
     + """ AS latest, c.summary_t AS summary_t
 """
 )
-
-UNEMBEDDED: Final[LiteralString] = """
-UNWIND $keys AS key
-MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-WHERE s.model IS NULL
-RETURN key
-"""

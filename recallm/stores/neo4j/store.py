@@ -17,9 +17,8 @@ from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import Purger, purge, restore
 from recallm.stores.neo4j.groups import Groups
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.rows import LockedRows
+from recallm.stores.neo4j.rows import LockedRows, UnlockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
-from recallm.stores.neo4j.unlocked import UnlockedRows
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import DryRun, forget
 

@@ -23,6 +23,8 @@ from recallm.model import (
     Withdraw,
     WriteSummary,
     is_message,
+    statement_key,
+    t_index_of,
 )
 from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.semantics.forgetting import forget_updates
@@ -95,8 +97,13 @@ def _withdraw(rows: Rows, ts: Collection[int], withdrawn_t: int | None) -> None:
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
     namespace = rows.open().totals
-    missing = rows.unembedded(amendment.vectors.keys())
-    given = {key: (amendment.model, amendment.vectors[key]) for key in sorted(missing)}
+    given: dict[int, tuple[str, bytes]] = {}
+    for update in rows.updates({t_index_of(key) for key in amendment.vectors}):
+        embedded = {vector.position for vector in update.vectors}
+        for position in sorted({s.position for s in update.statements} - embedded):
+            key = statement_key(t_of(update), position)
+            if key in amendment.vectors:
+                given[key] = amendment.model, amendment.vectors[key]
     if not given:
         return 0
     _pin_vectors(namespace, given.values())

@@ -289,10 +289,6 @@ class Rows(Protocol):
         mentions it."""
         ...
 
-    def unembedded(self, keys: Collection[int]) -> set[int]:
-        """Those of the keys that belong to a statement without a vector."""
-        ...
-
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
         """Set the moment of expiry of passages, by id; how many of them are stored."""
         ...

@@ -21,8 +21,7 @@ from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due, note_erasure_due
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, is_full, translated
-from recallm.stores.sqlite.identity import FileIdentity, log_path
-from recallm.stores.sqlite.lineage import advance, check_belongs, is_bare
+from recallm.stores.sqlite.lineage import FileIdentity, advance, check_belongs, is_bare, log_path
 from recallm.stores.sqlite.schema import check_schema, create_schema_if_empty, is_empty_file
 
 _HEADER_BYTES = 512

@@ -1,4 +1,5 @@
-"""Which log belongs to which file: checked before SQLite opens the two.
+"""Which file and which log belong together: checked before SQLite opens the two, and while they are
+open.
 
 SQLite replays whatever log it finds beside a database. Where a back-up took the place of a file
 whose program was killed, that log would destroy the back-up. So the header of each file holds the
@@ -8,6 +9,10 @@ is in the state before the log's first commit, or (by a checkpoint) in a later s
 
 The first number of a file and of a back-up is random. Before its first write a process raises the
 number in the file itself: a copy of the closed file has an earlier number than any log to come.
+
+SQLite uses the database by a descriptor and its log by a name. If a file is deleted, moved or
+replaced while it is open, SQLite continues to write to a file that nobody will open again, and its
+log stands beside the file that took the name (``FileIdentity``).
 """
 
 from __future__ import annotations
@@ -19,9 +24,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recallm.errors import StoreCorruptError
+from recallm.errors import StoreCorruptError, StoreUnavailableError
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.open_files import OpenFile
+from recallm.stores.open_files import OpenFile, node_of
 
 APPLICATION_ID = 0x52634C4D  # "RcLM"
 
@@ -85,6 +90,11 @@ def _set_number(connection: sqlite3.Connection, number: int) -> None:
     connection.execute(f"PRAGMA user_version = {number << 8 | SCHEMA_VERSION}")
 
 
+def log_path(path: Path) -> Path:
+    """The path of the write-ahead log of the database at ``path``."""
+    return Path(f"{path}-wal")
+
+
 def check_belongs(path: Path, file: OpenFile) -> None:
     """Refuse the database at ``path`` (open as ``file``) where the log beside it is another's.
 
@@ -93,7 +103,7 @@ def check_belongs(path: Path, file: OpenFile) -> None:
         OSError: a file cannot be read.
     """
     for _ in range(_TRIES):
-        log, before = Path(f"{path}-wal"), _log_header(path)
+        log, before = log_path(path), _log_header(path)
         page = file.head(_HEADER_BYTES)
         if before is None or len(page) < _HEADER_BYTES:
             break
@@ -118,9 +128,7 @@ def is_bare(path: Path, file: OpenFile) -> bool:
     """Whether nothing was ever committed to the database: it is empty, and so is its log."""
     page = file.head(_HEADER_BYTES)
     has_tables = len(page) == _HEADER_BYTES and _Header(*_HEADER.unpack(page)).application
-    return not has_tables and (
-        _log_header(path) is None or not any(_logged_pages(Path(f"{path}-wal")))
-    )
+    return not has_tables and (_log_header(path) is None or not any(_logged_pages(log_path(path))))
 
 
 def _foreign(path: Path, log: Path) -> StoreCorruptError:
@@ -146,7 +154,7 @@ def _belongs(page: bytes, log: Path) -> bool:
 def _log_header(path: Path) -> bytes | None:
     """The header of the log of ``path``; None if there is no log that SQLite would replay."""
     try:
-        with Path(f"{path}-wal").open("rb") as stream:
+        with log_path(path).open("rb") as stream:
             header = stream.read(_LOG_HEADER.size)
     except FileNotFoundError:
         return None
@@ -193,3 +201,77 @@ def _checksum(content: bytes, magic: int, start: tuple[int, int] = (0, 0)) -> tu
         one = (one + first + two) & 0xFFFFFFFF
         two = (two + second + one) & 0xFFFFFFFF
     return one, two
+
+
+class FileIdentity:
+    """The name of an open database, its file and its log."""
+
+    def __init__(self, path: Path, file: OpenFile) -> None:
+        self._path = path
+        self._file = file
+        self._log = log_path(path)
+        self._log_node = node_of(self._log)
+
+    def check(self) -> None:
+        """Refuse to continue if the file under the name is another file, or none.
+
+        Raises:
+            StoreUnavailableError: it was deleted, moved, replaced or cut to nothing, or this
+                process may not use it.
+        """
+        found = node_of(self._path)
+        if found != self._file.node:
+            what = "deleted or moved away" if found is None else "replaced by another file"
+            raise StoreUnavailableError(
+                f"{self._path} was {what} while it was open; nothing is written to it any more: "
+                "put the file back, or close this memory and open it again"
+            )
+        if not self._file.size():
+            raise StoreUnavailableError(
+                f"{self._path} was cut to 0 bytes while it was open; restore a backup"
+            )
+        self._file.check_usable()
+
+    def check_log(self) -> None:
+        """Refuse to continue if the log under its name is not the log that SQLite writes.
+
+        Raises:
+            StoreUnavailableError: it was deleted, moved or replaced.
+        """
+        if node_of(self._log) != self._log_node:
+            raise StoreUnavailableError(
+                f"{self._log} was deleted, moved or replaced while {self._path} was open; close "
+                "this memory, which copies into the file what can be saved, and open it again"
+            )
+
+    def renew_log(self) -> None:
+        """Note the log's inode again: it may be a new file after every connection was closed."""
+        self._log_node = node_of(self._log)
+
+    def close_last(self, connection: sqlite3.Connection) -> None:
+        """Close a connection that may be the last one, and leave no log under a name that now
+        belongs to another database.
+
+        SQLite keeps the log of a file that was moved. This copies the log into the file, wherever
+        that is, and deletes it, before another database under the old name is opened with it. If
+        the log alone was replaced, SQLite would delete the new one, which others may use: then the
+        connection stays open for good, and this process may not use the file any more.
+        """
+        has_moved = node_of(self._path) != self._file.node
+        is_own_log = node_of(self._log) in (None, self._log_node)
+        if not has_moved and not is_own_log:
+            self._file.forbid(connection)
+            return
+        is_copied = has_moved and _is_copied(connection)
+        connection.close()
+        if is_copied and is_own_log:
+            self._log.unlink(missing_ok=True)
+
+
+def _is_copied(connection: sqlite3.Connection) -> bool:
+    """Copy the log into the file; whether that succeeded."""
+    try:
+        (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error:
+        return False
+    return not blocked

@@ -231,14 +231,6 @@ class SQLiteRows:
         self.look_up(Keys(concepts={concept}))
         return context_version(self._queries, concept)
 
-    def unembedded(self, keys: Collection[int]) -> set[int]:
-        rows = self._queries.rows(
-            "SELECT at FROM statement s WHERE ns = :ns AND NOT EXISTS"
-            " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at) AND at IN {list}",
-            keys,
-        )
-        return {at for (at,) in rows}
-
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
         updated = self._connection.executemany(
             "UPDATE passage SET expires_at = ?, expires = ?"
