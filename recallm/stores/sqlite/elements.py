@@ -69,8 +69,7 @@ _VISIBLE_BEARER: LiteralString = (
 
 class Element(NamedTuple):
     """A row of ``element``: the columns that its checksum covers. ``subject``, ``predicate`` and
-    ``object`` are None for an entity, ``id`` for a triplet. ``named_elements`` puts the name of the
-    concept and the entities at the ends in the place of their numbers."""
+    ``object`` are None for an entity, ``id`` for a triplet."""
 
     number: int
     ns: int
@@ -95,22 +94,21 @@ def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element
     return {row[0]: Element(*row) for row in rows}
 
 
-def named_elements(queries: Queries, numbers: Collection[int]) -> dict[int, Element]:
-    """The entities and triplets with these numbers, by number; "" names no concept.
+def elements_with_ends(
+    queries: Queries, numbers: Collection[int]
+) -> tuple[dict[int, Element], dict[int | None, str]]:
+    """The rows with these numbers and those of their ends, by number, and the names of the concepts
+    on which entities among them stand, "" for none.
 
     Raises:
         ValueError: a row is damaged.
     """
-    found = elements_of(queries, numbers)
-    ends = {end for e in found.values() if e.subject for end in (e.subject, e.object)}
-    rows = {**found, **elements_of(queries, ends - found.keys())}
-    names = concept_names(queries, {e.concept for e in rows.values() if e.concept})
-    named = {n: e._replace(concept=names[e.concept] if e.concept else "") for n, e in rows.items()}
-    return {
-        n: e._replace(subject=named[e.subject], object=named[e.object]) if e.subject else e
-        for n, e in named.items()
-        if n in found
-    }
+    rows = elements_of(queries, numbers)
+    ends = {end for e in rows.values() if e.subject for end in (e.subject, e.object)}
+    rows |= elements_of(queries, ends - rows.keys())
+    names: dict[int | None, str] = {None: ""}
+    names.update(concept_names(queries, {e.concept for e in rows.values() if e.concept}))
+    return rows, names
 
 
 def concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
@@ -142,14 +140,15 @@ def read_entities(
     if passages is not None:
         numbers |= _of_passages(view, passages)
     shown = _shown(view, numbers)
-    found = [e for e in named_elements(view, shown).values() if e.id is not None]
+    rows, names = elements_with_ends(view, shown)
+    found = [rows[number] for number in shown if rows[number].id is not None]
     sources = _sources(view, {e.number: shown[e.number][1] for e in found})
     entities = [
         Entity(
             id=e.id,
             type=e.type,
             label=e.label,
-            concept=e.concept,
+            concept=names[e.concept],
             properties=json.loads(e.properties),
             t_index=shown[e.number][1],
             updates=shown[e.number][0],
@@ -201,17 +200,18 @@ def read_triplets(
         numbers.update(number for (number,) in found)
     shown = _shown(view, numbers)
     sources = _sources(view, {number: latest for number, (_, latest) in shown.items()})
+    rows, _ = elements_with_ends(view, shown)
     triplets = [
         Triplet(
-            subject=x.subject.id,
+            subject=rows[x.subject].id,
             predicate=x.predicate,
-            object=x.object.id,
+            object=rows[x.object].id,
             properties=json.loads(x.properties),
             strength=shown[x.number][0],
             t_index=shown[x.number][1],
             source=sources[x.number],
         )
-        for x in named_elements(view, shown).values()
+        for x in map(rows.__getitem__, shown)
     ]
     return sorted(triplets, key=by_parts)
 
@@ -296,22 +296,23 @@ def read_triplet_evidence(
     if limit == 0:
         return []
     rows = _evidence(view, subjects, predicates, objects, limit)
-    triplets = named_elements(view, {number for _, number, _, _ in rows})
+    elements, names = elements_with_ends(view, {number for _, number, _, _ in rows})
     passages = _passages(view, {t_index_of(at) for _, _, at, _ in rows})
     evidence: list[TripletEvidence] = []
     for _, number, at, properties in rows:
-        x, t_index = triplets[number], t_index_of(at)
+        x, t_index = elements[number], t_index_of(at)
+        subject, object = elements[x.subject], elements[x.object]
         passage, timestamp, source = passages.get(t_index, (None, None, None))
         evidence.append(
             TripletEvidence(
-                subject=x.subject.id,
-                subject_label=x.subject.label,
-                subject_concept=x.subject.concept,
+                subject=subject.id,
+                subject_label=subject.label,
+                subject_concept=names[subject.concept],
                 predicate=x.predicate,
-                object=x.object.id,
-                object_label=x.object.label,
-                object_concept=x.object.concept,
-                object_type=x.object.type,
+                object=object.id,
+                object_label=object.label,
+                object_concept=names[object.concept],
+                object_type=object.type,
                 properties=mapping_of(properties),
                 t_index=t_index,
                 position=position_of(at),

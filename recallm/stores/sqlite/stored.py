@@ -23,7 +23,7 @@ from recallm.model import (
 from recallm.stores.semantics.reading import mapping_of, update_of
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.elements import concept_names, named_elements
+from recallm.stores.sqlite.elements import concept_names, elements_with_ends
 from recallm.stores.sqlite.passages import fields_of
 from recallm.stores.sqlite.totals import read_summary
 from recallm.stores.sqlite.view import Queries, columns
@@ -165,7 +165,7 @@ def _elements(
     evidence = verified(rows_of_evidence, "element_evidence")
     numbers = {number for _, number, _, _ in evidence}
     latest = dict(queries.rows(_LATEST, numbers))
-    rows = named_elements(queries, numbers)
+    rows, names = elements_with_ends(queries, numbers)
     blobs = queries.rows(_VECTORS, numbers)
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
@@ -178,9 +178,9 @@ def _elements(
         own = vectors.get(number) if at == latest[number] else None
         found.setdefault(t_index_of(at), []).append(
             TripletUpsert(
-                subject=e.subject.id,
+                subject=rows[e.subject].id,
                 predicate=e.predicate,
-                object=e.object.id,
+                object=rows[e.object].id,
                 properties=properties,
                 position=position_of(at),
             )
@@ -188,7 +188,7 @@ def _elements(
             else EntityUpsert(
                 id=e.id,
                 type=e.type,
-                concept=ConceptMention(name=e.concept, label=e.label, kind=e.kind),
+                concept=ConceptMention(name=names[e.concept], label=e.label, kind=e.kind),
                 properties=properties,
                 vectors=own or empty_mapping(),
                 position=position_of(at),
