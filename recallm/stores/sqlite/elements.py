@@ -96,7 +96,7 @@ def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element
 
 def elements_with_ends(
     queries: Queries, numbers: Collection[int]
-) -> tuple[dict[int, Element], dict[int | None, str]]:
+) -> tuple[dict[int, Element], dict[Any, str]]:
     """The rows with these numbers and those of their ends, by number, and the names of the concepts
     on which entities among them stand, "" for none.
 
@@ -106,12 +106,11 @@ def elements_with_ends(
     rows = elements_of(queries, numbers)
     ends = {end for e in rows.values() if e.subject for end in (e.subject, e.object)}
     rows |= elements_of(queries, ends - rows.keys())
-    names: dict[int | None, str] = {None: ""}
-    names.update(concept_names(queries, {e.concept for e in rows.values() if e.concept}))
-    return rows, names
+    names = concept_names(queries, {e.concept for e in rows.values() if e.concept})
+    return rows, {None: "", **names}
 
 
-def concept_names(queries: Queries, ids: Collection[int]) -> dict[int, str]:
+def concept_names(queries: Queries, ids: Collection[int]) -> dict[Any, str]:
     """The names of concepts by their row numbers.
 
     Raises:
