@@ -21,9 +21,9 @@ from recallm.model import (
     Summary,
     TripletUpsert,
     empty_mapping,
+    session_key_of,
     statement_key,
 )
-from recallm.stores.semantics.sessions import session_key_of
 
 TripletKey = tuple[str, str, str]
 

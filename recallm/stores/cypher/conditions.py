@@ -42,14 +42,9 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     + " AND (NOT $filtered OR "
     + _MEETS.replace("it.", "u.")
     + ")",
-    "{{STATEMENT_SEEN}}": _STATEMENT_SEEN,
     # Of a statement that is found by its key: with a second condition on the key, the planner may
     # take that one, and read all keys.
     "{{STATEMENT_SHOWN}}": _shown("s"),
-    "{{STATEMENT_FOUND}}": _STATEMENT_SEEN
-    + " AND (NOT $filtered OR s.key >= $since_key AND s.key < $until_key AND "
-    + _MEETS.replace("it.", "s.")
-    + ")",
     "{{STATEMENT_MEETS}}": "("
     + _shown("s")
     + " AND (NOT $filtered OR "

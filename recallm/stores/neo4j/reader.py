@@ -45,7 +45,6 @@ from recallm.stores.neo4j.values import (
     counted_in,
     evidence_in,
     item_key,
-    json_in,
     key_of,
     keys_of,
     mentions_in,
@@ -61,6 +60,7 @@ from recallm.stores.semantics.reading import (
     by_parts,
     concept_rows,
     latest_first,
+    mapping_of,
     open_session_of,
     passage_fields,
     session_of,
@@ -125,7 +125,7 @@ class Neo4jReader:
             "listed": all_shown and is_whole,
             "hidden": list(hidden),
         }
-        vector_bytes = json_in(state["vector_bytes"])
+        vector_bytes = mapping_of(state["vector_bytes"])
         # Of a node that is being written, the model may be read without its size.
         model = state["model"] if state["model"] in vector_bytes else None
         vectors = model, state["origin"], state["revision"]
@@ -252,7 +252,7 @@ class Neo4jReader:
             passages=keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
-        found = (Entity(**{**row, "properties": json_in(row["properties"])}) for row in entities)
+        found = (Entity(**{**row, "properties": mapping_of(row["properties"])}) for row in entities)
         return sorted(found, key=attrgetter("id"))
 
     def triplets(
@@ -280,7 +280,9 @@ class Neo4jReader:
         elif ends is not None and subjects is None and objects is None:
             query = graph_queries.TRIPLETS_AT
         triplets = self._ask(query, **conditions, **wanted)
-        found = (Triplet(**{**row, "properties": json_in(row["properties"])}) for row in triplets)
+        found = (
+            Triplet(**{**row, "properties": mapping_of(row["properties"])}) for row in triplets
+        )
         return sorted(found, key=by_parts)
 
     def triplet_evidence(

@@ -17,6 +17,7 @@ from recallm.model import (
     PreparedUpdate,
     Selection,
     TripletKey,
+    session_key_of,
     t_index_of,
 )
 from recallm.stores.cypher import changes as writes
@@ -30,7 +31,6 @@ from recallm.stores.neo4j.values import (
     fresh_key,
     fresh_rows,
     item_key,
-    json_in,
     key_of,
     keys_of,
     moment_of,
@@ -51,7 +51,6 @@ from recallm.stores.semantics.rows import (
     Totals,
     selected_by,
 )
-from recallm.stores.semantics.sessions import session_key_of
 from recallm.stores.timestamps import microseconds, timestamp_text
 
 _EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
@@ -89,7 +88,7 @@ def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
         relations={(names[a], names[b]): RelationTotals(*row) for a, b, *row in found["relations"]},
         elements={
             by_key[key]: ElementRow(
-                type, ConceptMention(name=name, label=label, kind=kind), json_in(properties), at
+                type, ConceptMention(name=name, label=label, kind=kind), mapping_of(properties), at
             )
             for key, type, name, label, kind, properties, at in found["elements"]
         },
@@ -110,7 +109,7 @@ def _opened(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Op
             origin=node["origin"],
             revision=node["revision"] or 0,
             vocabulary=node["vocabulary"] or 0,
-            vector_sizes=json_in(node["vector_bytes"] or "{}"),
+            vector_sizes=dict(mapping_of(node["vector_bytes"])),
             open_session=open_session_of(*found["open_session"]),
         ),
         passages={id: (t, text) for id, t, text, _ in found["passages"]},

@@ -17,12 +17,12 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
     position_of,
+    session_key_of,
 )
 from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
 from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.semantics.reading import mapping_of, passage_fields, update_of
-from recallm.stores.semantics.sessions import session_key_of
 
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,

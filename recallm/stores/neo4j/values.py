@@ -93,12 +93,6 @@ def json_out(value: Mapping[str, Any]) -> str:
     return json.dumps(dict(value))
 
 
-def json_in(text: str) -> dict[str, Any]:
-    """Properties from JSON."""
-    value: dict[str, Any] = json.loads(text)
-    return value
-
-
 def metadata_entries(value: Mapping[str, Any]) -> list[str]:
     """The entries of metadata, each the JSON of [key, value] with sorted keys: equal entries are
     equal strings, so that a filter can compare them."""
@@ -266,7 +260,7 @@ def statement_in(row: Mapping[str, Any]) -> StoredStatement:
         source=source,
         session=session,
         session_key=session_key,
-        metadata=json_in(metadata),
+        metadata=mapping_of(metadata),
         terms=terms,
         concepts=concepts,
         traits=Trait(traits),

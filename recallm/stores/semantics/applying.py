@@ -23,6 +23,7 @@ from recallm.model import (
     Withdraw,
     WriteSummary,
     is_message,
+    session_key_of,
     statement_key,
     t_index_of,
 )
@@ -32,7 +33,6 @@ from recallm.stores.semantics.references import antecedents, without_mentions
 from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows, t_of
 from recallm.stores.semantics.sessions import (
     close_session,
-    session_key_of,
     stored_session_key,
     with_session_key,
 )

@@ -8,14 +8,6 @@ from dataclasses import replace
 from recallm.model import OpenSession, PreparedUpdate, decide_session, is_message, session_key_of
 from recallm.stores.semantics.rows import NamespaceTotals, t_of
 
-__all__ = [
-    "close_session",
-    "restored_with_session_key",
-    "session_key_of",
-    "stored_session_key",
-    "with_session_key",
-]
-
 
 def stored_session_key(update: PreparedUpdate) -> str | None:
     """The session key of a stored update; None where it belongs to no session."""
