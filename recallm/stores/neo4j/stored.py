@@ -158,6 +158,6 @@ def _update(row: Row) -> PreparedUpdate:
         vectors=[
             StatementVector(position=position_of(s["key"]), model=s["model"], blob=s["blob"])
             for s in row["statements"]
-            if s["model"] is not None
+            if s["model"] is not None and s["blob"] is not None  # else the vector is being written
         ],
     )
