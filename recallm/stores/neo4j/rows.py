@@ -54,6 +54,7 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.timestamps import microseconds, timestamp_text
 
 _EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
+"""Parameters of queries that leave out what is later than a t."""
 
 REMEMBERED = 900_000
 """Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
@@ -264,12 +265,10 @@ class LockedRows(Neo4jRows):
 class UnlockedRows(Neo4jRows):
     """The rows of a namespace for ``updates`` that only add to them; no lock between queries.
 
-    ``open`` reads what the updates need (``PREPARE``), and the changes are sent as one query
-    (``GUARDED``), which writes only if nobody wrote since. The lock of the namespace is held while
-    the server runs a query, never while it waits for a client.
-
-    ``open`` looks up the rows of all updates too. ``write`` keeps the changes until the transaction
-    is committed. What else a write needs is refused with ``NeedsLockError``.
+    ``open`` looks up the rows of all updates too (``PREPARE``). ``write`` keeps the changes until
+    the transaction is committed; then they go as one query (``GUARDED``), which writes only if
+    nobody wrote since. The lock of the namespace is held while the server runs a query, never while
+    it waits for a client. What else a write needs is refused with ``NeedsLockError``.
     """
 
     def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> None:

@@ -212,6 +212,9 @@ def read_triplets(
         )
         for x in map(rows.__getitem__, shown)
     ]
+    for wanted, part in ((subjects, "subject"), (predicates, "predicate"), (objects, "object")):
+        if wanted is not None and not {getattr(x, part) for x in triplets} <= set(wanted):
+            raise ValueError("an index of the table element leads to another row")
     return sorted(triplets, key=by_parts)
 
 
