@@ -74,7 +74,9 @@ def last_words(memory: RecallM, changed: Sequence[ChangedFact]) -> dict[str, lis
     found: dict[str, list[bool]] = {}
     for limit in _LIMITS:
         for fact in changed:
-            texts = [it.text for it in memory.recall(fact.question, limit=limit).statements]
+            texts = [
+                statement.text for statement in memory.recall(fact.question, limit=limit).statements
+            ]
             on_it = [text for text in texts if text in (fact.before, fact.now)]
             found.setdefault(f"last word @{limit}", []).append(on_it[-1:] == [fact.now])
             found.setdefault(f"found @{limit}", []).append(fact.now in on_it)

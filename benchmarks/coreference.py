@@ -177,7 +177,7 @@ def _parallel(text: GapText, trees: _Trees) -> Answer:
 def _of_plain(text: GapText) -> Answer:
     """What ``resolve`` says where recallm finds the names itself, at the thresholds that ship."""
     start = text.plain.starts[text.token]
-    found = next((it for it in resolve(text.plain) if it.start == start), None)
+    found = next((link for link in resolve(text.plain) if link.start == start), None)
     if found is None:
         return False, False
     meant = set(found.mention.name.split())
@@ -221,14 +221,15 @@ def score_dialogues(*, verbose: bool = False) -> dict[str, DialogueScore]:
         for i, (passage, antecedents) in enumerate(session):
             for (start, end), names in antecedents.items():
                 counts[_group(passage.text[start:end])][0] += len(names)
-            for it in resolve(passage, passages[max(0, i - _EARLIER) : i]):
-                anaphor = passage.text[it.start : it.end]
-                is_right = is_meant(it.mention.label, antecedents.get((it.start, it.end), []))
+            for link in resolve(passage, passages[max(0, i - _EARLIER) : i]):
+                anaphor = passage.text[link.start : link.end]
+                label = link.mention.label
+                is_right = is_meant(label, antecedents.get((link.start, link.end), []))
                 count = counts[_group(anaphor)]
                 count[1] += 1
                 count[2] += is_right
                 if verbose and not is_right:
-                    print(f"wrong: {annotated}: {anaphor} → {it.mention.label} {it.confidence:.2f}")
+                    print(f"wrong: {annotated}: {anaphor} → {label} {link.confidence:.2f}")
     totals = [sum(column) for column in zip(*counts.values(), strict=True)]
     return {
         "all": DialogueScore(*totals),
@@ -237,7 +238,9 @@ def score_dialogues(*, verbose: bool = False) -> dict[str, DialogueScore]:
 
 
 def _group(anaphor: str) -> str:
-    return next((it for it, forms in _GROUPS.items() if anaphor.lower() in forms), "noun phrases")
+    return next(
+        (group for group, forms in _GROUPS.items() if anaphor.lower() in forms), "noun phrases"
+    )
 
 
 if __name__ == "__main__":

@@ -61,8 +61,12 @@ def _score(
     found_number = right_number = expected_number = right_sentences = 0
     for sentence, expected in sentences.items():
         found = stated_facts(memory, sentence)
-        right = [fact for fact in found if any(_is_stated(fact, it, name) for it in expected)]
-        met = [it for it in expected if any(_is_stated(fact, it, name) for fact in found)]
+        right = [
+            fact for fact in found if any(_is_stated(fact, wanted, name) for wanted in expected)
+        ]
+        met = [
+            wanted for wanted in expected if any(_is_stated(fact, wanted, name) for fact in found)
+        ]
         is_right = len(right) == len(found) and len(met) == len(expected)
         found_number += len(found)
         right_number += len(right)
@@ -72,9 +76,9 @@ def _score(
             print(sentence)
             for fact in found:
                 print("   ", "  " if fact in right else "- ", " | ".join(fact))
-            for it in expected:
-                if it not in met:
-                    print("    + ", it)
+            for wanted in expected:
+                if wanted not in met:
+                    print("    + ", wanted)
     return found_number, right_number, expected_number, right_sentences
 
 

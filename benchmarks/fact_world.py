@@ -86,7 +86,7 @@ class FactWorld:
             if room < 0:
                 break
             kept.append(slot)
-            first += [(place, Triplet(slot.subject, slot.phrasing, it)) for it in slot.objects]
+            first += [(place, Triplet(slot.subject, slot.phrasing, name)) for name in slot.objects]
             if slot.new is not None:
                 later.append((place, Triplet(slot.subject, slot.restated, slot.new)))
         chance.shuffle(first)
@@ -97,7 +97,7 @@ class FactWorld:
             Question(
                 subject=slot.subject,
                 stored=slot.phrasing,
-                others=tuple(it for it in slot.phrasings if it != slot.phrasing),
+                others=tuple(phrasing for phrasing in slot.phrasings if phrasing != slot.phrasing),
                 now=frozenset(slot.objects if slot.new is None else [slot.new]),
                 before=frozenset(() if slot.new is None else slot.objects),
                 changed=when.get(place),
@@ -129,7 +129,7 @@ class FactWorld:
                     new = None
                     if not relation.several and chance.random() < _CHANGED:
                         (new,) = _drawn(chance, values, 1, {subject, *objects})
-                    others = [it for it in relation.phrasings if it != phrasing]
+                    others = [other for other in relation.phrasings if other != phrasing]
                     restated = chance.choice(others) if self.change_words else phrasing
                     yield _Slot(subject, relation.phrasings, phrasing, objects, new, restated)
 
@@ -172,8 +172,8 @@ def _different(number: int, make: Callable[[], str]) -> list[str]:
 
 def _relations() -> list[_Relation]:
     return [
-        _Relation(it["subject"], it["object"], tuple(it["phrasings"]), it.get("several", False))
-        for it in _TABLES["relation"]
+        _Relation(row["subject"], row["object"], tuple(row["phrasings"]), row.get("several", False))
+        for row in _TABLES["relation"]
     ]
 
 

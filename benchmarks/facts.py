@@ -50,18 +50,28 @@ First = Callable[[str, str, "int | None"], "str | None"]
 def quality(first: First, questions: Sequence[Question], seed: int = 1) -> dict[str, float]:
     """The share of questions with a right first object, by kind of question."""
     chance = random.Random(seed)
-    changed = [it for it in questions if it.changed is not None]
+    changed = [asked for asked in questions if asked.changed is not None]
     right: dict[str, list[bool]] = {
         "stored words": [
-            first(it.subject, it.restated or it.stored, None) in it.now for it in questions
+            first(asked.subject, asked.restated or asked.stored, None) in asked.now
+            for asked in questions
         ],
         "other words": [
-            first(it.subject, chance.choice([o for o in it.others if o != it.restated]), None)
-            in it.now
-            for it in questions
+            first(
+                asked.subject,
+                chance.choice([o for o in asked.others if o != asked.restated]),
+                None,
+            )
+            in asked.now
+            for asked in questions
         ],
-        "current": [first(it.subject, it.restated or it.stored, None) in it.now for it in changed],
-        "former": [first(it.subject, it.stored, it.changed) in it.before for it in changed],
+        "current": [
+            first(asked.subject, asked.restated or asked.stored, None) in asked.now
+            for asked in changed
+        ],
+        "former": [
+            first(asked.subject, asked.stored, asked.changed) in asked.before for asked in changed
+        ],
     }
     return {kind: sum(answers) / len(answers) for kind, answers in right.items()}
 
@@ -85,7 +95,7 @@ def by_chroma(world: FactWorld, embedding: Embedding, *, newest: bool) -> First:
         batch = world.triplets[start : start + _BATCH]
         collection.add(
             ids=[str(start + place) for place in range(len(batch))],
-            embeddings=embedding.texts([it.sentence for it in batch]),
+            embeddings=embedding.texts([triplet.sentence for triplet in batch]),
             metadatas=[{"t": start + place} for place in range(len(batch))],
         )
 
@@ -112,13 +122,22 @@ def written(facts: FactMemory, world: FactWorld) -> float:
 def latency(facts: FactMemory, world: FactWorld, number: int) -> dict[str, float]:
     """Milliseconds of reads: exact, and similar (in other words; names in lower case)."""
     questions = world.questions[-2 * number :]
-    companies = [it.object for it in world.triplets[:: max(1, len(world.triplets) // number)]]
+    companies = [
+        triplet.object for triplet in world.triplets[:: max(1, len(world.triplets) // number)]
+    ]
     kinds: dict[str, list[tuple[str | None, str | None, str | None]]] = {
-        "exact": [(it.subject, it.restated or it.stored, None) for it in questions[:number]],
-        "similar": [(it.subject, it.others[0], None) for it in questions[number:]],
-        "subject": [(it.subject, None, None) for it in questions[:number]],
-        "object": [(None, None, it) for it in companies],
-        "nothing": [(it.subject + " III", "is not known to", None) for it in questions[:number]],
+        "exact": [
+            (question.subject, question.restated or question.stored, None)
+            for question in questions[:number]
+        ],
+        "similar": [
+            (question.subject, question.others[0], None) for question in questions[number:]
+        ],
+        "subject": [(question.subject, None, None) for question in questions[:number]],
+        "object": [(None, None, company) for company in companies],
+        "nothing": [
+            (question.subject + " III", "is not known to", None) for question in questions[:number]
+        ],
     }
     row: dict[str, float] = {}
     for kind, terms in kinds.items():
@@ -161,7 +180,8 @@ def main() -> None:
                         "": f"{options.triplets:,}, {name}",
                         **latency(facts, world, options.questions),
                         "writes/s": rate,
-                        "file MB": sum(it.stat().st_size for it in Path(folder).iterdir()) / 1e6,
+                        "file MB": sum(path.stat().st_size for path in Path(folder).iterdir())
+                        / 1e6,
                         "RSS MB": psutil.Process().memory_info().rss / 1e6,
                     }
                 )

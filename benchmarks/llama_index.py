@@ -50,7 +50,7 @@ class RandomEmbedding(BaseEmbedding):
 
     def _get_query_embedding(self, query: str) -> list[float]:
         seed = sum(query.encode()) * 1_000_003 + len(query)
-        return [float(it) for it in np.random.default_rng(seed).normal(size=_DIMENSIONS)]
+        return [float(number) for number in np.random.default_rng(seed).normal(size=_DIMENSIONS)]
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_query_embedding(text)

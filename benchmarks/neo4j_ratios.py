@@ -64,7 +64,7 @@ def in_turns(
 ) -> dict[str, Any]:
     """The row of the medians of two functions that get the same inputs in turns; the first half
     warms up."""
-    pairs = [(seconds(lambda: base(it)), seconds(lambda: other(it))) for it in inputs]  # noqa: B023
+    pairs = [(seconds(lambda: base(given)), seconds(lambda: other(given))) for given in inputs]  # noqa: B023
     counted = pairs[len(pairs) // 2 :]
     return row(name, *(statistics.median(column) for column in zip(*counted, strict=True)))
 
@@ -90,9 +90,9 @@ def of_bulk(file: str, server: dict[str, Any], neo4j: Neo4jServer, options: Any)
         pass
     empty = bytes_of(neo4j)
     with RecallM(file) as near, RecallM(**server) as far:
-        first = [filled(it.in_namespace("warm-up"), _WARM_UP, seed=5) for it in (near, far)]
+        first = [filled(memory.in_namespace("warm-up"), _WARM_UP, seed=5) for memory in (near, far)]
         print(f"the first bulk of a server: {first[1] / first[0]:.2f} times")
-        rows = [row("bulk", *(filled(it, options.statements) for it in (near, far)))]
+        rows = [row("bulk", *(filled(memory, options.statements) for memory in (near, far)))]
     written = options.statements + _WARM_UP
     local_bytes, remote_bytes = Path(file).stat().st_size, bytes_of(neo4j) - empty
     print(
@@ -152,10 +152,10 @@ def of_words(file: str, server: dict[str, Any], folder: Path, options: Any) -> l
             )
             for share in (0.1, 0.5, 0.9)
         ]
-        plain = statistics.median(seconds(lambda: far.recall(it)) for it in questions)  # noqa: B023
+        plain = statistics.median(seconds(lambda: far.recall(question)) for question in questions)  # noqa: B023
         far.update("Zoe left.", expires_at=datetime.now(UTC) + timedelta(seconds=1))
         time.sleep(1)
-        hidden = statistics.median(seconds(lambda: far.recall(it)) for it in questions)  # noqa: B023
+        hidden = statistics.median(seconds(lambda: far.recall(question)) for question in questions)  # noqa: B023
         rows.append(row("one expired passage, beside a recall of Neo4j", plain, hidden))
         far.forget(expired=True)
     return rows

@@ -42,7 +42,7 @@ def main() -> None:
             if each:  # the first one plans the queries
                 rounds.append((time.process_time() - began) * 10)
     with_rust = importlib.util.find_spec("neo4j._rust") is not None
-    shown = ", ".join(f"{it:.1f}" for it in rounds)
+    shown = ", ".join(f"{spent:.1f}" for spent in rounds)
     middle = statistics.median(rounds)
     print(f"neo4j-rust-ext: {with_rust}; CPU a recall: {middle:.1f} ms ({shown})")
 

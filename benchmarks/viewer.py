@@ -83,22 +83,24 @@ def views(memory: RecallM, questions: list[str]) -> list[dict[str, Any]]:
     ]
 
     def each(call: Callable[[str], object], given: list[str]) -> list[float]:
-        return milliseconds([lambda it=it: call(it) for it in given])  # type: ignore[misc]
+        return milliseconds([lambda argument=argument: call(argument) for argument in given])  # type: ignore[misc]
 
     return [
         timed("recall itself", each(memory.recall, questions)),
-        timed("question", each(lambda it: shown.recall(it, None, None), questions)),
-        timed("question, as of", each(lambda it: shown.recall(it, None, then), questions)),
+        timed("question", each(lambda text: shown.recall(text, None, None), questions)),
+        timed("question, as of", each(lambda text: shown.recall(text, None, then), questions)),
         timed("overview", each(lambda _: shown.overview(), names)),
-        timed("neighbourhood", each(lambda it: shown.graph(it, 24, None), names)),
-        timed("neighbourhood, as of", each(lambda it: shown.graph(it, 24, then), names)),
-        timed("timeline", each(lambda it: shown.timeline(it, 0, None), names)),
-        timed("timeline, as of", each(lambda it: shown.timeline(it, 0, then), names)),
-        timed("facts", each(lambda it: shown.facts(it, None), names)),
+        timed("neighbourhood", each(lambda text: shown.graph(text, 24, None), names)),
+        timed("neighbourhood, as of", each(lambda text: shown.graph(text, 24, then), names)),
+        timed("timeline", each(lambda text: shown.timeline(text, 0, None), names)),
+        timed("timeline, as of", each(lambda text: shown.timeline(text, 0, then), names)),
+        timed("facts", each(lambda text: shown.facts(text, None), names)),
         timed("concepts", each(lambda _: shown.concepts("", 0, None), names)),
         timed("concepts, as of", each(lambda _: shown.concepts("", 0, then), names)),
-        timed("concepts by a part", each(lambda it: shown.concepts(it[:3], 0, None), names)),
-        timed("concepts by a part, as of", each(lambda it: shown.concepts(it[:3], 0, then), names)),
+        timed("concepts by a part", each(lambda text: shown.concepts(text[:3], 0, None), names)),
+        timed(
+            "concepts by a part, as of", each(lambda text: shown.concepts(text[:3], 0, then), names)
+        ),
     ]
 
 

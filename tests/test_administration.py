@@ -32,7 +32,7 @@ def test_sessions_are_listed_with_their_passages() -> None:
     assert (first.name, first.passages, first.first_t, first.t_index) == ("m1", 2, 1, 2)
     assert (first.began, first.ended) == (NOON, NOON + timedelta(minutes=5))
     assert memory.sessions(limit=1) == (latest,)
-    assert [it.passages for it in memory.sessions(as_of=1)] == [1]
+    assert [session.passages for session in memory.sessions(as_of=1)] == [1]
     assert len(memory.passages(session=first.name)) == first.passages
     assert memory.in_namespace("another").sessions() == ()
     with pytest.raises(InvalidInputError, match="limit"):

@@ -309,4 +309,4 @@ def test_the_draft_of_a_killed_export_is_removed(tmp_path: Path) -> None:
         stream.write('{"recallm": 1}\n')
         stream.flush()
         memory.export(tmp_path / "second.jsonl")
-    assert sorted(it.name for it in tmp_path.iterdir()) == ["first.jsonl", "second.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.jsonl", "second.jsonl"]

@@ -33,7 +33,9 @@ def decoded(text: str) -> str:
     while before != text:
         before = text
         text = unicodedata.normalize("NFKC", unquote(html.unescape(text)))
-        text = "".join(it for it in text if unicodedata.category(it) != "Cf").lower()
+        text = "".join(
+            character for character in text if unicodedata.category(character) != "Cf"
+        ).lower()
         text = text.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u005f", "_")
     return text
 

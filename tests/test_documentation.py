@@ -62,7 +62,9 @@ def blocks(page: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("page", [it for it in PAGES if any(b[0] == "python" for b in blocks(it))])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(b[0] == "python" for b in blocks(page))]
+)
 def test_python_blocks_run_one_after_the_other(
     page: str,
     tmp_path: Path,
@@ -106,7 +108,9 @@ def test_python_blocks_run_one_after_the_other(
         assert place >= 0, text_
 
 
-@pytest.mark.parametrize("page", [it for it in PAGES if any(b[0] == "sh" for b in blocks(it))])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(b[0] == "sh" for b in blocks(page))]
+)
 def test_commands_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +118,9 @@ def test_commands_run_one_after_the_other(
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("RECALLM_")]:
         monkeypatch.delenv(name)
-    commands = [line for it in blocks(page) if it[0] == "sh" for line in it[1].splitlines()]
+    commands = [
+        line for block in blocks(page) if block[0] == "sh" for line in block[1].splitlines()
+    ]
     for command in commands:
         if not command or command.startswith(_NOT_RUN):
             continue
@@ -167,7 +173,9 @@ def test_every_block_has_a_language_that_is_checked(page: str) -> None:
 def test_the_picture_is_that_of_the_memory() -> None:
     drawn = runpy.run_path(str(DOCS / "pictures.py"))["memory_svg"]()
     assert drawn == (DOCS / "memory.svg").read_text("utf-8")
-    assert all(f'<text x="12" y="40">Ingrid {it}' in drawn for it in ("lives", "works", "moved"))
+    assert all(
+        f'<text x="12" y="40">Ingrid {verb}' in drawn for verb in ("lives", "works", "moved")
+    )
 
 
 def test_pages_are_built_without_a_warning(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def _resolve(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
     def resolve(host: str, port: object, *_: object, **__: object) -> list[Any]:
         ports.add(port)
         named = [host] if host[0].isdigit() else addresses
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (it, port)) for it in named]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in named]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(socket.socket, "connect", connect_here)
@@ -130,7 +130,9 @@ def test_an_encoding_can_be_named(tmp_path: Path) -> None:
         memory.update_from_file(path, encoding="no-such")
     assert memory.stats().t_index == 0
     memory.update_from_file(path, encoding="latin-1", source="diary")
-    assert [(it.text, it.source) for it in memory.passages()] == [("Zoë sails.", "diary")]
+    assert [(passage.text, passage.source) for passage in memory.passages()] == [
+        ("Zoë sails.", "diary")
+    ]
 
 
 def test_what_holds_no_prose_is_refused(tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def test_a_memory_in_use_by_another_thread(path: Path) -> None:
             stop.set()
             using.result()
         assert statuses == [0] * 5
-        assert sum("Bo sold" in it.text for it in memory.passages()) == 5
+        assert sum("Bo sold" in passage.text for passage in memory.passages()) == 5
 
 
 def test_chroma_belongs_to_the_parent(path: Path) -> None:

@@ -48,7 +48,10 @@ def memory() -> RecallM:
 
 
 def test_relations_of_a_concept(memory: RecallM) -> None:
-    assert [(it.label, it.strength, it.t_index) for it in memory.relations("Ada")] == [
+    assert [
+        (relation.label, relation.strength, relation.t_index)
+        for relation in memory.relations("Ada")
+    ] == [
         ("Acme", 1, 4),
         ("Oslo", 2, 3),
         ("chess", 1, 2),
@@ -61,8 +64,10 @@ def test_relations_of_a_concept(memory: RecallM) -> None:
 def test_relations_are_cut_and_looked_back_at(memory: RecallM) -> None:
     every = memory.relations("Ada")
     assert memory.relations("Ada", limit=2) == every[:2]
-    assert [(it.label, it.strength) for it in memory.relations("Ada", as_of=1)] == [("Oslo", 1)]
-    assert [it.label for it in memory.relations("Ada", as_of=MAY)] == ["Oslo"]
+    assert [
+        (relation.label, relation.strength) for relation in memory.relations("Ada", as_of=1)
+    ] == [("Oslo", 1)]
+    assert [relation.label for relation in memory.relations("Ada", as_of=MAY)] == ["Oslo"]
     assert memory.relations("Nobody") == ()
     assert memory.in_namespace("other").relations("Ada") == ()
 
@@ -114,8 +119,8 @@ def test_networkx_has_all_nodes_and_edges(memory: RecallM) -> None:
 
 def test_networkx_of_the_past(memory: RecallM) -> None:
     graph = memory.graph.to_networkx(as_of=1)
-    assert [it["label"] for _, it in graph.nodes(data=True)] == ["Ada", "Oslo"]
-    assert [it["strength"] for *_, it in graph.edges(data=True)] == [1]
+    assert [node["label"] for _, node in graph.nodes(data=True)] == ["Ada", "Oslo"]
+    assert [edge["strength"] for *_, edge in graph.edges(data=True)] == [1]
     assert len(memory.graph.to_networkx(as_of=0)) == 0
 
 

@@ -94,7 +94,7 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 HOSTILE: tuple[Callable[[], Any], ...] = (
     raising,
-    *(lambda it=value: it for value in VALUES),
+    *(lambda kept=value: kept for value in VALUES),
 )
 
 
@@ -215,11 +215,13 @@ ITEMS: dict[str, dict[str, Any]] = {
 
 
 def public(kind: type) -> set[str]:
-    return {name for name, it in inspect.getmembers(kind, callable) if not name.startswith("_")}
+    return {name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
 
 def test_every_public_method_is_in_a_table() -> None:
-    in_a_loop = {it for it in public(RecallM) if inspect.iscoroutinefunction(getattr(RecallM, it))}
+    in_a_loop = {
+        name for name in public(RecallM) if inspect.iscoroutinefunction(getattr(RecallM, name))
+    }
     assert public(RecallM) - in_a_loop == MEMORY.keys()
     assert in_a_loop <= {f"a{name}" for name in MEMORY} | {"aopen"}
     assert public(MemoryGraph) == GRAPH.keys()

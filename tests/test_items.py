@@ -75,7 +75,7 @@ def test_get_returns_the_item_that_was_put(memory: RecallM) -> None:
 def test_a_new_item_takes_the_place_of_the_old_one(memory: RecallM) -> None:
     memory.items.put([item("food", "Ann loves pizza."), item("drink", "Ann loves tea.")])
     memory.items.put([item("food", "Ann loves sushi.")])
-    texts = {it.text for it in memory.recall("What does Ann love?").statements}
+    texts = {statement.text for statement in memory.recall("What does Ann love?").statements}
     assert texts == {"Ann loves sushi.", "Ann loves tea."}
     assert memory.history("pizza") == ()
     assert memory.stats().passages == 2
@@ -87,7 +87,7 @@ def test_an_item_with_recalled_false_is_stored(memory: RecallM) -> None:
         [item("secret", "Ann loves chess.", recalled=False), item("n", "Ann is here.")]
     )
     assert "chess" not in memory.recall("What does Ann love?").text
-    assert [it.key for it in memory.items.below(("users",))] == ["n", "secret"]
+    assert [passage.key for passage in memory.items.below(("users",))] == ["n", "secret"]
     assert memory.items.delete(("users", "ann"), "secret")
     assert memory.stats().passages == 1
 
@@ -102,15 +102,15 @@ def test_items_are_listed_and_recalled_below_a_path(memory: RecallM) -> None:
         ]
     )
     assert memory.items.paths() == (("users", "ann"), ("users", "ann", "drinks"), ("users2",))
-    assert [it.text for it in memory.items.below(("users",))] == [
+    assert [passage.text for passage in memory.items.below(("users",))] == [
         "Ann loves tea.",
         "Ann loves pizza.",
     ]
-    assert [it.text for it in memory.items.below(limit=1)] == ["Ann loves snow."]
+    assert [passage.text for passage in memory.items.below(limit=1)] == ["Ann loves snow."]
 
     def recalled(path: Any) -> set[str]:
         found = memory.recall("What does Ann love?", path=path).statements
-        return {it.text.split()[-1] for it in found}
+        return {statement.text.split()[-1] for statement in found}
 
     assert recalled(("users",)) == {"pizza.", "tea."}
     assert recalled(["users", "ann", "drinks"]) == {"tea."}
@@ -148,7 +148,7 @@ def test_passages_are_listed_in_order(memory: RecallM) -> None:
     memory.update("Three.", source="s", timestamp=NOON)
 
     def listed(**where: Any) -> list[str]:
-        return [it.text for it in memory.passages(**where)]
+        return [passage.text for passage in memory.passages(**where)]
 
     assert listed() == ["One.", "Two.", "Three."]
     assert listed(limit=2) == ["Two.", "Three."]
@@ -221,14 +221,14 @@ class TestTheQuestionJustAsked:
         memory.update("I do not know.", speaker="Cy")
         memory.update("Ann lives in Oslo.", speaker="Dee")
         found = memory.recall("  where does Ann\nlive? ").statements
-        assert "Ann lives in Oslo." in [it.text for it in found]
-        assert "Where does Ann live?" not in [it.text for it in found]
+        assert "Ann lives in Oslo." in [statement.text for statement in found]
+        assert "Where does Ann live?" not in [statement.text for statement in found]
 
     def test_other_questions_are(self, memory: RecallM) -> None:
         memory.update("Does Ann live in Oslo?", speaker="Bo")
         memory.update("Yes.", speaker="Cy")
         found = memory.recall("Where does Ann live?").statements
-        assert "Does Ann live in Oslo?" in [it.text for it in found]
+        assert "Does Ann live in Oslo?" in [statement.text for statement in found]
 
 
 def test_tokens_and_the_present_are_those_of_the_memory(clock: Clock) -> None:
@@ -315,7 +315,7 @@ class TestExactTokens:
             own = memory.in_namespace(str(place)).items
             others = [f"Tea number {n} is hot, I think." for n in range(8)]
             others += [f"Tea is hot. It is number {n}." for n in range(8)]
-            own.put([item("it", text), *(item(f"{n}", it) for n, it in enumerate(others))])
+            own.put([item("it", text), *(item(f"{n}", text) for n, text in enumerate(others))])
             (found, score), *rest = own.search(question.swapcase())
             if (found.key, score) != ("it", 1.0) or any(score >= 1 for _, score in rest):
                 wrong.append(f"{question} of {text!r}: {found.text!r} {score}")
@@ -323,7 +323,7 @@ class TestExactTokens:
 
     def test_of_items_that_hold_it_and_of_those_that_do_not(self, memory: RecallM) -> None:
         memory.items.put([item("work", "She works in IT."), item("says", "It is what it is.")])
-        assert [it.key for it, _ in memory.items.search("IT")] == ["work"]
+        assert [passage.key for passage, _ in memory.items.search("IT")] == ["work"]
         assert memory.items.search("WHO") == ()
 
     def test_recall_finds_them(self, memory: RecallM) -> None:
@@ -374,7 +374,7 @@ class TestSweeping:
         memory.update("Ann loves snow.")
         clock.now = soon
         assert memory.stats().passages == 2
-        assert [it.name for it in memory.concepts()] == ["ann", "snow"]
+        assert [concept.name for concept in memory.concepts()] == ["ann", "snow"]
         again = memory.update("Ann loves rain again.", id="rain")
         assert not again.duplicate
         assert memory.stats().passages == 2
@@ -449,19 +449,22 @@ def test_below_lists_what_is_accepted_the_latest_first(memory: RecallM) -> None:
     )
 
     def keys(**arguments: Any) -> list[str | None]:
-        return [it.key for it in memory.items.below(("users",), **arguments)]
+        return [passage.key for passage in memory.items.below(("users",), **arguments)]
 
-    assert keys(limit=2, accept=lambda it: it.metadata["n"] < 150) == ["149", "148"]
-    assert keys(limit=9, accept=lambda it: it.metadata["n"] < 2) == ["1", "0"]
-    assert keys(accept=lambda it: it.metadata["n"] % 100 == 0) == ["200", "100", "0"]
+    assert keys(limit=2, accept=lambda passage: passage.metadata["n"] < 150) == ["149", "148"]
+    assert keys(limit=9, accept=lambda passage: passage.metadata["n"] < 2) == ["1", "0"]
+    assert keys(accept=lambda passage: passage.metadata["n"] % 100 == 0) == ["200", "100", "0"]
     assert keys(limit=2, accept=lambda _: False) == []
     even = {("kind",): "even"}
-    assert keys(limit=2, accept=lambda it: it.metadata["n"] < 9, likely=even)[0] == "8"
-    assert len(keys(limit=200, accept=lambda it: it.metadata["kind"] == "even", likely=even)) == 150
-    found = memory.items.search(
-        "Which box?", accept=lambda it: it.metadata["n"] < 4, likely={("n",): 3}
+    assert keys(limit=2, accept=lambda passage: passage.metadata["n"] < 9, likely=even)[0] == "8"
+    assert (
+        len(keys(limit=200, accept=lambda passage: passage.metadata["kind"] == "even", likely=even))
+        == 150
     )
-    assert "3" in {it.key for it, _ in found}
+    found = memory.items.search(
+        "Which box?", accept=lambda passage: passage.metadata["n"] < 4, likely={("n",): 3}
+    )
+    assert "3" in {passage.key for passage, _ in found}
 
 
 def test_conditions_that_cannot_be_used(memory: RecallM) -> None:

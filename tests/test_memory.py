@@ -51,7 +51,7 @@ def memory() -> Iterator[RecallM]:
 
 
 def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
-    return [it.text for it in memory.recall(question, **arguments).statements]
+    return [statement.text for statement in memory.recall(question, **arguments).statements]
 
 
 @pytest.mark.slow
@@ -112,7 +112,10 @@ class TestUpdate:
     def test_the_walk_throughs_graph(self, memory: RecallM) -> None:
         memory.update("Brandon loves coffee")
         memory.update("Brandon wants to travel to Paris")
-        rows = {it.name: (it.t_index, it.updates, it.merges) for it in memory.concepts()}
+        rows = {
+            concept.name: (concept.t_index, concept.updates, concept.merges)
+            for concept in memory.concepts()
+        }
         assert rows == {"brandon": (2, 2, 1), "coffe": (1, 1, 0), "pari": (2, 1, 0)}
 
 
@@ -121,7 +124,7 @@ class TestUpdateMany:
         done = memory.update_many(
             ["Ana sings.", {"text": "Bo dances.", "id": "b", "speaker": "Cy"}], batch_size=1
         )
-        assert [it.t_index for it in done] == [1, 2]
+        assert [update.t_index for update in done] == [1, 2]
         assert done[1].id == "b"
         assert memory.get("b").speaker == "Cy"  # type: ignore[union-attr]
 
@@ -172,7 +175,10 @@ class TestUpdateMany:
         for place, (message, expected) in enumerate(table):
             one = memory.in_namespace(str(place))
             done = one.update_many([{**message, "session": "chat"}])
-            found = [(it.text, it.speaker, it.timestamp) for it in one.passages(session="chat")]
+            found = [
+                (passage.text, passage.speaker, passage.timestamp)
+                for passage in one.passages(session="chat")
+            ]
             if found != ([expected] if expected else []) or len(done) != len(found):
                 wrong.append(f"{message}: {found}")
         assert not wrong
@@ -206,7 +212,9 @@ class TestUpdateMany:
 class TestRecall:
     def test_an_unknown_subject_gives_an_empty_context(self, memory: RecallM) -> None:
         questions = ["", "   ", "?!", "Who is Zebulon?", "the of and", "\x00"]
-        asked = [(memory.with_ranking(name), it) for name in RANKINGS for it in questions]
+        asked = [
+            (memory.with_ranking(name), question) for name in RANKINGS for question in questions
+        ]
         assert not any(ranked.recall(question) for ranked, question in asked)
         memory.update("Brandon loves coffee")
         for ranked, question in asked:
@@ -251,11 +259,13 @@ class TestRecall:
             memory.update(f"Ingrid lives in {place}.", timestamp=noon + timedelta(days=after))
         facts = FactMemory(memory)
         second = "2026-01-02"
-        assert [it.object for it in facts.read("Ingrid", "lives in", as_of=second)] == ["Malaga"]
+        assert [fact.object for fact in facts.read("Ingrid", "lives in", as_of=second)] == [
+            "Malaga"
+        ]
         assert len(facts.changes("Ingrid", "lives in", as_of=second)) == 2
         assert len(memory.history("Ingrid", as_of=second)) == 2
         assert len(memory.passages(as_of=second)) == 2
-        assert [it.text for it in memory.passages(since=second, until=noon.date())] == []
+        assert [passage.text for passage in memory.passages(since=second, until=noon.date())] == []
         assert len(memory.passages(since=second)) == len(memory.passages(until=second)) == 2
         assert "Malaga" in memory.recall("Who lives where?", since=second, until=second).text
         assert memory.recall("Where does Ingrid live?", as_of=second).statements[-1].t_index == 2
@@ -299,10 +309,10 @@ class TestRecall:
         memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
         assert len(texts(memory, "Which apple did Ana buy?", limit=3)) == 3
         everything = memory.recall("Which apple did Ana buy?", limit=50).statements
-        scores = sorted(it.score for it in everything if it.score is not None)
+        scores = sorted(statement.score for statement in everything if statement.score is not None)
         assert 0 < scores[0] <= scores[-1] < 1
         kept = memory.recall("Which apple did Ana buy?", limit=50, min_score=scores[-1])
-        assert {it.score for it in kept.statements} == {scores[-1]}
+        assert {statement.score for statement in kept.statements} == {scores[-1]}
         assert not memory.recall("Which apple did Ana buy?", min_score=1)
 
     def test_a_large_limit_recalls_all_statements(self, memory: RecallM) -> None:
@@ -466,7 +476,7 @@ class TestForget:
         memory.update("Carter loves tea")
         memory.update("The COFFEES were cold")
         assert memory.forget(concept="Coffee").statements == 2
-        assert [it.text for it in memory.history("Carter")] == ["Carter loves tea"]
+        assert [statement.text for statement in memory.history("Carter")] == ["Carter loves tea"]
         assert memory.concepts(["coffee", "Brandon"]) == ()
         assert not memory.recall("Who loves coffee?").text.count("coffee")
 
@@ -481,9 +491,11 @@ class TestForget:
             other.update(text, id=str(id))
         there = memory.recall("Where did Ana meet Bo?")
         fresh = other.recall("Where did Ana meet Bo?")
-        assert [it.text for it in there.statements] == [it.text for it in fresh.statements]
-        assert [it.score for it in there.statements] == pytest.approx(
-            [it.score for it in fresh.statements], abs=0.05
+        assert [statement.text for statement in there.statements] == [
+            statement.text for statement in fresh.statements
+        ]
+        assert [statement.score for statement in there.statements] == pytest.approx(
+            [statement.score for statement in fresh.statements], abs=0.05
         )
         assert memory.stats().relations == other.stats().relations
         assert memory.stats().concepts == other.stats().concepts
@@ -495,7 +507,7 @@ class TestLabels:
         for label in ("coffee", "Coffees", "COFFEE", "coffe"):
             memory.update("Brandon loves coffee. The organisation is old.")
             assert len(memory.history(label)) == 1
-            assert [it.name for it in memory.concepts([label])] == ["coffe"]
+            assert [concept.name for concept in memory.concepts([label])] == ["coffe"]
             assert memory.forget(concept=label).statements == 1
 
     def test_every_name_that_is_returned_can_be_handed_back(self, memory: RecallM) -> None:
@@ -638,8 +650,11 @@ class TestGraph:
         graph = memory.graph
         graph.upsert([NewEntity(id="university", type="place"), NewEntity(id="universe")])
         assert graph.entity("university").type == "place"  # type: ignore[union-attr]
-        assert {it.concept for it in graph.entities()} == {"univers"}
-        assert [it.id for it in graph.entities(labels=["Universal"])] == ["universe", "university"]
+        assert {entity.concept for entity in graph.entities()} == {"univers"}
+        assert [entity.id for entity in graph.entities(labels=["Universal"])] == [
+            "universe",
+            "university",
+        ]
         assert graph.entity("University") is None
         with pytest.raises(UnknownEntityError, match="'b'"):
             graph.upsert(triplets=[NewTriplet(subject="universe", predicate="p", object="b")])
@@ -693,7 +708,9 @@ class TestLife:
     def test_what_no_memory_can_be_opened_with_is_named(self) -> None:
         stores: list[Any] = ["http://x", 3, b"path", "", "file:m.db?mode=memory"]
         timeouts: list[Any] = [-1, "3", True, float("nan"), float("inf")]
-        given = [{"store": it} for it in stores] + [{"timeout": it} for it in timeouts]
+        given = [{"store": store} for store in stores] + [
+            {"timeout": timeout} for timeout in timeouts
+        ]
         for arguments in [*given, {"auth": ("neo4j", "x")}]:
             with pytest.raises(InvalidInputError) as caught:
                 RecallM(**arguments)
@@ -716,7 +733,7 @@ class TestLife:
         for thread in threads:
             thread.join()
         for name in ("Ana", "Bo", "Cy"):
-            assert [it.text for it in memory.in_namespace(name).history("bird")] == [
+            assert [statement.text for statement in memory.in_namespace(name).history("bird")] == [
                 f"{name} counted {number} birds." for number in range(8)
             ]
 
@@ -739,7 +756,7 @@ class TestRevision:
                 "Brandon goes to Brazil",
             )
         ]
-        assert [len(it.revisions) for it in done] == [0, 0, 0, 1]
+        assert [len(update.revisions) for update in done] == [0, 0, 0, 1]
         assert done[3].revisions[0].concept == "brandon"
         assert len(prompts) == 1
         assert memory.recall("Brandon?").text.endswith("Brandon flies to Brazil.")

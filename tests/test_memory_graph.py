@@ -114,7 +114,7 @@ def test_joining_a_text(memory: RecallM) -> None:
     assert memory.graph.upsert([ANN, ACME], [WORKS], passage="a") == 1
     assert memory.graph.upsert_many([GraphUpdate(entities=[ANN])]) == [3]
     assert memory.graph.upsert_many([]) == []
-    assert [it.id for it in memory.graph.entities(passages=["a"])] == ["Acme", "Ann"]
+    assert [entity.id for entity in memory.graph.entities(passages=["a"])] == ["Acme", "Ann"]
     assert len(memory.graph.triplets(passages=["a"])) == 1
     assert memory.graph.triplets(passages=["b"]) == []
     with pytest.raises(UnknownPassageError):
@@ -124,7 +124,7 @@ def test_joining_a_text(memory: RecallM) -> None:
     with pytest.raises(InvalidInputError, match="passages must be a list"):
         memory.graph.entities(passages="a")
     memory.forget(id="a")
-    assert [it.id for it in memory.graph.entities()] == ["Ann"]
+    assert [entity.id for entity in memory.graph.entities()] == ["Ann"]
 
 
 def test_an_entity_that_nobody_talks_about(memory: RecallM) -> None:
@@ -147,7 +147,9 @@ def test_the_nearest_entities(memory: RecallM) -> None:
     found = memory.graph.nearest([2.0, 0.1], model="m")
     assert [(entity.id, round(cosine, 1)) for entity, cosine in found] == [("x", 1.0), ("y", 0.7)]
     assert len(memory.graph.nearest([1.0, 0.0], model="m", limit=1)) == 1
-    assert [it.id for it, _ in memory.graph.nearest([1.0, 0.0], model="m", ids=["y"])] == ["y"]
+    assert [entity.id for entity, _ in memory.graph.nearest([1.0, 0.0], model="m", ids=["y"])] == [
+        "y"
+    ]
     assert memory.graph.nearest([1.0, 0.0], model="m", as_of=0) == []
     assert memory.graph.nearest([1.0, 0.0], model="unknown") == []
     with pytest.raises(DimensionError, match="2 dimensions in this namespace, not 3"):
@@ -181,9 +183,9 @@ def test_an_update_reuses_an_extraction(memory: RecallM, monkeypatch: pytest.Mon
     assert memory.extract([text]) == [first]
     written = memory.in_namespace("another").update(text)
     assert read == [text]
-    mentioned = {it.name for said in first.statements for it in said.concepts}
+    mentioned = {concept.name for said in first.statements for concept in said.concepts}
     assert {"ann", "oslo", "bob"} <= mentioned == set(written.concepts)
-    pairs = dict.fromkeys((it.a, it.b) for it in first.neighbours)
+    pairs = dict.fromkeys((neighbour.a, neighbour.b) for neighbour in first.neighbours)
     assert list(pairs) == list(written.relations)
     memory.update(text)
     memory.update(text, speaker="Ann")

@@ -26,7 +26,9 @@ async def test_a_memory_works_in_an_event_loop(tmp_path: Path) -> None:
         assert "Lisbon" in (await memory.arecall("Where did Ann move?", limit=1)).text
         assert "Lisbon" in await memory.afetch_thoughts("Where did Ann move?")
         assert await memory.aask("Where did Ann move?", llm=lambda _: "Lisbon") == "Lisbon"
-        assert [it.text for it in await memory.ahistory("Ann")] == ["Ann moved to Lisbon."]
+        assert [statement.text for statement in await memory.ahistory("Ann")] == [
+            "Ann moved to Lisbon."
+        ]
         assert await memory.aget("3") == memory.get("3")
         assert await memory.apassages() == memory.passages()
         assert await memory.aconcepts() == memory.concepts()
@@ -84,7 +86,7 @@ async def test_a_cancelled_update_is_written_whole(tmp_path: Path) -> None:
     goes_on.set()
     while not (await memory.astats()).passages:
         await asyncio.sleep(0.01)
-    assert [it.text for it in memory.passages()] == ["Ann sings."]
+    assert [passage.text for passage in memory.passages()] == ["Ann sings."]
     await memory.aclose()
 
 

@@ -126,8 +126,14 @@ def test_spans() -> None:
     ]
     spans = holding(claims, single_valued=True).spans
     assert [
-        (it.first.object, it.t_index, it.latest.t_index, it.end and it.end.t_index, it.ended_by)
-        for it in spans
+        (
+            span.first.object,
+            span.t_index,
+            span.latest.t_index,
+            span.end and span.end.t_index,
+            span.ended_by,
+        )
+        for span in spans
     ] == [("A", 1, 1, 2, "superseded"), ("B", 2, 3, 4, "superseded"), ("A", 4, 4, 5, "ended")]
 
 

@@ -21,7 +21,8 @@ def memory() -> RecallM:
 
 
 def graph_of(memory: RecallM, **view: int) -> set[tuple[str, str, str]]:
-    return {(it.subject, it.predicate, it.object) for it in memory.graph.triplets(**view)}  # type: ignore[arg-type]
+    found = memory.graph.triplets(**view)  # type: ignore[arg-type]
+    return {(triplet.subject, triplet.predicate, triplet.object) for triplet in found}
 
 
 def test_an_update_writes_what_its_text_states(memory: RecallM) -> None:
@@ -37,7 +38,7 @@ def test_plain_memories_write_none() -> None:
     plain = RecallM()
     plain.update(LIVES)
     assert graph_of(plain) == set()
-    assert [it.relation for it in plain.extract([LIVES])[0].triplets] == ["work for"]
+    assert [triplet.relation for triplet in plain.extract([LIVES])[0].triplets] == ["work for"]
     assert plain.extract([LIVES], triplets=False)[0].triplets == ()
     with pytest.raises(InvalidInputError, match="triplets"):
         RecallM(triplets="yes")  # type: ignore[arg-type]
@@ -102,7 +103,9 @@ def test_any_text_is_written(text: str, memory: RecallM) -> None:
     update = memory.update(text)
     [extraction] = memory.extract([text])
     assert len(update.statements) == len(extraction.statements)
-    assert {it.position for it in extraction.triplets} <= set(range(len(update.statements)))
+    assert {triplet.position for triplet in extraction.triplets} <= set(
+        range(len(update.statements))
+    )
     memory.forget(id=update.id)
     assert memory.stats().triplets == memory.stats().entities == 0
 

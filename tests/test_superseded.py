@@ -11,7 +11,7 @@ from recallm.facts import FactMemory
 def superseded(memory: RecallM, concept: str, as_of: int | None = None) -> list[str]:
     history = memory.history(concept, as_of=as_of)
     ids = memory.superseded(history, as_of=as_of)
-    return [it.text for it in history if it.id in ids]
+    return [statement.text for statement in history if statement.id in ids]
 
 
 def test_a_standalone_fact_is_superseded_by_a_later_value_of_its_relation() -> None:

@@ -178,7 +178,7 @@ def test_folding_goes_by_character(text: str) -> None:
 
 
 def test_what_is_stored_stays_verbatim() -> None:
-    for text in [it for it in IMITATIONS if "owe" in it][::4]:
+    for text in [imitation for imitation in IMITATIONS if "owe" in imitation][::4]:
         with RecallM() as memory:
             memory.items.put([NewItem(path=("a",), key="k", text=text)])
             memory.update(text, speaker="Mallory", id="1")

@@ -65,8 +65,13 @@ def test_messages_with_a_source_each_speak_to_each_other() -> None:
         ("Dora", "other thread", 304, "Did you swim?"),
     ]
     items = [
-        {"text": text, "speaker": who, "source": source, "timestamp": NOON + timedelta(minutes=it)}
-        for who, source, it, text in told
+        {
+            "text": text,
+            "speaker": who,
+            "source": source,
+            "timestamp": NOON + timedelta(minutes=minute),
+        }
+        for who, source, minute, text in told
     ]
     memory = RecallM()
     memory.update_many(items)

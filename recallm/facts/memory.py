@@ -135,7 +135,7 @@ class FactMemory:
         arguments = update_arguments(new, new.terms, embeddings=self._search.embeddings)
         update = self._memory.update(**arguments, id=id)
         triplets = self._memory.graph.triplets(passages=[update.id]) if update.duplicate else []
-        written = [(it.subject, it.predicate, it.object) for it in triplets]
+        written = [(triplet.subject, triplet.predicate, triplet.object) for triplet in triplets]
         if update.duplicate and written != [new.terms]:
             raise ConflictError(update.id)
         written_subject, predicate, written_object = new.terms
@@ -193,12 +193,12 @@ class FactMemory:
         with self._memory.graph.reader() as reader:
             written = reader.triplets(passages=[update.id])
             found = reader.triplet_evidence(
-                subjects={it.subject for it in written},
-                predicates={it.predicate for it in written},
-                objects={it.object for it in written},
+                subjects={triplet.subject for triplet in written},
+                predicates={triplet.predicate for triplet in written},
+                objects={triplet.object for triplet in written},
             )
-        of_text = [it for it in found if it.passage == update.id and it.position != NO_POSITION]
-        return [Fact.of(it) for it in sorted(of_text, key=lambda it: it.position)]
+        of_text = [row for row in found if row.passage == update.id and row.position != NO_POSITION]
+        return [Fact.of(row) for row in sorted(of_text, key=lambda row: row.position)]
 
     def write_many(
         self,
@@ -253,8 +253,8 @@ class FactMemory:
         asked = subject_text, predicate, None if object is None else object_text
         held = self._held(asked)
         ended = [
-            (it.evidence.subject, denied(it.evidence.predicate), it.evidence.object)
-            for it in held.values()
+            (denial.evidence.subject, denied(denial.evidence.predicate), denial.evidence.object)
+            for denial in held.values()
         ]
         if object is not None and not held:
             ended = [(subject_text, denied(predicate), object_text)]

@@ -118,7 +118,8 @@ class FactQueries:
                 numbers.append((fact.value, fact))
         sign = -1 if order == "greatest" else 1
         measured = numbers if len(numbers) >= len(dates) else dates
-        measured.sort(key=lambda it: sign * it[0])  # stable: of equal values the newest stays first
+        # A stable order: of equal values the newest stays first.
+        measured.sort(key=lambda measure: sign * measure[0])
         return [fact for _, fact in measured[:at_most]]
 
     def find(self, patterns: Iterable[Pattern], *, limit: int | None) -> list[Solution]:

@@ -126,14 +126,16 @@ def similar_relations(
     evidence = reading.reader.triplet_evidence(
         subjects=subjects, objects=objects, limit=_ROWS_OF_ENTITY
     )
-    own = {reading.relations.of(it.predicate).name for it in evidence}
+    own = {reading.relations.of(row.predicate).name for row in evidence}
     found = vocabulary.compared(vectors, _MOST_RELATIONS).best(asked, _LEAST_OF_ENTITY)
     if len(evidence) < _ROWS_OF_ENTITY:  # these are all relations of the entity
-        found = [it for it in found if it[0] in own]
+        found = [pair for pair in found if pair[0] in own]
     if len(vocabulary.asserted) > _MOST_RELATIONS:
         of_entity = {key: vocabulary.asserted[key] for key in own & vocabulary.asserted.keys()}
         compared = SimilarRelations(vectors, of_entity).best(asked, _LEAST_OF_ENTITY)
-        found = sorted({**dict(found), **dict(compared)}.items(), key=lambda it: (-it[1], it[0]))
+        found = sorted(
+            {**dict(found), **dict(compared)}.items(), key=lambda pair: (-pair[1], pair[0])
+        )
     return found[:_TRIED]
 
 

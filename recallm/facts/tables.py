@@ -182,11 +182,13 @@ class _Load:
             if not page:
                 return
             last = page[-1].t_index - 1
-            keys = dict.fromkeys(it.metadata.get("key") for it in page if it.source == self.name)
+            keys = dict.fromkeys(
+                passage.metadata.get("key") for passage in page if passage.source == self.name
+            )
             subjects = {
-                same_key(it): it
-                for it in keys
-                if isinstance(it, str) and same_key(it) not in seen and same_key(it) not in ended
+                same_key(key): key
+                for key in keys
+                if isinstance(key, str) and same_key(key) not in seen and same_key(key) not in ended
             }
             ended.update(subjects)
             for key, evidence in self._evidence(subjects.values()).items():
@@ -201,10 +203,10 @@ class _Load:
         if not subjects or not self.before:
             return found
         wanted = set(map(same_key, subjects))
-        concepts = {self.graph.concept_name(it) for it in subjects} - {""}
+        concepts = {self.graph.concept_name(subject) for subject in subjects} - {""}
         with self.graph.reader() as reader:
             entities = reader.entities(subjects, concepts=concepts)
-            ids = {it.id for it in entities if same_key(it.id) in wanted}
+            ids = {entity.id for entity in entities if same_key(entity.id) in wanted}
             for each in reader.triplet_evidence(subjects=ids):
                 if each.source == self.name:
                     found.setdefault(same_key(each.subject), []).append(each)
@@ -230,7 +232,7 @@ class _Load:
             fresh, gone = self._difference(now.get(relation, {}), stated.get(relation, {}))
             triplets += ((subject, predicate, text) for text, predicate in fresh.items())
             triplets += (
-                (subject, denied(it.evidence.predicate), it.evidence.object) for it in gone
+                (subject, denied(ended.evidence.predicate), ended.evidence.object) for ended in gone
             )
         if not triplets:
             return None
@@ -238,7 +240,7 @@ class _Load:
         moment = max(chain([said or self.moment], latest))
         first = NewFact(*triplets[0], said=moment, source=self.name)
         # Loads that run at once make one id of one difference, so that it is written once.
-        state = [self.name, same_key(subject), max((it.t_index for it in evidence), default=0)]
+        state = [self.name, same_key(subject), max((row.t_index for row in evidence), default=0)]
         difference = json.dumps([*state, sorted(triplets)]).encode()
         return {
             **update_arguments(first, *triplets, embeddings=self.embeddings),
@@ -255,19 +257,19 @@ class _Load:
         An object in another spelling is written, and the one before is not denied: to deny it would
         end both.
         """
-        known = {it.evidence.object: key for key, it in stated.items()}
-        held = {key: it for key, it in stated.items() if not it.negative}
+        known = {fact.evidence.object: key for key, fact in stated.items()}
+        held = {key: fact for key, fact in stated.items() if not fact.negative}
         same = {known[text] for text in now if text in known} & held.keys()
-        fresh = {text: it for text, it in now.items() if known.get(text) not in same}
-        gone = {key: it for key, it in held.items() if key not in same}
+        fresh = {text: predicate for text, predicate in now.items() if known.get(text) not in same}
+        gone = {key: fact for key, fact in held.items() if key not in same}
         respelled = 0
         if fresh and (gone or len(now) > 1):
             concept_name = self.graph.concept_name
-            keys = {it: known.get(it) or text_key(it, concept_name) for it in reversed(fresh)}
+            keys = {new: known.get(new) or text_key(new, concept_name) for new in reversed(fresh)}
             first = {key: text for text, key in keys.items() if key not in same}
             respelled = sum(gone.pop(key, None) is not None for key in first)
             kept = set(first.values())
-            fresh = {text: it for text, it in fresh.items() if text in kept}
+            fresh = {text: predicate for text, predicate in fresh.items() if text in kept}
         replaced = min(len(fresh) - respelled, len(gone))
         self.counts["unchanged"] += len(same)
         self.counts["changed"] += respelled + replaced

@@ -174,7 +174,7 @@ def _decoded(
     content: bytes, name: str, *, is_page: bool, encoding: str | None, declared: str | None
 ) -> str:
     if encoding is None:
-        marked = (it for mark, it in _MARKS.items() if content.startswith(mark))
+        marked = (codec for mark, codec in _MARKS.items() if content.startswith(mark))
         encoding = next(marked, None) or _web_codec(declared or "")
         if encoding is None and is_page:
             encoding = _declared_in(content)

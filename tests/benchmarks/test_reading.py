@@ -70,7 +70,9 @@ def test_a_model_reads_every_context_and_a_grader_grades_it_over_http(talks: Pat
     assert {row["system"]: row["read"] for row in found["rows"]} == dict.fromkeys(_ROWS, 0.5)
     grading = [prompt for prompt in prompts if _is_grading(prompt)]
     answering = [prompt for prompt in prompts if not _is_grading(prompt)]
-    assert any("[2023-05-08] Ann: I bought a boat." in it for it in answering if "buy?" in it)
+    assert any(
+        "[2023-05-08] Ann: I bought a boat." in prompt for prompt in answering if "buy?" in prompt
+    )
     for prompt in prompts:
         assert not any(row in prompt for row in _ROWS), "the grader must not know the system"
     # Equal contexts are read once, and equal answers to a question are graded once.

@@ -112,8 +112,8 @@ def test_at_the_time_of_a_named_value_the_state_of_another_topic_is_asked_for(
         assert any(_words(question) & _words(told) for told in others)
 
 
-def _words(it: Question | Statement) -> set[str]:
-    return set(re.findall(r"[\w&']+", it.text.lower())) - _FUNCTION_WORDS - {it.subject.lower()}
+def _words(said: Question | Statement) -> set[str]:
+    return set(re.findall(r"[\w&']+", said.text.lower())) - _FUNCTION_WORDS - {said.subject.lower()}
 
 
 _FUNCTION_WORDS = {"what", "which", "where", "with", "does", "most", "moment", "have", "these"}

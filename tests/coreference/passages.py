@@ -24,7 +24,7 @@ def antecedents(*turns: Turn) -> list[tuple[str, str]]:
     """The anaphors of the last turn with the labels of their antecedents."""
     *earlier, text = read_turns(*turns)
     source = turns[-1] if isinstance(turns[-1], str) else turns[-1][1]
-    return [(source[it.start : it.end], it.mention.label) for it in resolve(text, earlier)]
+    return [(source[link.start : link.end], link.mention.label) for link in resolve(text, earlier)]
 
 
 def resolved(*turns: Turn) -> list[Resolved]:

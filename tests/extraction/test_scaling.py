@@ -124,7 +124,7 @@ def test_equal_blocks_are_tagged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Anna left.\nBob stayed.\n" * 500
     extraction = EXTRACTOR.extract(text)
     assert made == ["Anna left.", "Bob stayed."]
-    found = [text[it.start : it.end] for it in extraction.statements]
+    found = [text[statement.start : statement.end] for statement in extraction.statements]
     assert found == ["Anna left.", "Bob stayed."] * 500
 
 

@@ -151,8 +151,8 @@ def test_every_form_takes_a_prefix() -> None:
     """All but the forms that make another verb with a prefix."""
     forms = {*PASTS, *BARE_PASTS} - {"lied", "lay", "lent", "bound", "sent"}
     past = Mark.PAST | Mark.BARE_PAST
-    assert {it for it in forms if without_prefix(f"re{it}") != it} == set()
-    assert {it for it in forms if not marks(f"re{it}") & past} == set()
+    assert {form for form in forms if without_prefix(f"re{form}") != form} == set()
+    assert {form for form in forms if not marks(f"re{form}") & past} == set()
 
 
 @each_row(

@@ -44,7 +44,7 @@ class ScriptedModel:
 
 def triplets(facts: Iterable[Fact | NewFact]) -> list[tuple[str, str, str]]:
     """The subjects, relations and objects as text."""
-    return [(str(it.subject), str(it.relation), str(it.object)) for it in facts]
+    return [(str(fact.subject), str(fact.relation), str(fact.object)) for fact in facts]
 
 
 def all_facts(facts: FactMemory) -> list[tuple[str, str, str]]:

@@ -140,7 +140,7 @@ def test_a_broken_call_hides_no_other() -> None:
     scanner = CallScanner()
     assert list(scanner.feed("[MEM_WRITE{a>>r")) == []
     assert joined(list(scanner.feed("\nNext."))) == ["[MEM_WRITE{a>>r", "\nNext."]
-    assert not any(isinstance(it, Call) for it in scanned("[MEM_WRITE{a>>r>>x} or y}] z"))
+    assert not any(isinstance(found, Call) for found in scanned("[MEM_WRITE{a>>r>>x} or y}] z"))
 
 
 def test_results_that_are_cut_off_are_text() -> None:

@@ -16,7 +16,7 @@ from tests.facts.scripted import ScriptedModel, all_facts, triplets
 # -- the paper's dialogues ---------------------------------------------------------------------
 
 
-@pytest.fixture(params=FIGURES, ids=lambda it: it.name)
+@pytest.fixture(params=FIGURES, ids=lambda message: message.name)
 def figure(request: pytest.FixtureRequest) -> Figure:
     assert isinstance(request.param, Figure)
     return request.param

@@ -39,9 +39,9 @@ def test_figure_4_a_new_president_supersedes_the_old(facts: FactMemory) -> None:
     facts.write("Emmanuel Macron", "president of", "France")
     asked = facts.read(None, "president of", "the United States")
     assert rows(asked) == [("Joe Biden", "president of", "United States")]
-    assert [it.subject for it in facts.read(None, "president of", "United States", as_of=1)] == [
-        "Barack Obama"
-    ]
+    assert [
+        fact.subject for fact in facts.read(None, "president of", "United States", as_of=1)
+    ] == ["Barack Obama"]
     assert facts.read("Donald Trump", "president of") == []
     [change] = facts.changes("Donald Trump", "president of")
     assert (change.since_t, change.until_t, change.ended_by) == (2, 3, "superseded")
@@ -62,7 +62,7 @@ def test_the_forms_of_a_query(facts: FactMemory) -> None:
         (("Willian Banik", "employed by", "BMW"), []),
     ):
         found = facts.read(*asked, match="exact")
-        is_exact = {(it.match, it.score) for it in found} <= {("exact", 1.0)}
+        is_exact = {(fact.match, fact.score) for fact in found} <= {("exact", 1.0)}
         if rows(found) != [FIGURE_5[i] for i in expected] or not is_exact:
             wrong.append((asked, found))
     assert wrong == []
@@ -142,11 +142,12 @@ def test_facts_that_texts_state(memory: RecallM) -> None:
 def test_a_single_valued_relation(facts: FactMemory) -> None:
     for place in ("Oslo", "Porto", "Oslo"):
         facts.write("Ada", "lives in", place)
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
-    assert [it.object for it in facts.read("Ada", "resides in", as_of=2)] == ["Porto"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [fact.object for fact in facts.read("Ada", "resides in", as_of=2)] == ["Porto"]
     assert rows(facts.read(object="Porto")) == []
     assert [
-        (it.object, it.since_t, it.until_t, it.ended_by) for it in facts.changes("Ada", "lives in")
+        (fact.object, fact.since_t, fact.until_t, fact.ended_by)
+        for fact in facts.changes("Ada", "lives in")
     ] == [
         ("Oslo", 1, 2, "superseded"),
         ("Porto", 2, 3, "superseded"),
@@ -165,9 +166,9 @@ def test_a_repeated_fact_goes_on(facts: FactMemory) -> None:
 
 def test_which_values_stay(facts: FactMemory) -> None:
     facts.write_many([("Ada", "speaks", "Dutch"), ("Ada", "speaks", "Thai")])
-    assert [it.object for it in facts.read("Ada", "speaks")] == ["Thai", "Dutch"]
+    assert [fact.object for fact in facts.read("Ada", "speaks")] == ["Thai", "Dutch"]
     facts.write_many([("Ada", "waters the plants of", x) for x in ("Bo", "Cy")])
-    assert [it.object for it in facts.read("Ada", "waters the plants of")] == ["Cy", "Bo"]
+    assert [fact.object for fact in facts.read("Ada", "waters the plants of")] == ["Cy", "Bo"]
     facts.write("Ada", "works for", "Cisco")
     facts.write("ada", "is employed by", "BMW")
     assert rows(facts.read("Ada", "WORKS_FOR")) == [("ada", "is employed by", "BMW")]
@@ -191,39 +192,42 @@ def test_declared_relations(facts: FactMemory) -> None:
             ("Ada", "works for", "BMW"),
         ]
     )
-    assert [it.subject for it in declared.read(None, "guards", "Gate")] == ["Bo"]
-    assert [it.object for it in declared.read("Bo", "guards")] == ["Wall", "Gate"]
-    assert [it.object for it in declared.read("Ada", "waters")] == ["Rose"]
-    assert [it.object for it in declared.read("Ada", "works for")] == ["BMW", "Cisco"]
-    assert [it.object for it in facts.read("Ada", "waters")] == ["Rose", "Fern"]
+    assert [fact.subject for fact in declared.read(None, "guards", "Gate")] == ["Bo"]
+    assert [fact.object for fact in declared.read("Bo", "guards")] == ["Wall", "Gate"]
+    assert [fact.object for fact in declared.read("Ada", "waters")] == ["Rose"]
+    assert [fact.object for fact in declared.read("Ada", "works for")] == ["BMW", "Cisco"]
+    assert [fact.object for fact in facts.read("Ada", "waters")] == ["Rose", "Fern"]
     bare = FactMemory(facts.memory, single_valued=["guards", "capital of"])
-    assert [it.object for it in bare.read("Bo", "guards")] == ["Wall"]
+    assert [fact.object for fact in bare.read("Bo", "guards")] == ["Wall"]
     assert rows(bare.read(None, "guards", "Gate")) == [("Ada", "guards", "Gate")]
 
 
 def test_objects_of_one_update_do_not_supersede_each_other(facts: FactMemory) -> None:
     facts.memory.graph.upsert(
-        [NewEntity(id=it) for it in ("Ada", "Cisco", "BMW")],
-        [NewTriplet(subject="Ada", predicate="works for", object=it) for it in ("Cisco", "BMW")],
+        [NewEntity(id=name) for name in ("Ada", "Cisco", "BMW")],
+        [
+            NewTriplet(subject="Ada", predicate="works for", object=employer)
+            for employer in ("Cisco", "BMW")
+        ],
     )
-    assert [it.object for it in facts.read("Ada", "works for")] == ["BMW", "Cisco"]
+    assert [fact.object for fact in facts.read("Ada", "works for")] == ["BMW", "Cisco"]
     facts.write("Ada", "works for", "Cisco")
-    assert [it.object for it in facts.read("Ada", "works for")] == ["Cisco"]
+    assert [fact.object for fact in facts.read("Ada", "works for")] == ["Cisco"]
 
 
 def test_order_is_that_of_what_was_said(facts: FactMemory) -> None:
     facts.write("Ada", "lives in", "Porto", said=year(2024))
     facts.write("Ada", "lives in", "Oslo", said=year(2020))
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Porto"]
-    assert [it.object for it in facts.read("Ada", "lives in", as_of=year(2021))] == ["Oslo"]
-    assert [(it.object, it.since) for it in facts.changes("Ada", "lives in")] == [
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Porto"]
+    assert [fact.object for fact in facts.read("Ada", "lives in", as_of=year(2021))] == ["Oslo"]
+    assert [(fact.object, fact.since) for fact in facts.changes("Ada", "lives in")] == [
         ("Oslo", year(2020)),
         ("Porto", year(2024)),
     ]
     # Without all timestamps t decides.
     facts.write("Ada", "lives in", "Rome")
     facts.write("Ada", "lives in", "Bonn", said=year(2019))
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Bonn"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Bonn"]
 
 
 def test_denials(facts: FactMemory) -> None:
@@ -279,7 +283,7 @@ def test_facts_on_neo4j(neo4j_server: RunningServer) -> None:
         assert [found["who"] for found in joined] == ["Willian Beasmore", "Maryjane Bachand"]
         assert rows(facts.end("Ada", "works for")) == [("Ada", "employed by", "Pfizer Inc.")]
         memory.forget(id=first.passage)
-        assert [it.object for it in facts.changes("Ada", "works for")] == ["Pfizer Inc."]
+        assert [fact.object for fact in facts.changes("Ada", "works for")] == ["Pfizer Inc."]
         memory.forget(everything=True)
 
 
@@ -290,16 +294,16 @@ def test_what_is_forgotten_no_longer_supersedes(facts: FactMemory) -> None:
     facts.write("Ada", "lives in", "Oslo", source="old")
     facts.write("Ada", "lives in", "Porto", id="new")
     facts.memory.forget(id="new")
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
     facts.write("Ada", "lives in", "Rome", source="newer")
     facts.memory.forget(source="newer")
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
     facts.write("Ada", "lives in", "Bonn")
     facts.memory.graph.delete(triplets=[("Ada", "lives in", "Bonn")])
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
     facts.write("Ada", "lives in", "Lima")
     facts.memory.forget(concept="Lima")
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
     facts.memory.forget(source="old")
     assert facts.read() == []
     assert facts.changes("Ada", "lives in") == []
@@ -310,8 +314,8 @@ def test_namespaces_share_nothing(facts: FactMemory) -> None:
     facts.write("Ada", "lives in", "Oslo")
     assert other.read() == []
     other.write("Ada", "lives in", "Porto")
-    assert [it.object for it in facts.read("Ada", "lives in")] == ["Oslo"]
-    assert [it.object for it in other.read("Ada", "lives in")] == ["Porto"]
+    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
+    assert [fact.object for fact in other.read("Ada", "lives in")] == ["Porto"]
 
 
 def test_an_id_belongs_to_one_fact(facts: FactMemory) -> None:
@@ -349,7 +353,7 @@ def test_facts_of_every_shape(facts: FactMemory) -> None:
         ["Ada", "speaks", "Urdu"],
     ]
     assert facts.write_many(given, batch_size=2) == 3
-    assert {(it.object, it.source, it.said) for it in facts.read("Ada", "speaks")} == {
+    assert {(fact.object, fact.source, fact.said) for fact in facts.read("Ada", "speaks")} == {
         ("Thai", "a", None),
         ("Dutch", None, year(2020)),
         ("Urdu", None, None),
@@ -371,7 +375,7 @@ def test_a_bad_fact_writes_nothing_of_its_batch(facts: FactMemory) -> None:
         with pytest.raises(InvalidInputError) as error:
             own.write_many([*good, bad], batch_size=2)
         assert error.value.index == 3
-        assert [it.object for it in own.read()] == ["Language 1", "Language 0"], bad
+        assert [fact.object for fact in own.read()] == ["Language 1", "Language 0"], bad
 
 
 HOSTILE = [

@@ -91,14 +91,14 @@ def check_forgetting(tmp_path: Path, seeds: Iterable[int]) -> None:
             match ["concept", "concept", "source", "session", "before"][seed % 5]:
                 case "before":
                     selection = {"before": moment}
-                    gone = [it for it in pieces if it["said"] and it["said"] < moment]
+                    gone = [piece for piece in pieces if piece["said"] and piece["said"] < moment]
                 case "concept":
                     selection = {"concept": chosen["name"]}
-                    gone = [it for it in pieces if chosen["name"] in it["about"]]
+                    gone = [piece for piece in pieces if chosen["name"] in piece["about"]]
                 case kind:
                     name = chosen["source"] or "nothing"
                     selection = {kind: name}
-                    gone = [it for it in pieces if it["source"] == name]
+                    gone = [piece for piece in pieces if piece["source"] == name]
             before = _archive(memory)
             counted = memory.forget(**selection, dry_run=True)
             if _archive(memory) != before:
@@ -111,12 +111,14 @@ def check_forgetting(tmp_path: Path, seeds: Iterable[int]) -> None:
                         _write(control, piece)
                 if _archive(memory) != _archive(control):
                     wrong.append(f"{seed}: {selection} left another archive")
-        kept = {str(it[key]) for it in pieces if it not in gone for key in it}
-        kept |= {name for it in pieces if it not in gone for name in it["about"]}
-        words = {str(it[key]) for it in gone for key in ("own", "id", "name", "source")}
+        kept = {str(piece[key]) for piece in pieces if piece not in gone for key in piece}
+        kept |= {name for piece in pieces if piece not in gone for name in piece["about"]}
+        words = {str(piece[key]) for piece in gone for key in ("own", "id", "name", "source")}
         words -= {*kept, "None"}
-        held = b"".join(it.read_bytes() for it in tmp_path.glob(f"{seed}.db*")).lower()
-        wrong += [f"{seed}: {selection} left {it}" for it in words if it.lower().encode() in held]
+        held = b"".join(path.read_bytes() for path in tmp_path.glob(f"{seed}.db*")).lower()
+        wrong += [
+            f"{seed}: {selection} left {word}" for word in words if word.lower().encode() in held
+        ]
     assert wrong == []
 
 
@@ -128,4 +130,4 @@ def test_a_model_forgets_the_facts_of_its_session() -> None:
         facts.write("Avexa", "email", "a@b.c", source="other")
         said = forgotten_by_model(memory, id=None, about="Avexa", session="mine")
         assert said == "Forgot 1 fact that mentions 'Avexa'."
-        assert [it.object for it in facts.read("Avexa")] == ["a@b.c"]
+        assert [fact.object for fact in facts.read("Avexa")] == ["a@b.c"]

@@ -33,7 +33,7 @@ def staff(facts: FactMemory) -> FactMemory:
 
 def found(facts: FactMemory, *patterns: Any, **arguments: Any) -> list[tuple[str, ...]]:
     solutions = facts.find(patterns, **arguments)
-    return sorted(tuple(it.values.values()) for it in solutions)
+    return sorted(tuple(solution.values.values()) for solution in solutions)
 
 
 def test_a_count_is_of_what_is_not_given(staff: FactMemory) -> None:
@@ -49,7 +49,7 @@ def test_a_count_is_of_what_is_not_given(staff: FactMemory) -> None:
 def test_a_fact_in_two_phrasings_counts_once(staff: FactMemory) -> None:
     staff.write("Ada", "is employed by", "Opera")
     assert staff.count(relation="works for") == 4
-    assert [it.count for it in staff.group("Ada", "works for", by="object")] == [1]
+    assert [group.count for group in staff.group("Ada", "works for", by="object")] == [1]
 
 
 def test_what_no_longer_holds_does_not_count(staff: FactMemory) -> None:
@@ -66,14 +66,18 @@ def test_two_hundred_answers_are_counted_exactly(facts: FactMemory) -> None:
     assert facts.count(relation="works for", object="Pfizer") == 180
     assert len(facts.read(relation="works for", object="Pfizer")) == 180
     groups = facts.group(relation="works for", by="object")
-    assert [(it.value, it.count) for it in groups] == [("Pfizer", 180), ("Cisco", 20)]
+    assert [(group.value, group.count) for group in groups] == [("Pfizer", 180), ("Cisco", 20)]
 
 
 def test_groups_are_the_largest_or_the_smallest_first(staff: FactMemory) -> None:
     groups = staff.group(relation="works for", by="object")
-    assert [(it.value, it.count) for it in groups] == [("Opera", 2), ("BMW", 1), ("Fjordkraft", 1)]
+    assert [(group.value, group.count) for group in groups] == [
+        ("Opera", 2),
+        ("BMW", 1),
+        ("Fjordkraft", 1),
+    ]
     least = staff.group(relation="works for", by="object", order="least", limit=1)
-    assert [(it.value, it.count) for it in least] == [("BMW", 1)]
+    assert [(group.value, group.count) for group in least] == [("BMW", 1)]
 
 
 def test_the_greatest_is_by_number_or_date(staff: FactMemory) -> None:
@@ -86,13 +90,13 @@ def test_the_greatest_is_by_number_or_date(staff: FactMemory) -> None:
             ("Kay", "birthday", "3 June 1985"),
         ]
     )
-    assert [it.subject for it in staff.top("salary", limit=None)] == ["Ada", "Kay"]
-    assert [it.subject for it in staff.top("salary", order="least")] == ["Kay"]
-    assert [it.subject for it in staff.top("birthday", order="least")] == ["Kay"]
+    assert [fact.subject for fact in staff.top("salary", limit=None)] == ["Ada", "Kay"]
+    assert [fact.subject for fact in staff.top("salary", order="least")] == ["Kay"]
+    assert [fact.subject for fact in staff.top("birthday", order="least")] == ["Kay"]
     assert staff.top("works for") == []
     staff.write("Ada", "salary", 9_000)
     staff.end("Ada", "salary", "52,000 USD")
-    assert [it.subject for it in staff.top("salary")] == ["Kay"]
+    assert [fact.subject for fact in staff.top("salary")] == ["Kay"]
 
 
 def test_patterns_are_joined_over_two_and_three_hops(staff: FactMemory) -> None:
@@ -112,7 +116,7 @@ def test_patterns_are_joined_over_two_and_three_hops(staff: FactMemory) -> None:
 def test_solutions_say_which_facts_they_stand_on(staff: FactMemory) -> None:
     [solution] = staff.find([("?who", "works for", "?firm"), ("?firm", "founded in", "Munich")])
     assert (solution["who"], solution["?firm"]) == ("Max", "BMW")
-    assert [it.line for it in solution.facts] == [
+    assert [fact.line for fact in solution.facts] == [
         "Max — works for → BMW",
         "BMW — founded in → Munich",
     ]

@@ -97,7 +97,7 @@ def test_exact_terms_come_first(facts: FactMemory) -> None:
 
 def test_similar_relations_end_and_are_denied(facts: FactMemory) -> None:
     facts.write("Ada", "waters the plants of", "Bo")
-    assert [it.object for it in facts.read("Ada", "watering plants for")] == ["Bo"]
+    assert [fact.object for fact in facts.read("Ada", "watering plants for")] == ["Bo"]
     facts.write("Ada", "no longer waters the plants of", "Bo")
     assert facts.read("Ada", "watering plants for") == []
     [denial] = facts.read("Ada", "doesn't do watering plants for")
@@ -106,7 +106,7 @@ def test_similar_relations_end_and_are_denied(facts: FactMemory) -> None:
 
 def test_relations_without_an_entity(facts: FactMemory) -> None:
     facts.write("Ada", "waters the plants of", "Bo")
-    assert [it.subject for it in facts.read(None, "watering plants")] == ["Ada"]
+    assert [fact.subject for fact in facts.read(None, "watering plants")] == ["Ada"]
     assert facts.read(None, "repairs the roof") == []
     assert facts.read("Nobody", "waters the plants of") == []
     assert facts.read("Nobody") == []
@@ -114,7 +114,7 @@ def test_relations_without_an_entity(facts: FactMemory) -> None:
 
 def test_ambiguous_names_find_nobody(facts: FactMemory) -> None:
     facts.write("John Smith", "likes", "Thai")
-    assert [it.subject for it in facts.read("J. Smith")] == ["John Smith"]
+    assert [fact.subject for fact in facts.read("J. Smith")] == ["John Smith"]
     facts.write("James Smith", "likes", "Thai")
     assert facts.read("J. Smith") == []
 
@@ -154,7 +154,7 @@ def test_names_without_a_common_word_are_found_by_their_vectors(tmp_path: Path) 
         [fact] = facts.read("New York City")
         assert fact.subject == "NYC"
         assert 0.8 <= fact.score <= 1
-        assert [it.subject for it in facts.read("Holland")] == ["Netherlands"]
+        assert [fact.subject for fact in facts.read("Holland")] == ["Netherlands"]
         assert facts.read("Somewhere") == []
         # A memory without the model, and one with another, read by words.
         for embeddings in (None, Embedding(name="x", embed=synonyms)):
@@ -166,21 +166,21 @@ def test_what_the_data_shows_to_be_functional(facts: FactMemory) -> None:
     """Nobody declared the relation: 95 % of at least 32 subjects with one object decide."""
     facts.write_many([(f"P{i}", "sleeps under the roof of", f"R{i % 5}") for i in range(30)])
     facts.write_many([("Ada", "sleeps under the roof of", place) for place in ("R1", "R2")])
-    assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
+    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
     last = facts.write("P30", "sleeps under the roof of", "R1")
-    assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2"]
-    assert [it.object for it in facts.read("Ada", "sleeps under the roof of", as_of=32)] == [
+    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2"]
+    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of", as_of=32)] == [
         "R2",
         "R1",
     ]
-    assert "Ada" not in {it.subject for it in facts.read(object="R1")}
+    assert "Ada" not in {fact.subject for fact in facts.read(object="R1")}
     facts.memory.forget(id=last.passage)
-    assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
+    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
     facts.write("P30", "sleeps under the roof of", "R1")
     many = FactMemory(facts.memory, multi_valued=["sleeps under the roof of"])
-    assert [it.object for it in many.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
+    assert [fact.object for fact in many.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
     facts.write_many([(f"P{i}", "sleeps under the roof of", "R9") for i in range(5)])
-    assert [it.object for it in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
+    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
 
 
 def test_name_similarity() -> None:

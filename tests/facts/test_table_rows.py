@@ -41,7 +41,10 @@ def read(
 def cells(table: object, **given: Any) -> list[tuple[Any, dict[str, Any]]]:
     """The key and the cells of each row; of a cell with one term this term."""
     return [
-        (row.key, {it: terms if len(terms) > 1 else terms[0] for it, terms in row.cells.items()})
+        (
+            row.key,
+            {column: terms if len(terms) > 1 else terms[0] for column, terms in row.cells.items()},
+        )
         for row in read(table, **given)
     ]
 
@@ -139,11 +142,11 @@ def test_what_is_written_as_csv_is_read(
     writer.writerows((f"P{number}", *row[: len(columns)]) for number, row in enumerate(rows))
     stream.seek(0)
     expected = [
-        (f"P{number}", {it: cell.strip() for it, cell in zip(columns, row, strict=False)})
+        (f"P{number}", {column: cell.strip() for column, cell in zip(columns, row, strict=False)})
         for number, row in enumerate(rows)
     ]
     found = cells(stream, delimiter=delimiter)
-    assert found == [(key, {it: x for it, x in row.items() if x}) for key, row in expected]
+    assert found == [(key, {column: x for column, x in row.items() if x}) for key, row in expected]
 
 
 def test_bad_files(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_table_that_is_loaded_again(facts: FactMemory) -> None:
     ]
     assert len(facts.read(as_of=MAY)) == len(facts.read(as_of=before)) == 5
     employers = facts.changes("Ada", "works for")
-    assert [(it.object, it.since, it.until) for it in employers] == [
+    assert [(employer.object, employer.since, employer.until) for employer in employers] == [
         ("BMW", MAY, JUNE),
         ("Pfizer", JUNE, None),
     ]
@@ -99,7 +99,7 @@ def test_values_are_typed(facts: FactMemory) -> None:
     values = [(fact.relation, fact.object, fact.value) for fact in facts.read(7)][::-1]
     day = date(2024, 5, 1)
     assert sorted(values) == [("b", "true", True), ("d", "2024-05-01", day), ("n", "52000", 52000)]
-    kinds = {it.id: (it.type, it.concept) for it in facts.memory.graph.entities()}
+    kinds = {entity.id: (entity.type, entity.concept) for entity in facts.memory.graph.entities()}
     assert (kinds["52000"], kinds["2024-05-01"]) == (("number", ""), ("date", ""))
 
 
@@ -248,7 +248,7 @@ def test_a_load_that_was_cut_off_is_completed(
             patch.setattr(facts.memory, "update_many", broken)
             load(facts, later)
     load(facts, later)
-    assert {(it.subject, it.relation, it.object) for it in facts.read()} == expected
+    assert {(fact.subject, fact.relation, fact.object) for fact in facts.read()} == expected
     assert load(facts, later) == report(6, 0, 0, 0, 12)
 
 
@@ -354,7 +354,7 @@ def test_what_holds_is_the_last_table(
             for column, cell in zip(columns, row, strict=True)
             if cell
         }
-        found = {(it.subject, it.relation, it.object) for it in facts.read(match="exact")}
+        found = {(fact.subject, fact.relation, fact.object) for fact in facts.read(match="exact")}
         assert found == cells
         again = facts.load(rows, key="name", name="t")
         assert again == report(len(table), 0, 0, 0, len(cells))
@@ -380,7 +380,7 @@ def test_loads_at_once_write_each_row_once(
     def rows() -> Iterator[dict[str, str]]:
         for n in range(6):  # the last row is read after the others are compared
             if n == 5:
-                load(facts, "name,town\n" + "".join(f"P{it},Oslo\n" for it in range(6)))
+                load(facts, "name,town\n" + "".join(f"P{number},Oslo\n" for number in range(6)))
             yield {"name": f"P{n}", "town": "Oslo"}
 
     facts.load(rows(), key="name", name="people")
@@ -408,7 +408,7 @@ def test_processes_that_load_at_once_write_each_row_once(tmp_path: Path) -> None
     path = tmp_path / "memory.db"
     command = [sys.executable, "-c", LOADS, str(path)]
     loads = [Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(2)]
-    assert [it.stdout.readline() for it in loads if it.stdout] == ["ready\n"] * 2
+    assert [load.stdout.readline() for load in loads if load.stdout] == ["ready\n"] * 2
     for process in loads:
         assert process.stdin is not None
         process.stdin.write("go\n")

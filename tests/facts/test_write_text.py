@@ -96,7 +96,7 @@ def test_texts_without_facts(facts: FactMemory) -> None:
     facts.memory._writing.put(
         [UpdateRequest(text=CUSTOMERS), UpdateRequest(text=EMPLOYEE, states_facts=True)]
     )
-    assert [it.subject for it in facts.memory.graph.triplets()] == ["Dorothea Altemus"]
+    assert [triplet.subject for triplet in facts.memory.graph.triplets()] == ["Dorothea Altemus"]
 
 
 def test_a_memory_that_writes_triplets_writes_the_same() -> None:
@@ -120,7 +120,7 @@ def test_events_end_facts(facts: FactMemory) -> None:
         own = facts.in_namespace(text)
         own.write("Ada", relation, object)
         own.write_text(text)
-        before = [it.object for it in own.read("Ada", relation, as_of=1)]
+        before = [fact.object for fact in own.read("Ada", relation, as_of=1)]
         if own.read("Ada", relation) or before != [object]:
             wrong.append(text)
     assert wrong == []

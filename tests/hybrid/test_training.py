@@ -42,7 +42,7 @@ def film(number: int) -> dict[str, Any]:
             "There is no information about that in the statements.",
         )[(number + place) % 3]
         knows = (place % 2 == 1, place % 2 == 0 or place == 9)
-        answers = [told if it else refusal for it in knows]
+        answers = [told if known else refusal for known in knows]
         questions.append(
             {
                 "question": f"Where does {person} live?",

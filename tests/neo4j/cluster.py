@@ -202,7 +202,7 @@ class Cluster:
         """What a member answers to a driver that asks for the members."""
 
         def servers(role: str, members: list[Member]) -> dict[str, Any]:
-            return {"role": role, "addresses": [f"127.0.0.1:{it.port}" for it in members]}
+            return {"role": role, "addresses": [f"127.0.0.1:{member.port}" for member in members]}
 
         leader = self.leader
         return {
@@ -210,7 +210,7 @@ class Cluster:
             "db": "neo4j",
             "servers": [
                 servers("WRITE", [] if leader is None else [leader]),
-                servers("READ", [it for it in self.members if it is not leader]),
+                servers("READ", [member for member in self.members if member is not leader]),
                 servers("ROUTE", self.members),
             ],
         }
@@ -247,7 +247,7 @@ def _messages(source: socket.socket) -> Iterator[bytes]:
 
 def _send(sink: socket.socket, message: bytes) -> None:
     chunks = [message[at : at + 0xFFFF] for at in range(0, len(message), 0xFFFF)]
-    sink.sendall(b"".join(len(it).to_bytes(2) + it for it in chunks) + b"\0\0")
+    sink.sendall(b"".join(len(chunk).to_bytes(2) + chunk for chunk in chunks) + b"\0\0")
 
 
 def _packed(value: Any) -> bytes:

@@ -142,7 +142,7 @@ class Proxy:
                 flow.wait()
                 if doomed.is_set():
                     break
-                if counted and any(it in chunk for it in _COMMITS) and self._loses_commit():
+                if counted and any(commit in chunk for commit in _COMMITS) and self._loses_commit():
                     doomed.set()
                     if not self._lose_reply:
                         break

@@ -49,9 +49,9 @@ def test_a_word_that_asks_for_the_last_is_no_word_to_find() -> None:
     memory = RecallM()
     memory.update_many(["Bob visited Cairo last Friday.", "Bob ate a cake.", "Bob visited Osaka."])
     found = memory.recall("Which city did Bob visit last?").statements
-    best = max(found, key=lambda it: it.score or 0.0)
+    best = max(found, key=lambda statement: statement.score or 0.0)
     assert best.text == "Bob visited Osaka."
-    assert not any("last" in step for it in found for step in it.path)
+    assert not any("last" in step for statement in found for step in statement.path)
 
 
 def test_a_question_about_the_past_is_asked_then() -> None:

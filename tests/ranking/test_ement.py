@@ -68,7 +68,11 @@ def recall(
 
 
 def cosines(context: RecalledContext) -> Mapping[str, float]:
-    return {it.text: it.contributions["cosine"] for it in context.statements if it.contributions}
+    return {
+        statement.text: statement.contributions["cosine"]
+        for statement in context.statements
+        if statement.contributions
+    }
 
 
 def test_the_nearest_stand_above_the_sentences_of_the_entities() -> None:
@@ -89,8 +93,8 @@ def test_the_nearest_stand_above_the_sentences_of_the_entities() -> None:
     ]
     assert cosines(recalled) == {"That is too bad": 0.9, "Mimi loves eating lemons": 0.8}
     assert recalled.tokens == -(-len(recalled.text) // 4)
-    assert [it.score for it in recalled.statements] == [None] * 4
-    assert [(it.name, it.essential) for it in recalled.concepts] == [("mimi", True)]
+    assert [statement.score for statement in recalled.statements] == [None] * 4
+    assert [(concept.name, concept.essential) for concept in recalled.concepts] == [("mimi", True)]
     assert recalled.statements[1].path == (
         "nearest by embedding: number 2",
         "mentions essential concept Mimi",

@@ -209,7 +209,8 @@ def test_what_all_facts_of_a_name_share_says_nothing_of_their_topic() -> None:
 
 def test_equal_embeddings_have_no_topic() -> None:
     found = candidates(
-        store_of(*apart(*(f"Ingrid fact{it}" for it in range(7)))), asked("ingrid", "ingrid")
+        store_of(*apart(*(f"Ingrid fact{number}" for number in range(7)))),
+        asked("ingrid", "ingrid"),
     )
     assert found is not None
     vectors = np.tile(np.array([0.3, 0.5, 0.7, 0.4], dtype=np.float32), (7, 1))

@@ -118,8 +118,10 @@ def test_hops_bound_the_distance() -> None:
 
 def test_limit_counts_contexts() -> None:
     recalled = recall(store_of(*WALKTHROUGH), "pari", limit=1)
-    assert [it.name for it in recalled.concepts] == ["pari"]
-    assert [it.text for it in recalled.statements] == ["Brandon wants to travel to Paris"]
+    assert [concept.name for concept in recalled.concepts] == ["pari"]
+    assert [statement.text for statement in recalled.statements] == [
+        "Brandon wants to travel to Paris"
+    ]
 
 
 def test_max_tokens_bounds_the_whole_text_and_keeps_the_most_important() -> None:

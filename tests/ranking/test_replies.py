@@ -37,7 +37,7 @@ ASKED = "What is the budget for the Lisbon trip?"
 
 
 def texts(memory: RecallM, question: str, limit: int = 10) -> list[str]:
-    return [it.text for it in memory.recall(question, limit=limit).statements]
+    return [statement.text for statement in memory.recall(question, limit=limit).statements]
 
 
 def threads(budget: str, place: int, *, replies: bool) -> RecallM:

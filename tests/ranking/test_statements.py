@@ -94,7 +94,7 @@ def test_the_speaker_whom_the_question_names_is_preferred() -> None:
         turn("Ana is not here", speaker="Ben", session="c"),
     )
     context = recall(store, asked("ana kayak", "ana"))
-    first = max(context.statements, key=lambda it: it.score or 0)
+    first = max(context.statements, key=lambda statement: statement.score or 0)
     assert first.speaker == "Ana"
     assert "said by Ana" in first.path
     assert not any(step.startswith("holds: ana") for step in first.path)
@@ -203,11 +203,16 @@ def test_concepts_are_the_essential_ones_and_the_neighbours_that_led_on() -> Non
         turn("Nothing else matters"),
     )
     context = recall(store, asked("ferries", "ferries"))
-    assert next((it.name, it.essential) for it in context.concepts) == ("ferries", True)
-    near = {it.name: it.score for it in context.concepts if not it.essential}
+    assert next((concept.name, concept.essential) for concept in context.concepts) == (
+        "ferries",
+        True,
+    )
+    near = {concept.name: concept.score for concept in context.concepts if not concept.essential}
     assert set(near) == {"naxos", "paros"}
     assert all(0 < score <= 1 for score in near.values())
-    led = next(it for it in context.statements if it.text == "Naxos grows potatoes")
+    led = next(
+        statement for statement in context.statements if statement.text == "Naxos grows potatoes"
+    )
     assert "neighbour of Ferries: Naxos" in led.path
 
 
@@ -238,7 +243,10 @@ def test_the_present_is_asked_for() -> None:
 
     def lead(intent: TemporalIntent) -> float:
         question = asked("brandon works", "brandon", intent=intent)
-        scores = {it.text: it.score or 0.0 for it in recall(store, question).statements}
+        scores = {
+            statement.text: statement.score or 0.0
+            for statement in recall(store, question).statements
+        }
         return scores["Brandon works as a judge"] - scores["Brandon works as a cook"]
 
     assert lead("current") > lead("neutral") > lead("historical") - 1e-9
@@ -275,8 +283,8 @@ def test_what_others_say_changes_nothing_at_all(
             for n, (words, day, session) in enumerate(said)
         ]
         return [
-            embedded(it, (len(it.statements[0].terms), 1.0)) if n % 2 else it
-            for n, it in enumerate(updates)
+            embedded(update, (len(update.statements[0].terms), 1.0)) if n % 2 else update
+            for n, update in enumerate(updates)
         ]
 
     store = store_of(*told(own, "own"))

@@ -313,7 +313,7 @@ def test_a_state_said_in_a_conversation_supersedes_the_state_before() -> None:
     memory.update("It rains a lot here. I moved to Porto.", speaker="Ingrid", session="b")
     statements = memory.recall("Where does Ingrid live now?").statements
     by_text = {each.text: each.contributions["superseded"] for each in statements}
-    assert max(statements, key=lambda it: it.score or 0).text == "I moved to Porto."
+    assert max(statements, key=lambda statement: statement.score or 0).text == "I moved to Porto."
     assert by_text["I live in Malaga and I love it."] < -2
     assert by_text["I live in Oslo."] > -1, "Tom lives there, whatever Ingrid says"
 

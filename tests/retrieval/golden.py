@@ -32,15 +32,15 @@ def contexts_of_questions(golden: str) -> str:
         lines: list[str] = []
         for question in _questions(golden):
             context = memory.recall(question, limit=_LIMIT)
-            best = max((it.score or 0.0 for it in context.statements), default=1.0)
+            best = max((statement.score or 0.0 for statement in context.statements), default=1.0)
             lines.append(f"# {question}")
-            for it in context.statements:
-                said = "" if it.timestamp is None else f"{it.timestamp:%Y-%m-%d} "
-                tenths = min(9, int(10 * (it.score or 0.0) / best))
-                lines.append(f"{tenths} | {said}{it.speaker}: {it.text}")
+            for statement in context.statements:
+                said = "" if statement.timestamp is None else f"{statement.timestamp:%Y-%m-%d} "
+                tenths = min(9, int(10 * (statement.score or 0.0) / best))
+                lines.append(f"{tenths} | {said}{statement.speaker}: {statement.text}")
             rules = context.time.rules if context.time is not None else ()
             lines.append(f"time: {'; '.join(rules) or '-'}")
-            concepts = ", ".join(it.label for it in by_paper.recall(question).concepts)
+            concepts = ", ".join(concept.label for concept in by_paper.recall(question).concepts)
             lines.append(f"paper: {concepts or '-'}")
     return "\n".join(lines) + "\n"
 

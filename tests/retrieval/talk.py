@@ -194,5 +194,7 @@ def texts(context: RecalledContext) -> list[str]:
 
 def best(context: RecalledContext, among: Collection[str] | None = None) -> str:
     """The text of the statement with the best score."""
-    kept = [it for it in context.statements if among is None or it.text in among]
-    return max(kept, key=lambda it: it.score or 0.0).text
+    kept = [
+        statement for statement in context.statements if among is None or statement.text in among
+    ]
+    return max(kept, key=lambda statement: statement.score or 0.0).text

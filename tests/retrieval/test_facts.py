@@ -274,6 +274,8 @@ def test_the_papers_ranking_shows_facts_in_the_contexts_of_concepts(memory: Reca
     context = paper.recall("Who are employed by Pfizer?", known=["known"])
     assert "Dorothea Altemus — employed by → Pfizer" in context.text
     assert "Eve" not in context.text
-    [found] = [it for it in context.statements if it.text.startswith("Dorothea")]
+    [found] = [
+        statement for statement in context.statements if statement.text.startswith("Dorothea")
+    ]
     assert found.fact == ("Dorothea Altemus", "employed by", "Pfizer")
     assert "context of the essential concept Pfizer" in found.path

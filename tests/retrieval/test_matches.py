@@ -54,7 +54,11 @@ def test_what_holds_is_decided_without_the_filter(memory: RecallM) -> None:
         memory.update("", session=session, **triplet(name, "works for", firm))  # type: ignore[arg-type]
     context = memory.recall("How many people work for Pfizer?", session="a")
     assert context.text.splitlines()[-1] == "[1 match ? — works for → Pfizer]"
-    [statement] = [it for it in context.statements if it.fact and it.fact[0] == "Ben"]
+    [statement] = [
+        statement
+        for statement in context.statements
+        if statement.fact and statement.fact[0] == "Ben"
+    ]
     assert statement.t_index == 2
 
 
@@ -135,7 +139,7 @@ def test_filters_and_known_passages(memory: RecallM) -> None:
     employ(memory, 20)
     context = memory.recall("List every employee of Pfizer", since=11, limit=2)
     assert context.more == 8
-    known = [it.id for it in memory.passages()][:18]
+    known = [passage.id for passage in memory.passages()][:18]
     context = memory.recall("List every employee of Pfizer", known=known)
     assert len(context.statements) == 2
     assert context.more == 0

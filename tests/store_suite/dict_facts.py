@@ -96,7 +96,7 @@ class DictFacts:
         limit: int | None = None,
     ) -> list[TripletEvidence]:
         shown = self.triplets(subjects=subjects, predicates=predicates, objects=objects)
-        keys = {(it.subject, it.predicate, it.object) for it in shown}
+        keys = {(triplet.subject, triplet.predicate, triplet.object) for triplet in shown}
         found: list[TripletEvidence] = []
         for update in self._updates:
             properties: dict[tuple[TripletKey, int], dict[str, Any]] = {}

@@ -126,8 +126,10 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
     elif gone:
         left = _cut(update, gone)
         if selection.kind == "concept":
-            mentions = [it for statement in update.statements for it in statement.concepts]
-            labels = {it.label for it in mentions if it.name == selection.value}
+            mentions = [
+                concept for statement in update.statements for concept in statement.concepts
+            ]
+            labels = {mention.label for mention in mentions if mention.name == selection.value}
             left = replace(left, metadata=without_entries(update.metadata, labels))
         draft.updates[place] = left
 
@@ -223,7 +225,7 @@ def without_references(
         if not lost:
             continue
         position, told = statement.position, statement
-        named = any(it.label.lower() in (told.text or "").lower() for it in lost)
+        named = any(mention.label.lower() in (told.text or "").lower() for mention in lost)
         names_lost = {mention.name for mention in lost}
         ends = {
             e.id for e in update.entities if e.position == position and e.concept.name in names_lost
@@ -231,7 +233,11 @@ def without_references(
         if named and told.start == told.end:
             left: list[ExtractedStatement] = []
         else:
-            words = [word for it in lost for word in it.name.split() + it.label.lower().split()]
+            words = [
+                word
+                for mention in lost
+                for word in mention.name.split() + mention.label.lower().split()
+            ]
             left = [
                 replace(
                     told,
@@ -239,15 +245,15 @@ def without_references(
                     terms=tuple(
                         term for term in told.terms if not named or readable_term(term) not in words
                     ),
-                    concepts=tuple(it for it in told.concepts if it not in lost),
+                    concepts=tuple(concept for concept in told.concepts if concept not in lost),
                 )
             ]
         update = replace(
             update,
             statements=tuple(
-                it
+                statement
                 for other in update.statements
-                for it in (left if other.position == position else [other])
+                for statement in (left if other.position == position else [other])
             ),
             entities=tuple(
                 e for e in update.entities if e.position != position or (left and e.id not in ends)
@@ -261,7 +267,7 @@ def without_references(
                 v for v in update.vectors if v.position != position or (left and not named)
             ),
         )
-        names = {s.position: {it.name for it in s.concepts} for s in update.statements}
+        names = {s.position: {concept.name for concept in s.concepts} for s in update.statements}
         update = replace(
             update,
             neighbours=tuple(

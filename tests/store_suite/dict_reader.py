@@ -110,7 +110,11 @@ class DictReader(DictFacts):
         return sorted({update.path for update in self._updates if is_item(update, ())})
 
     def t_indexes(self, where: Filter) -> list[int]:
-        return [t_of(it) for it in self._updates if it.text is not None and meets(it, where)]
+        return [
+            t_of(update)
+            for update in self._updates
+            if update.text is not None and meets(update, where)
+        ]
 
     def sessions(self) -> list[Session]:
         belonging: dict[str, list[PreparedUpdate]] = {}
@@ -119,11 +123,11 @@ class DictReader(DictFacts):
             if key is not None:
                 belonging.setdefault(key, []).append(update)
         found = [_session(key, updates) for key, updates in belonging.items()]
-        return sorted(found, key=lambda it: -it.t_index)
+        return sorted(found, key=lambda session: -session.t_index)
 
     def open_session(self) -> OpenSession | None:
         latest = self._all.open_session
-        expiry = {t_of(it): it.expires_at for it in self._all.updates}
+        expiry = {t_of(update): update.expires_at for update in self._all.updates}
         now = self._horizon.now
         if latest is None or (now and (at := expiry[latest[0]]) is not None and at <= now):
             return None
@@ -259,7 +263,7 @@ class DictReader(DictFacts):
             if vector.model == model
         ]
         if keys is None:
-            return dict(sorted(it for it in found if it[0] > after)[:limit])
+            return dict(sorted(row for row in found if row[0] > after)[:limit])
         return {key: blob for key, blob in sorted(found) if key in keys}
 
     def stats(self) -> Stats:
@@ -380,7 +384,9 @@ def _shown(updates: Collection[PreparedUpdate]) -> dict[tuple[str, str], set[int
 
 
 def _session(key: str, updates: Sequence[PreparedUpdate]) -> Session:
-    said = sorted(it.timestamp.astimezone(UTC) for it in updates if it.timestamp is not None)
+    said = sorted(
+        update.timestamp.astimezone(UTC) for update in updates if update.timestamp is not None
+    )
     return Session(
         name=key[1:] if key[0] == "=" else None,
         passages=len(updates),

@@ -72,7 +72,7 @@ class DictStore:
         self, namespace: str, updates: Sequence[PreparedUpdate], *, now: datetime | None = None
     ) -> list[Applied]:
         stored = self._namespaces.get(namespace, Namespace()).updates
-        if updates and now is not None and any(_is_expired(it, now) for it in stored):
+        if updates and now is not None and any(_is_expired(update, now) for update in stored):
             raise ExpiredError
         with self._write(namespace) as draft:
             return [_apply(draft, update, index) for index, update in enumerate(updates)]
@@ -240,7 +240,7 @@ def _derived_session(
     never = datetime.min.replace(tzinfo=UTC)
     _, continued, last, source = draft.open_session or (0, "", never, None)
     if update.source is not None and key is None:
-        keys = session_keys_of(it for it in draft.updates if it.statements)
+        keys = session_keys_of(update for update in draft.updates if update.statements)
         if restored or source == update.source or own in keys.values():
             draft.open_session = None
             return None
@@ -292,11 +292,11 @@ def _add_vectors(draft: Namespace, amendment: AddVectors) -> int:
         have = {vector.position for vector in update.vectors}
         new = tuple(
             StatementVector(
-                position=it.position, model=amendment.model, blob=amendment.vectors[key]
+                position=statement.position, model=amendment.model, blob=amendment.vectors[key]
             )
-            for it in update.statements
-            if (key := statement_key(t_of(update), it.position)) in amendment.vectors
-            and it.position not in have
+            for statement in update.statements
+            if (key := statement_key(t_of(update), statement.position)) in amendment.vectors
+            and statement.position not in have
         )
         if new:
             _check_vectors(draft, replace(update, vectors=new, entities=()))
@@ -323,7 +323,9 @@ def _withdraw(draft: Namespace, amendment: Withdraw) -> int:
         if chosen and (update.withdrawn_t is not None) is amendment.undo:
             withdrawn_t = None if amendment.undo else t_index
             draft.updates[place] = replace(update, withdrawn_t=withdrawn_t)
-            for concept in (it for statement in update.statements for it in statement.concepts):
+            for concept in (
+                concept for statement in update.statements for concept in statement.concepts
+            ):
                 drop_summary(draft, concept.name, update)
             found += 1
     if found and not amendment.undo:

@@ -39,7 +39,7 @@ def prepared(id: str, *marked: str, gap: str = " ", **fields: Any) -> PreparedUp
     for position, words in enumerate(marked):
         text += gap if position else ""
         plain, mentions = _read(words)
-        concepts = {it.name: it for it in reversed(mentions)}
+        concepts = {mention.name: mention for mention in reversed(mentions)}
         statements.append(
             ExtractedStatement(
                 position=position,
@@ -51,7 +51,7 @@ def prepared(id: str, *marked: str, gap: str = " ", **fields: Any) -> PreparedUp
             )
         )
         text += plain
-        row += [(it.name, position) for it in mentions]
+        row += [(mention.name, position) for mention in mentions]
     return PreparedUpdate(
         id=id, text=text, statements=tuple(statements), neighbours=_neighbours(row), **fields
     )

@@ -105,7 +105,7 @@ class StoreMachine(RuleBasedStateMachine):
         """A passage as it is now is known again, cut or not, and changes nothing."""
         name = self.names[place]
         before = self._seen(place)
-        passages = [it for it in before["passages"] if it.withdrawn_t is None]
+        passages = [passage for passage in before["passages"] if passage.withdrawn_t is None]
         if passages:
             passage = data.draw(st.sampled_from(passages))
             again = PreparedUpdate(id=passage.id, text=passage.text, source="another")
@@ -165,7 +165,7 @@ class StoreMachine(RuleBasedStateMachine):
     def embed(self, place: int, data: st.DataObject, model: str) -> None:
         """Vectors are given to statements that have none, and to no other."""
         name = self.names[place]
-        keys = [it.key for it in self._seen(place)["statements"]] or [1]
+        keys = [statement.key for statement in self._seen(place)["statements"]] or [1]
         vectors = data.draw(st.dictionaries(st.sampled_from(keys), ours.blobs, max_size=3))
         self._both(lambda store: store.amend(name, AddVectors(model=model, vectors=vectors)))
         self._agree(place)

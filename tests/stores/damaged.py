@@ -150,40 +150,40 @@ def _latest(store: SQLiteStore, name: str) -> int:
 
 def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
     asked: dict[str, Callable[[GraphReader], Any]] = {
-        "t_index": lambda it: it.state.t_index,
-        "passages": lambda it: it.passages(Filter()),
-        "paths": lambda it: it.paths(),
-        "moments": lambda it: it.t_indexes(Filter()),
-        "concepts": lambda it: it.concepts(),
-        "summaries": lambda it: dict(summaries(it, known.concepts)),
-        "entities": lambda it: it.entities(),
-        "triplets": lambda it: it.triplets(),
-        "evidence": lambda it: it.triplet_evidence(),
-        "predicates": lambda it: list(it.predicates()),
-        "words": lambda it: dict(it.entities_by_words(_NAMES, limit=99)),
-        "all vectors": lambda it: list(it.vectors(model="m", after=-1, limit=1000).items()),
-        "entity vectors": lambda it: dict(it.entity_vectors(model="m")),
-        "state": lambda it: it.state.vectors,
-        "stats": lambda it: it.stats(),
-        "corpus": lambda it: it.sizes().corpus,
-        "sessions": lambda it: dict(it.sizes(known.sessions).sessions),
-        "dump": lambda it: list(it.dump()),
-        "speaker": lambda it: it.passages(Filter(speaker="Ann")),
-        "metadata": lambda it: it.passages(Filter(metadata={"page": 3})),
-        "session": lambda it: it.passages(Filter(session="s1")),
+        "t_index": lambda reader: reader.state.t_index,
+        "passages": lambda reader: reader.passages(Filter()),
+        "paths": lambda reader: reader.paths(),
+        "moments": lambda reader: reader.t_indexes(Filter()),
+        "concepts": lambda reader: reader.concepts(),
+        "summaries": lambda reader: dict(summaries(reader, known.concepts)),
+        "entities": lambda reader: reader.entities(),
+        "triplets": lambda reader: reader.triplets(),
+        "evidence": lambda reader: reader.triplet_evidence(),
+        "predicates": lambda reader: list(reader.predicates()),
+        "words": lambda reader: dict(reader.entities_by_words(_NAMES, limit=99)),
+        "all vectors": lambda reader: list(reader.vectors(model="m", after=-1, limit=1000).items()),
+        "entity vectors": lambda reader: dict(reader.entity_vectors(model="m")),
+        "state": lambda reader: reader.state.vectors,
+        "stats": lambda reader: reader.stats(),
+        "corpus": lambda reader: reader.sizes().corpus,
+        "sessions": lambda reader: dict(reader.sizes(known.sessions).sessions),
+        "dump": lambda reader: list(reader.dump()),
+        "speaker": lambda reader: reader.passages(Filter(speaker="Ann")),
+        "metadata": lambda reader: reader.passages(Filter(metadata={"page": 3})),
+        "session": lambda reader: reader.passages(Filter(session="s1")),
     }
     for id in sorted(known.passages):
-        asked[f"passage {id}"] = lambda it, id=id: find_passage(it, id)  # type: ignore[misc]
+        asked[f"passage {id}"] = lambda reader, id=id: find_passage(reader, id)  # type: ignore[misc]
     for key in sorted(known.keys):
-        asked[f"statement {key}"] = lambda it, key=key: it.statements([key])  # type: ignore[misc]
+        asked[f"statement {key}"] = lambda reader, key=key: reader.statements([key])  # type: ignore[misc]
     for stem in sorted(known.stems):
-        asked[f"recall of {stem}"] = lambda it, stem=stem: _recalled(it, stem)  # type: ignore[misc]
+        asked[f"recall of {stem}"] = lambda reader, stem=stem: _recalled(reader, stem)  # type: ignore[misc]
     for name in sorted(known.concepts):
-        asked[f"concept {name}"] = lambda it, name=name: (  # type: ignore[misc]
-            it.concepts([name]),
-            it.mentions([name], limit=9, where=Filter()),
-            it.relations([name], limit=9),
-            it.relations(known.concepts, among=True),
+        asked[f"concept {name}"] = lambda reader, name=name: (  # type: ignore[misc]
+            reader.concepts([name]),
+            reader.mentions([name], limit=9, where=Filter()),
+            reader.relations([name], limit=9),
+            reader.relations(known.concepts, among=True),
         )
     return asked
 

@@ -25,7 +25,10 @@ def rich(id: str) -> PreparedUpdate:
 
 def letters(texts: Sequence[str]) -> list[list[float]]:
     """Vectors that are near where texts have the same letters."""
-    return [[1.0, *(float(text.lower().count(it)) for it in "abcdefghilmnoprst")] for text in texts]
+    return [
+        [1.0, *(float(text.lower().count(letter)) for letter in "abcdefghilmnoprst")]
+        for text in texts
+    ]
 
 
 def rows_of(driver: Driver, namespace: str) -> int:

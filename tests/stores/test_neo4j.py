@@ -68,9 +68,11 @@ def test_cypher_in_every_string(store: Neo4jStore, namespace: str) -> None:
             assert (passage.source, passage.metadata) == (evil, {evil: evil})
             where = Filter(speaker=evil, session=evil, metadata={evil: evil})
             assert reader.mentions([evil], limit=1, where=where)[evil].statements == 1
-            assert [it.id for it in reader.entities([evil])] == [evil]
-            assert [it.predicate for it in reader.triplets(predicates=[evil])] == [evil]
-            assert [{it.a, it.b} for it in reader.relations([evil])] == [{evil, "bo"}]
+            assert [entity.id for entity in reader.entities([evil])] == [evil]
+            assert [triplet.predicate for triplet in reader.triplets(predicates=[evil])] == [evil]
+            assert [{relation.a, relation.b} for relation in reader.relations([evil])] == [
+                {evil, "bo"}
+            ]
         assert store.forget(strange, Selection(kind="concept", value=evil)).passages == 1
     assert snapshot_of(store, other) == before
 
@@ -91,7 +93,7 @@ def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> 
         store.apply(namespace, [update])
     with store.reader(namespace, Horizon()) as reader:
         assert {row.name for row in reader.concepts()} == {long, longer, wide, "bo"}
-        assert [it.t_index for it in reader.entities([longer])] == [2]
+        assert [entity.t_index for entity in reader.entities([longer])] == [2]
         assert [(r.a, r.b) for r in reader.relations([longer], limit=9)] == [("bo", longer)]
         assert len(reader.mentions([long], limit=9, where=Filter(session=long))[long].keys) == 1
         assert reader.mentions([long], limit=9, where=Filter(session=longer))[long].keys == ()
@@ -109,7 +111,7 @@ def test_numbers_that_no_integer_of_a_server_holds(store: Neo4jStore, namespace:
     store.apply(namespace, [prepared("1", "[Ann]", key="k"), prepared("2", "[Ann]")])
     with store.reader(namespace, Horizon(as_of=vast)) as reader:
         for where, expected in [(Filter(until=vast), ["2", "1"]), (Filter(since=vast), [])]:
-            assert [it.id for it in reader.passages(where, limit=vast)] == expected
+            assert [passage.id for passage in reader.passages(where, limit=vast)] == expected
             keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
             assert len(keys) == len(expected)
     assert store.forget(namespace, Selection(kind="before", value=vast)).passages == 2
@@ -266,8 +268,8 @@ def test_evidence_is_read_where_it_must_be(
 def _properties(store: Neo4jStore, namespace: str) -> list[Mapping[str, Any]]:
     """Those of all entities, then those of all triplets."""
     with store.reader(namespace, Horizon()) as reader:
-        of_entities = [it.properties for it in reader.entities()]
-        return of_entities + [it.properties for it in reader.triplets()]
+        of_entities = [entity.properties for entity in reader.entities()]
+        return of_entities + [triplet.properties for triplet in reader.triplets()]
 
 
 def test_hubs_are_not_read(
@@ -376,10 +378,10 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
     assert len(queries) == 4
     queries.clear()
     applied = store.apply(namespace, items(120, 180))
-    assert [it.t_index for it in applied] == list(range(121, 181))
+    assert [update.t_index for update in applied] == list(range(121, 181))
     assert len(queries) < 25
     with store.reader(namespace, Horizon()) as reader:
-        assert [it.id for it in reader.passages(Filter(path=()))] == [
+        assert [passage.id for passage in reader.passages(Filter(path=()))] == [
             f"{n}" for n in range(179, 119, -1)
         ]
         assert reader.sizes().corpus.statements == 60

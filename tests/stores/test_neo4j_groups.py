@@ -37,12 +37,12 @@ class _Writer:
         self.nows.append(now)
         self.begun.release()
         assert self.may.acquire(timeout=_BOUND)
-        ids = [it.id for it in updates]
+        ids = [update.id for update in updates]
         self.written.append(ids)
         for id in ids:
             if id in self.errors:
                 raise self.errors[id]
-        return [Applied(t_index=int(it)) for it in ids]
+        return [Applied(t_index=int(id)) for id in ids]
 
 
 def _waiting(them: Groups, count: int) -> None:
@@ -75,7 +75,7 @@ def _calls(
     answers: list[object] = []
     for job in jobs:
         error = job.exception()
-        answers.append(repr(error) if error else [it.t_index for it in job.result()])
+        answers.append(repr(error) if error else [update.t_index for update in job.result()])
     return answers, writer.written
 
 
@@ -205,6 +205,6 @@ def test_many_writers(store: Neo4jStore, namespace: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = dict(pool.map(write, range(60)))
     with store.reader(namespace, Horizon()) as reader:
-        assert {it.id: it.t_index for it in reader.passages(Filter())} == answers
+        assert {passage.id: passage.t_index for passage in reader.passages(Filter())} == answers
         assert reader.state.t_index == len(answers) == 55
         assert reader.relations(["ann"], limit=9)[0].strength == 54

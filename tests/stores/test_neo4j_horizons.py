@@ -94,7 +94,7 @@ def test_said_in_order(store: Neo4jStore, namespace: str, monkeypatch: pytest.Mo
 
 def test_said_in_another_order(store: Neo4jStore, namespace: str) -> None:
     """Some was said later than what was written after, or at no known time."""
-    updates = [it for it in _updates() if it.text is not None]
+    updates = [update for update in _updates() if update.text is not None]
     updates[15] = replace(updates[15], timestamp=at(45))
     updates[45] = replace(updates[45], timestamp=None)
     oracle = DictStore()

@@ -173,7 +173,7 @@ def test_another_write_between(
     assert unsteady.apply(namespace, [graph]) == [Applied(t_index=1)]
     with store.reader(namespace, Horizon()) as reader:
         assert reader.state.t_index == 41
-        assert [it.updates for it in reader.entities()] == [1]
+        assert [entity.updates for entity in reader.entities()] == [1]
 
 
 def test_a_commit_of_which_nothing_is_learnt(
@@ -204,7 +204,7 @@ def test_an_interrupt_in_the_middle_of_a_reply(store: Neo4jStore) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         store._connection.write(interrupted)
-    assert all(it.closed() or it.defunct() for it in cut)
+    assert all(connection.closed() or connection.defunct() for connection in cut)
     assert store._connection.rows("RETURN 1 AS n", {}) == [{"n": 1}]
 
 
@@ -302,7 +302,7 @@ def test_a_process_that_stops_with_the_lock(
         stopping.kill()
     with store.reader(namespace, Horizon()) as reader:
         expected = ["stopped", "1"] if goes_on else ["1"]
-        assert [it.id for it in reader.passages(Filter())] == expected
+        assert [passage.id for passage in reader.passages(Filter())] == expected
 
 
 @pytest.mark.usefixtures("short_work_limits")

@@ -155,7 +155,9 @@ def test_a_store_is_closed_while_it_purges(
         with pytest.raises(ClosedError):
             store.namespaces()
         go_on.set()
-        _wait_until(lambda: "recallm-purge" not in {it.name for it in threading.enumerate()})
+        _wait_until(
+            lambda: "recallm-purge" not in {thread.name for thread in threading.enumerate()}
+        )
         with pytest.raises(DriverError):
             store.driver.verify_connectivity()
     assert 0 < nodes_of(driver, rows) <= before

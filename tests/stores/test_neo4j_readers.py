@@ -77,20 +77,25 @@ def _read_items(store: Neo4jStore, memory: RecallM) -> None:
             assert record.text == _room(record.id)
             parts = (record.statements, record.neighbours, record.entities, record.triplets)
             assert ([len(part) for part in parts], len(record.vectors)) == ([2, 4, 2, 1], 1)
-    for it in said["evidence"]:
-        assert (it.subject_label, it.predicate, it.object_label, it.position) == (
+    for evidence in said["evidence"]:
+        assert (
+            evidence.subject_label,
+            evidence.predicate,
+            evidence.object_label,
+            evidence.position,
+        ) == (
             "Ann",
             "met",
             "Bo",
             0,
         )
-        assert it.passage is not None
+        assert evidence.passage is not None
     assert said["predicates"].keys() <= {"met"}
     assert said["entities by words"].keys() <= {"ann", "bo", whole_name("ann"), whole_name("bo")}
     for place in said["paths"]:
         assert place[0] == "p"
     _check_passages(memory.items.below(("p",)))
-    _check_passages([it for it, _ in memory.items.search("Whom did Ann meet?", ("p",))])
+    _check_passages([passage for passage, _ in memory.items.search("Whom did Ann meet?", ("p",))])
     for sentence in memory.recall("Whom did Ann meet?").statements:
         assert sentence.text
     assert all(row.text for row in memory.history("Ann"))

@@ -38,7 +38,7 @@ def store(neo4j_server: RunningServer, proxy: Proxy) -> Iterator[Neo4jStore]:
 
 
 @pytest.mark.parametrize(
-    "delay", [0.01, *(pytest.param(it, marks=pytest.mark.nightly) for it in (0.0, 0.03))]
+    "delay", [0.01, *(pytest.param(delay, marks=pytest.mark.nightly) for delay in (0.0, 0.03))]
 )
 @pytest.mark.parametrize("embeddings", [None, letters])
 def test_a_recall_takes_at_most_eight(
@@ -83,15 +83,15 @@ def test_reads_together_take_one(store: Neo4jStore, proxy: Proxy) -> None:
         with store.reader(memory.namespace) as reader:
             proxy.trips = 0
             reader.together(
-                lambda it: it.concepts(["ann"]),
-                lambda it: it.sizes(),
-                lambda it: it.passages(limit=3),
+                lambda reader: reader.concepts(["ann"]),
+                lambda reader: reader.sizes(),
+                lambda reader: reader.passages(limit=3),
             )
             assert proxy.trips == 1
 
 
 @pytest.mark.parametrize(
-    "delay", [0.01, *(pytest.param(it, marks=pytest.mark.nightly) for it in (0.0, 0.03))]
+    "delay", [0.01, *(pytest.param(delay, marks=pytest.mark.nightly) for delay in (0.0, 0.03))]
 )
 @pytest.mark.parametrize("embeddings", [None, letters])
 def test_a_write_takes_at_most_four(

@@ -94,7 +94,9 @@ def test_each_namespace_lives_in_its_file(stores: _Stores, tmp_path: Path) -> No
         bob.update("Bob loves coffee.")
         abe.update("Abe loves cocoa.")
         bob.graph.upsert(entities=[NewEntity(id="bob", type="person")])
-        assert [it.text for it in bob.recall("Who loves what?").statements] == ["Bob loves coffee."]
+        assert [statement.text for statement in bob.recall("Who loves what?").statements] == [
+            "Bob loves coffee."
+        ]
         assert memory.namespaces() == ("abe", "ann", "bob")
         assert stores.opened == ["a.db", "b.db"]
         assert bob.problems() == abe.problems() == []
@@ -225,7 +227,7 @@ def test_two_servers(neo4j_server: RunningServer, proxy: Proxy, namespace: str) 
         memory.in_namespace(second).update("Bob loves coffee.")
         assert memory.in_namespace(second).copy_to(memory.in_namespace(third)) == 1
         found = memory.in_namespace(third).recall("Who loves what?").statements
-        assert [it.text for it in found] == ["Bob loves coffee."]
+        assert [statement.text for statement in found] == ["Bob loves coffee."]
         assert set(memory.namespaces()) >= {first, second, third}
         trips = proxy.trips
         assert trips > 0

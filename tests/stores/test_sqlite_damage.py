@@ -47,7 +47,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Vocabu
         before = Path(shutil.copy(path, tmp_path_factory.mktemp("before") / path.name))
         known = vocabulary(copied)
         states = (answers(copied, known), answers(before, known))
-        found.append((path, known, {each for it in states for each in said(it.values())}))
+        found.append((path, known, {each for state in states for each in said(state.values())}))
     return found
 
 

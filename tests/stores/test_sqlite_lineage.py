@@ -59,7 +59,7 @@ for line in sys.stdin:
 def ids(path: Path) -> set[str]:
     with closing(SQLiteStore(path)) as store, store.reader("n", Horizon()) as reader:
         assert store.problems() == []
-        return {it.id for it in reader.dump() if isinstance(it, PreparedUpdate)}
+        return {update.id for update in reader.dump() if isinstance(update, PreparedUpdate)}
 
 
 def run(path: Path, seed: int, *sessions: str) -> None:
@@ -128,11 +128,11 @@ def test_a_log_is_replayed_into_its_own_file(tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "song.db")) as song:
             song.executescript("CREATE TABLE a (b); CREATE TABLE c (d);")
         run(tmp_path / "another.db", 0, "first 1 -1 close")
-        for it in (tmp_path / "another.db", tmp_path / "song.db"):
-            place.write_bytes(it.read_bytes())
+        for path in (tmp_path / "another.db", tmp_path / "song.db"):
+            place.write_bytes(path.read_bytes())
             with pytest.raises(StoreCorruptError, match="is not the log of"):
                 SQLiteStore(place)
-            assert place.read_bytes() == it.read_bytes()
+            assert place.read_bytes() == path.read_bytes()
 
 
 def test_a_journal_belongs_to_no_file_with_a_log(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_journal_belongs_to_no_file_with_a_log(tmp_path: Path) -> None:
 
 
 def test_a_back_up_is_put_back(tmp_path: Path) -> None:
-    path, backup, old = (tmp_path / it for it in ("m.db", "backup.db", "m.db.old"))
+    path, backup, old = (tmp_path / name for name in ("m.db", "backup.db", "m.db.old"))
     with closing(SQLiteStore(path)) as store:
         store.apply("n", [prepared("1", "[Ann]")])
         back_up(path, backup)
@@ -172,6 +172,6 @@ def test_a_back_up_is_put_back(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"m\.db\.old is there already"):
         restore_file(backup, path)
     assert restore_file(backup, tmp_path / "new.db") is None
-    assert sorted(it.name for it in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
         "backup.db", "m.db", "m.db.old", "new.db"
     ]  # fmt: skip

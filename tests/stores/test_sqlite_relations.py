@@ -56,11 +56,13 @@ def test_every_way_says_what_the_oracle_says(seeds: range, monkeypatch: pytest.M
             with store.reader("n", horizon) as reader, oracle.reader("n", horizon) as expected:
                 for size in (2, 5, 14):
                     names, case = NAMES[:size], (seed, horizon, few, size)
-                    found, wanted = (it.relations(names, among=True) for it in (reader, expected))
+                    found, wanted = (
+                        view.relations(names, among=True) for view in (reader, expected)
+                    )
                     assert found == wanted, case
                     for limit in (0, 1, 3, 50, None):
                         found, wanted = (
-                            it.relations(names, limit=limit) for it in (reader, expected)
+                            view.relations(names, limit=limit) for view in (reader, expected)
                         )
                         assert found == wanted, (case, limit)
         store.close()

@@ -86,19 +86,19 @@ def steps_of(store: SQLiteStore, work: Callable[[], object]) -> int:
 
 
 QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
-    "postings": lambda it: it.postings(["met"], limit=20, where=Filter()),
-    "mentions": lambda it: it.mentions(["ann"], limit=20, where=Filter()),
-    "concepts": lambda it: it.concepts(["ann", "bo", "c2"]),
-    "latest concepts": lambda it: it.concepts(limit=5),
-    "relations": lambda it: it.relations(["ann"], limit=20),
-    "relations among": lambda it: it.relations(["ann", "bo", "c2"], among=True),
-    "statements": lambda it: it.statements(KEYS),
-    "sizes": lambda it: it.sizes(["=s0"]),
-    "passages": lambda it: it.passages(Filter(), limit=5),
-    "entities": lambda it: it.entities(["e"]),
-    "triplets": lambda it: it.triplets(subjects=["e"]),
-    "evidence": lambda it: it.triplet_evidence(subjects=["e"], predicates=["met"]),
-    "words": lambda it: it.entities_by_words(["eve", "fay"], limit=9),
+    "postings": lambda reader: reader.postings(["met"], limit=20, where=Filter()),
+    "mentions": lambda reader: reader.mentions(["ann"], limit=20, where=Filter()),
+    "concepts": lambda reader: reader.concepts(["ann", "bo", "c2"]),
+    "latest concepts": lambda reader: reader.concepts(limit=5),
+    "relations": lambda reader: reader.relations(["ann"], limit=20),
+    "relations among": lambda reader: reader.relations(["ann", "bo", "c2"], among=True),
+    "statements": lambda reader: reader.statements(KEYS),
+    "sizes": lambda reader: reader.sizes(["=s0"]),
+    "passages": lambda reader: reader.passages(Filter(), limit=5),
+    "entities": lambda reader: reader.entities(["e"]),
+    "triplets": lambda reader: reader.triplets(subjects=["e"]),
+    "evidence": lambda reader: reader.triplet_evidence(subjects=["e"], predicates=["met"]),
+    "words": lambda reader: reader.entities_by_words(["eve", "fay"], limit=9),
 }
 
 
@@ -121,7 +121,7 @@ def test_stats_count_no_more_than_before(stores: tuple[SQLiteStore, SQLiteStore]
     """An expired passage adds nothing to what ``stats`` counts."""
     _, large = stores
     expired, plain = (
-        steps(large, horizon, lambda it: it.stats()) for horizon in (EXPIRED, Horizon())
+        steps(large, horizon, lambda reader: reader.stats()) for horizon in (EXPIRED, Horizon())
     )
     assert expired <= plain + 5
 
@@ -151,13 +151,13 @@ def test_filters_that_little_meets_make_nothing_scan(
 ) -> None:
     monkeypatch.setattr(filtering, "FEW", 100)
     asked: tuple[Callable[[GraphReader, Filter], object], ...] = (
-        lambda it, where: it.postings(["met"], limit=20, where=where),
-        lambda it, where: it.mentions(["ann"], limit=20, where=where),
-        lambda it, where: it.passages(where),
-        lambda it, where: it.t_indexes(where),
+        lambda reader, where: reader.postings(["met"], limit=20, where=where),
+        lambda reader, where: reader.mentions(["ann"], limit=20, where=where),
+        lambda reader, where: reader.passages(where),
+        lambda reader, where: reader.t_indexes(where),
     )
     for horizon, where, ask in product((Horizon(), EXPIRED), FILTERS, asked):
-        found = grown(stores, horizon, lambda it, ask=ask, where=where: ask(it, where))  # type: ignore[misc]
+        found = grown(stores, horizon, lambda reader, ask=ask, where=where: ask(reader, where))  # type: ignore[misc]
         assert found is None, (horizon, where)
 
 
@@ -189,11 +189,15 @@ def test_forgetting_an_update_does_not_count_what_its_concepts_have_left(which: 
 
 
 HUB_QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
-    "subject and predicate": lambda it: it.triplet_evidence(subjects=["hub"], predicates=["rare"]),
-    "object and predicate": lambda it: it.triplet_evidence(objects=["hub"], predicates=["rare"]),
-    "subject and object": lambda it: it.triplet_evidence(subjects=["0"], objects=["hub"]),
-    "predicate": lambda it: it.triplet_evidence(predicates=["rare"]),
-    "words": lambda it: it.entities_by_words(["common"], limit=5),
+    "subject and predicate": lambda reader: reader.triplet_evidence(
+        subjects=["hub"], predicates=["rare"]
+    ),
+    "object and predicate": lambda reader: reader.triplet_evidence(
+        objects=["hub"], predicates=["rare"]
+    ),
+    "subject and object": lambda reader: reader.triplet_evidence(subjects=["0"], objects=["hub"]),
+    "predicate": lambda reader: reader.triplet_evidence(predicates=["rare"]),
+    "words": lambda reader: reader.entities_by_words(["common"], limit=5),
 }
 
 

@@ -54,7 +54,9 @@ def test_a_noun_with_an_owner_is_a_relation(text: str, fact: tuple[str, str, str
     ]
 )
 def test_an_object_may_be_a_value(text: str, fact: tuple[str, str, str], value: str) -> None:
-    [found] = [it for it in facts(text) if (it.subject, it.relation, it.object) == fact]
+    [found] = [
+        found for found in facts(text) if (found.subject, found.relation, found.object) == fact
+    ]
     assert found.object_value == value
 
 
@@ -83,10 +85,10 @@ def test_the_sentences_by_which_the_rules_were_written() -> None:
     """The half for development; the other is for the benchmark alone."""
     expected = read_sentences()["develop"]
     stated = {sentence: spelled(sentence) for sentence in expected}
-    silent = [it for it, facts in expected.items() if facts and not stated[it]]
+    silent = [sentence for sentence, facts in expected.items() if facts and not stated[sentence]]
     assert not silent
-    asserted = {it for it, facts in expected.items() if not facts}
-    assert not any(fact.is_fact for it in asserted for fact in facts(it)), (
+    asserted = {sentence for sentence, facts in expected.items() if not facts}
+    assert not any(fact.is_fact for sentence in asserted for fact in facts(sentence)), (
         "what is possible or asked is no fact"
     )
 

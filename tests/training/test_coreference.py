@@ -52,7 +52,10 @@ def test_right_rows_are_the_candidates_of_the_right_names(gap_file: Path) -> Non
         example = gap_example(text, decision)
         assert example is not None
         a, b = (
-            1 + [it for it, _ in decision.candidates].index(decision.discourse.referents[place])
+            1
+            + [candidate for candidate, _ in decision.candidates].index(
+                decision.discourse.referents[place]
+            )
             for place in text.names
         )
         assert (bool(example.right[a]), bool(example.right[b])) == text.answers
@@ -109,8 +112,10 @@ def test_gum_mentions_have_their_spans_and_heads(tmp_path: Path) -> None:
     (passage,) = document.passages
     assert passage.text == "Tom Baker likes his car."
     assert passage.speaker == "Ann"
-    mentions = sorted(passage.mentions, key=lambda it: (it.start, it.end))
-    assert [(it.referent, passage.text[it.start : it.end]) for it in mentions] == [
+    mentions = sorted(passage.mentions, key=lambda mention: (mention.start, mention.end))
+    assert [
+        (mention.referent, passage.text[mention.start : mention.end]) for mention in mentions
+    ] == [
         ("1", "Tom Baker"),
         ("1", "his"),
         ("2", "his car"),

@@ -101,8 +101,8 @@ def test_a_table_is_written_in_the_order_of_the_signals_and_read_again(tmp_path:
     path = tmp_path / "weights.toml"
     path.write_text(command.written(few, more), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines.index(next(it for it in lines if it.startswith('"meaning"'))) < lines.index(
-        next(it for it in lines if it.startswith('"length"'))
+    assert lines.index(next(line for line in lines if line.startswith('"meaning"'))) < lines.index(
+        next(line for line in lines if line.startswith('"length"'))
     )
     assert any("similar" in line and SIGNALS["similar"] in line for line in lines)
     tables = load_tables(str(path))

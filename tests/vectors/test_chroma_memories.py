@@ -26,7 +26,7 @@ def open_memory(path: Path, **arguments: Any) -> RecallM:
 
 
 def recalled_texts(memory: RecallM, question: str) -> list[str]:
-    return [it.text for it in memory.recall(question, limit=99).statements]
+    return [statement.text for statement in memory.recall(question, limit=99).statements]
 
 
 def chroma_index(memory: RecallM) -> ChromaIndex:

@@ -135,7 +135,7 @@ def test_another_collection_of_a_client_stays(store: GraphStore, folder: Path) -
     with closing(ChromaIndex(store, client)) as index:
         check_searches(index, store)
         index.drop("n", None)
-        assert [it.name for it in collections(index)] == ["mine"]
+        assert [collection.name for collection in collections(index)] == ["mine"]
     client.close()
 
 
@@ -145,7 +145,7 @@ def test_another_store_s_index_in_the_folder_stays(store: GraphStore, folder: Pa
     write_vectors(store, 0, 5)
     with closing(ChromaIndex(store, folder)) as index:
         check_searches(index, store)
-        [name] = [it.name for it in collections(index)]
+        [name] = [collection.name for collection in collections(index)]
     with closing(SQLiteStore()) as other, closing(ChromaIndex(other, folder)) as index:
         index.drop("n", None)
         assert index._client is None
@@ -153,7 +153,7 @@ def test_another_store_s_index_in_the_folder_stays(store: GraphStore, folder: Pa
         check_searches(index, other)
         other.forget("n", Selection(kind="everything", value=True))
         index.drop("n", None)
-        assert [it.name for it in collections(index)] == [name]
+        assert [collection.name for collection in collections(index)] == [name]
         assert collection_sizes(index) == [5]
         assert not index._is_off
 
@@ -206,7 +206,7 @@ def test_after_failures_the_search_is_exact(
     index.close()
     with closing(ChromaIndex(store, client)) as index:
         check_searches(index, store)
-        [name] = [it.name for it in collections(index) if it.count() == 20]
+        [name] = [collection.name for collection in collections(index) if collection.count() == 20]
         client.delete_collection(name)
         # The one that was open is gone in the middle of it.
         wanted = random_unit_vector()

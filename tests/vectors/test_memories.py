@@ -40,7 +40,7 @@ def memory() -> Iterator[RecallM]:
 
 
 def texts(memory: RecallM, question: str, **arguments: Any) -> list[str]:
-    return [it.text for it in memory.recall(question, **arguments).statements]
+    return [statement.text for statement in memory.recall(question, **arguments).statements]
 
 
 def vectors(memory: RecallM) -> dict[int, bytes]:
@@ -81,7 +81,7 @@ class TestWriting:
             memory.update_many(items[:6], batch_size=3)
             given.clear()
             done = memory.update_many(items, batch_size=3)
-            assert [it.duplicate for it in done] == [True] * 6 + [False] * 3
+            assert [update.duplicate for update in done] == [True] * 6 + [False] * 3
             assert [len(texts) for texts in given] == [3]
             memory.update(**items[0])  # type: ignore[arg-type]
             assert len(given) == 1

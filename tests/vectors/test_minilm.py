@@ -78,7 +78,7 @@ def test_a_statement_of_the_same_meaning_is_found(model: Embedding) -> None:
     with RecallM(embeddings=model, config=RecallConfig(ranking="vectors")) as memory:
         memory.update_many(["Ingrid settled down in Malaga.", "Bo bought a guitar.", "It rained."])
         found = memory.recall("In which city is her home?", limit=1)
-    assert [it.text for it in found.statements] == ["Ingrid settled down in Malaga."]
+    assert [statement.text for statement in found.statements] == ["Ingrid settled down in Malaga."]
 
 
 class TestFilesOfTheModel:
@@ -163,8 +163,8 @@ class TestFetching:
         chroma_folder = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
         assert folder.parts[-5:] == chroma_folder.parts[-5:]
         assert minilm._verified_file("model.onnx") == folder / "model.onnx"
-        assert {it.name: it.read_bytes() for it in folder.iterdir()} == self.FILES
-        assert [it.name for it in folder.parent.iterdir()] == ["onnx"]
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == self.FILES
+        assert [path.name for path in folder.parent.iterdir()] == ["onnx"]
 
     def test_existing_files_stay_and_are_not_fetched(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -184,7 +184,7 @@ class TestFetching:
         with pytest.raises(EmbeddingError, match="is not the archive of the model"):
             minilm._verified_file("model.onnx")
         assert not list(folder.iterdir())
-        assert [it.name for it in folder.parent.iterdir()] == ["onnx"]
+        assert [path.name for path in folder.parent.iterdir()] == ["onnx"]
 
     def test_without_a_connection_the_error_says_what_to_do(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -255,7 +255,7 @@ class TestTelemetry:
 
     def test_no_device_id_is_written(self, home: Path) -> None:
         self.run(home)
-        assert [it.name for it in (home / ".cache").iterdir()] == ["chroma"]
+        assert [path.name for path in (home / ".cache").iterdir()] == ["chroma"]
 
     @pytest.mark.nightly
     def test_nothing_is_sent(self, home: Path) -> None:

@@ -81,7 +81,7 @@ class TestRecalling:
         ]
         assert texts(memory, "songs", limit=1, as_of=1) == ["songs songs number 0"]
         found = memory.items.search("songs", ("p",))
-        assert [it.text for it, _ in found] == ["songs to keep in mind"]
+        assert [statement.text for statement, _ in found] == ["songs to keep in mind"]
 
     def test_a_filter_applies_before_the_nearest_are_chosen(self) -> None:
         """A statement without any word of the question, behind many nearer ones that are hidden."""
@@ -117,8 +117,8 @@ class TestRecalling:
             each.update(f"Only {name}.")
         for each, name in ((memory, "here"), (other, "there")):
             found = each.recall("Ann sings songs only here there").statements
-            assert {it.source for it in found} == {name, None}
-            assert f"Only {name}." in {it.text for it in found}
+            assert {statement.source for statement in found} == {name, None}
+            assert f"Only {name}." in {statement.text for statement in found}
             assert len(found) == 2
         other.forget(everything=True)
         assert len(texts(memory, "Ann sings songs")) == 2

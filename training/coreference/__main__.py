@@ -71,11 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     examples = [
         *gum,
         *sessions,
-        *(it for it in cut_gap_examples(texts, seed=options.seed) if it is not None),
+        *(example for example in cut_gap_examples(texts, seed=options.seed) if example is not None),
         *(
-            it
+            example
             for text, decision in decided
-            if decision is not None and (it := gap_example(text, decision)) is not None
+            if decision is not None and (example := gap_example(text, decision)) is not None
         ),
     ]
     held_out, outcomes = _cross_validated(decided, examples, [*gum, *sessions], options.seed)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seed=options.seed,
         thresholds=[_threshold(kind, outcomes) for kind in KINDS],
     )
-    answers = [predict(*it, ranker) for it in _decided(validation)]
+    answers = [predict(*decided, ranker) for decided in _decided(validation)]
     scores = {
         "development, other pages": _scores(texts, held_out),
         "validation": _scores(validation, answers),
@@ -116,12 +116,14 @@ def _cross_validated(
     predictions = [(False, False)] * len(decided)
     outcomes: list[Outcome] = []
     for fold in range(_FOLDS):
-        fitted = [it for it in examples if _fold(it.group) != fold]
+        fitted = [example for example in examples if _fold(example.group) != fold]
         ranker = fit(fitted, networks=_NETWORKS_OF_FOLD, seed=seed)
         for i, (text, decision) in enumerate(decided):
             if _fold(text.page) == fold:
                 predictions[i] = predict(text, decision, ranker)
-        outcomes.extend(_outcome(it, ranker) for it in others if _fold(it.group) == fold)
+        outcomes.extend(
+            _outcome(example, ranker) for example in others if _fold(example.group) == fold
+        )
     return predictions, outcomes
 
 
@@ -139,7 +141,7 @@ def _threshold(kind: str, outcomes: Sequence[Outcome]) -> float:
     """The least probability from which on the best candidates are right as often as asked for, in
     steps of a twentieth; the same for both genders."""
     kinds = _PERSONS if kind in _PERSONS else {kind}
-    outcomes = [it for it in outcomes if it[0] in kinds]
+    outcomes = [outcome for outcome in outcomes if outcome[0] in kinds]
     for step in range(round(_LEAST_THRESHOLD * 20), round(_HIGHEST_THRESHOLD * 20) + 1):
         right = [is_right for _, probability, is_right in outcomes if probability >= step / 20]
         if len(right) >= _FEWEST and np.mean(right) >= _PRECISION:

@@ -179,7 +179,7 @@ def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
     """Whether a candidate is the one antecedent, or the coordination of all of them."""
     referent, _ = candidate
     members = referent.members or (referent,)
-    labels = [next(iter(it.spelled.values())).label for it in members if it.spelled]
+    labels = [next(iter(member.spelled.values())).label for member in members if member.spelled]
     return len(labels) == len(names) and all(is_meant(label, names) for label in labels)
 
 
@@ -204,9 +204,9 @@ def _cut(passages: Sequence[Passage], chance: random.Random) -> Iterator[Passage
                 text=passage.text[start:end].rstrip(),
                 speaker=passage.speaker,
                 mentions=[
-                    Mention(it.referent, *(place - start for place in it[1:]))
-                    for it in passage.mentions
-                    if start <= it.start < end
+                    Mention(mention.referent, *(place - start for place in mention[1:]))
+                    for mention in passage.mentions
+                    if start <= mention.start < end
                 ],
             )
             first = last
@@ -221,7 +221,7 @@ def _of_document(
         for place in text.names
     }
     for i, (passage, text) in enumerate(zip(passages, read, strict=True)):
-        annotated = {(it.start, it.end): it.referent for it in passage.mentions}
+        annotated = {(mention.start, mention.end): mention.referent for mention in passage.mentions}
         found: list[Example] = []
 
         def choose(
@@ -248,7 +248,11 @@ def _meaning(candidate: Candidate, meanings: Mapping[int, tuple[Passage, TextRea
     """What a candidate refers to by GUM: the shortest mention that holds its newest name, or the
     names of its coordination, and has its head within them."""
     referent, ahead = candidate
-    names = [it.last for it in referent.members] if referent.members else [referent.last or ahead]
+    names = (
+        [member.last for member in referent.members]
+        if referent.members
+        else [referent.last or ahead]
+    )
     if any(name is None or id(name) not in meanings for name in names):
         return None
     places = [name for name in names if name is not None]
@@ -259,12 +263,19 @@ def _meaning(candidate: Candidate, meanings: Mapping[int, tuple[Passage, TextRea
         text, min(name.first for name in places), max(name.last for name in places)
     )
     fitting = [
-        it
-        for it in passage.mentions
-        if it.start <= start and end <= it.end and start <= it.head_start and it.head_end <= end
+        mention
+        for mention in passage.mentions
+        if mention.start <= start
+        and end <= mention.end
+        and start <= mention.head_start
+        and mention.head_end <= end
     ]
-    fitting += [it for it in passage.mentions if start <= it.start and it.end == end]
-    return min(fitting, key=lambda it: it.end - it.start).referent if fitting else None
+    fitting += [
+        mention for mention in passage.mentions if start <= mention.start and mention.end == end
+    ]
+    return (
+        min(fitting, key=lambda mention: mention.end - mention.start).referent if fitting else None
+    )
 
 
 def _characters(text: TextRead, first: int, last: int) -> tuple[int, int]:

@@ -68,8 +68,8 @@ def _fit_one(
         chance.normal(0, _UNITS**-0.5, _UNITS),
         np.zeros(features),
     ]
-    means = [np.zeros_like(it) for it in parameters]
-    squares = [np.zeros_like(it) for it in parameters]
+    means = [np.zeros_like(parameter) for parameter in parameters]
+    squares = [np.zeros_like(parameter) for parameter in parameters]
     steps = _EPOCHS * -(-len(examples) // _BATCH)
     step = 0
     for _ in range(_EPOCHS):

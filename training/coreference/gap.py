@@ -57,7 +57,7 @@ def read_gap(path: Path) -> list[GapText]:
     """
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if missing := [it for it in _COLUMNS if it not in (reader.fieldnames or ())]:
+        if missing := [column for column in _COLUMNS if column not in (reader.fieldnames or ())]:
             raise ValueError(f"{path} lacks the columns {', '.join(missing)} of GAP")
         rows = list(reader)
     texts = read_texts([row["Text"] for row in rows])

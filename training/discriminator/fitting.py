@@ -127,7 +127,9 @@ def calibration(odds: Floats, lead: Floats) -> Calibration:
     apart = lead != 0
     odds, better = odds[apart], lead[apart] > 0
     scales = np.geomspace(0.25, 4.0, 161)
-    losses = [float(np.logaddexp(0, np.where(better, -it, it) * odds).mean()) for it in scales]
+    losses = [
+        float(np.logaddexp(0, np.where(better, -scale, scale) * odds).mean()) for scale in scales
+    ]
     scale = float(scales[int(np.argmin(losses))])
     shares = 1 / (1 + np.exp(-scale * odds))
     # The chosen one's probability, as users see it.
@@ -135,8 +137,9 @@ def calibration(odds: Floats, lead: Floats) -> Calibration:
     shown = np.maximum(shares, 1 - shares)
     bins = np.minimum(((shown - 0.5) * 2 * _BINS).astype(int), _BINS - 1)
     error = sum(
-        abs(float(shown[bins == it].mean() - right[bins == it].mean())) * float((bins == it).mean())
-        for it in np.unique(bins)
+        abs(float(shown[bins == one_bin].mean() - right[bins == one_bin].mean()))
+        * float((bins == one_bin).mean())
+        for one_bin in np.unique(bins)
     )
     return Calibration(scale, float(((shares - better) ** 2).mean()), error)
 

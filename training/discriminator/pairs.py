@@ -43,7 +43,9 @@ def read_pairs(path: Path) -> list[GradedPair]:
     """
     files = [path]
     if path.is_dir():
-        files = sorted(it for it in path.iterdir() if it.name.endswith((".jsonl", ".jsonl.gz")))
+        files = sorted(
+            file for file in path.iterdir() if file.name.endswith((".jsonl", ".jsonl.gz"))
+        )
     pairs = [pair for file in files for pair in _of_file(file)]
     if not pairs:
         raise ValueError(f"no graded answers in {path}: give the file dev.jsonl.gz, or its folder")

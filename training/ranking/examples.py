@@ -135,8 +135,8 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
 
 def _candidates(memory: RecallM, text: str) -> Candidates | None:
     request = RecallRequest(question=text, config=memory.config)
-    with memory._questions.recaller.opened(request) as it:
-        return read_candidates(it.reader, it.question, it.vector, request, wanted=10)
+    with memory._questions.recaller.opened(request) as opened:
+        return read_candidates(opened.reader, opened.question, opened.vector, request, wanted=10)
 
 
 def _of_passages(groups: Sequence[set[str]]) -> Callable[[Candidates], Groups]:

@@ -87,14 +87,14 @@ class FactTests(StoreTests):
         space.write(
             _graph(
                 *(entity(name, name) for name in names),
-                triplets=tuple(triplet(*it) for it in triplets),
+                triplets=tuple(triplet(*values) for values in triplets),
             )
         )
         with space.reader() as reader:
 
             def found(**conditions: Any) -> list[tuple[str, str, str]]:
                 evidence = reader.triplet_evidence(**conditions)
-                return [(it.subject, it.predicate, it.object) for it in evidence]
+                return [(row.subject, row.predicate, row.object) for row in evidence]
 
             assert found() == sorted(triplets)
             assert found(subjects=["a"]) == [("a", "p", "c\x00"), ("a", "q", "b")]
@@ -125,7 +125,7 @@ class FactTests(StoreTests):
 
         def seen(horizon: Horizon) -> list[int]:
             with space.reader(horizon) as reader:
-                return [it.t_index for it in reader.triplet_evidence(subjects=["a"])]
+                return [evidence.t_index for evidence in reader.triplet_evidence(subjects=["a"])]
 
         assert seen(Horizon()) == [5, 4, 3, 2]
         assert seen(Horizon(as_of=3)) == [3, 2]
@@ -183,7 +183,7 @@ class FactTests(StoreTests):
 
     def test_entities_by_codes(self, space: Space) -> None:
         """The codes of their vectors under each model; an entity without vectors has none."""
-        up, down = (struct.pack("<2e", *it) for it in ((0.6, 0.8), (-0.6, -0.8)))
+        up, down = (struct.pack("<2e", *vector) for vector in ((0.6, 0.8), (-0.6, -0.8)))
         assert not set(codes_of("m", up)) & set(codes_of("m", down))
         space.write(
             _graph(

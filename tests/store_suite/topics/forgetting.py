@@ -116,7 +116,7 @@ class ForgettingTests(StoreTests):
         for kind, value, gone, counted in cases:
             story, case = _story(), space.beside(f" {kind} {value}")
             case.apply(story)
-            dumped = [it for it in case.dump() if isinstance(it, PreparedUpdate)]
+            dumped = [update for update in case.dump() if isinstance(update, PreparedUpdate)]
             assert case.forget(kind, value) == counted, case
             kept = [update for update in dumped if update.t_index not in gone]
             if kind == "before" and 5 in gone:
@@ -403,7 +403,7 @@ class ForgettingTests(StoreTests):
         counted = space.forget("id", "1")
         assert (counted.passages, counted.entities, counted.triplets) == (2, 2, 1)
         with space.reader() as reader:
-            assert [it.id for it in reader.passages()] == ["text"]
+            assert [passage.id for passage in reader.passages()] == ["text"]
             assert reader.sessions() == []
 
     def test_mentions_of_a_passage_that_goes_with_its_last_element(self, space: Space) -> None:

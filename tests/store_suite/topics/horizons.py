@@ -215,7 +215,7 @@ class HorizonTests(StoreTests):
         for limit, left in ((0, "01234"), (2, "124"), (9, "4")):
             space.forget("expired", at(9), limit=limit)
             with space.reader() as reader:
-                assert sorted(it.id for it in reader.passages(Filter())) == list(left)
+                assert sorted(passage.id for passage in reader.passages(Filter())) == list(left)
 
     def test_statements_skip_the_hidden(self, space: Space) -> None:
         """``previous`` and ``next`` skip hidden statements; session keys stay as written."""

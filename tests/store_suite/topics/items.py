@@ -54,7 +54,7 @@ class ItemTests(StoreTests):
             for path in [(), ("a",), ("a", "b"), ("a", "b", "k")]
             for key in ["k", "b", ""]
         }
-        assert {place: it.id for place, it in found.items() if it} == {
+        assert {place: passage.id for place, passage in found.items() if passage} == {
             (("a", "b"), "k"): "1",
             (("a",), "b"): "2",
             ((), "k"): "4",
@@ -97,7 +97,7 @@ class ItemTests(StoreTests):
             prepared("5", "[Eve]", key="k"),
         ]
         applied = space.apply(updates)
-        assert [it.t_index for it in applied] == [1, 2, 3, 4, 5]
+        assert [update.t_index for update in applied] == [1, 2, 3, 4, 5]
         assert self.ids(space, Filter(path=())) == "512"
         found = space.snapshot()
         assert found["stats"].statements == 3
@@ -169,7 +169,10 @@ class ItemTests(StoreTests):
         for where, expected in cases:
             assert self.ids(space, where) == expected, where
         with space.reader() as reader:
-            assert [it.id for it in reader.passages(Filter(session="s"), limit=2)] == ["4", "2"]
+            assert [passage.id for passage in reader.passages(Filter(session="s"), limit=2)] == [
+                "4",
+                "2",
+            ]
             assert reader.passages(Filter(metadata={"k": 1}), limit=1)[0] == find_passage(
                 reader, "4"
             )
@@ -200,16 +203,16 @@ class ItemTests(StoreTests):
                         continue
                     found = reader.passages(Filter(path=("p",)), likely={("in", key): wanted})
                     held = {
-                        it.id
-                        for it in every
-                        if not isinstance(it.metadata.get("in"), dict)
-                        or it.metadata["in"].get(key) == wanted
+                        passage.id
+                        for passage in every
+                        if not isinstance(passage.metadata.get("in"), dict)
+                        or passage.metadata["in"].get(key) == wanted
                     }
-                    assert held <= {it.id for it in found}, (key, wanted)
+                    assert held <= {passage.id for passage in found}, (key, wanted)
             by_id = reader.passages(ids=["0", "1"], likely={("in", "k"): "x"})
-            assert "0" in {it.id for it in by_id}
+            assert "0" in {passage.id for passage in by_id}
             both = reader.passages(likely={("in", "k"): "x", ("in", "other"): None})
-            assert "0" in {it.id for it in both}
+            assert "0" in {passage.id for passage in both}
             many: dict[tuple[str, ...], Scalar] = {("in", f"missing {n}"): None for n in range(9)}
             assert len(reader.passages(likely=many, limit=3)) == 3
 
@@ -236,7 +239,10 @@ class ItemTests(StoreTests):
                 keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
                 assert [key >> 20 for key in keys] == expected, path
                 assert reader.postings(["ann"], limit=99, where=where)["ann"].keys == keys
-            paths = [it.item_path for it in reader.statements([t << 20 for t in range(1, 6)])]
+            paths = [
+                statement.item_path
+                for statement in reader.statements([t << 20 for t in range(1, 6)])
+            ]
         assert paths == [("p",), ("p", "q"), ("pq",), None, ()]
 
     def test_parts_and_keys_are_any_strings(self, space: Space) -> None:
@@ -248,11 +254,13 @@ class ItemTests(StoreTests):
         )
         with space.reader() as reader:
             found = [find_item(reader, path, key) for path, key in places]
-            assert [it.id for it in found if it] == [f"{n}" for n in range(len(places))]
+            assert [passage.id for passage in found if passage] == [
+                f"{n}" for n in range(len(places))
+            ]
             assert reader.paths() == sorted({path for path, _ in places})
             for part in _STRANGE:
                 below = [f"{n}" for n, (path, _) in enumerate(places) if path[0] == part]
-                met = [it.id for it in reader.passages(Filter(path=(part,)))]
+                met = [passage.id for passage in reader.passages(Filter(path=(part,)))]
                 assert met == below[::-1], part
 
     def test_long_paths(self, space: Space) -> None:

@@ -65,7 +65,7 @@ class JoiningTests(StoreTests):
                 prepared("c", "[Cy] ran"),
             ]
         )
-        assert [it.t_index for it in applied] == [1, 2, 2, 1, 3, 4]
+        assert [update.t_index for update in applied] == [1, 2, 2, 1, 3, 4]
         with space.reader() as reader:
             found = {e.id: (e.t_index, e.updates, e.source) for e in reader.entities()}
             assert found == {"ann": (1, 1, "a"), "bo": (2, 2, "b"), "cy": (3, 2, "b")}

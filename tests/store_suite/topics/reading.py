@@ -199,7 +199,7 @@ class ReadingTests(StoreTests):
             lambda reader: reader.stats(),
             lambda reader: reader.paths(),
             chained,
-            lambda reader: reader.together(chained, lambda it: it.concepts(["bob"])),
+            lambda reader: reader.together(chained, lambda reader: reader.concepts(["bob"])),
         ]
         for horizon in (Horizon(), Horizon(as_of=2)):
             with space.reader(horizon) as reader:

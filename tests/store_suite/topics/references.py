@@ -81,7 +81,7 @@ class ReferenceTests(StoreTests):
             case.apply(updates)
             keys = [statement_key(2, n) for n in range(2)]
             with case.reader() as reader:
-                found = [it.concepts for it in reader.statements(keys)]
+                found = [statement.concepts for statement in reader.statements(keys)]
                 assert found == [first.concepts, second.concepts]
                 mentions = reader.mentions(["ann"], limit=9, where=Filter())["ann"]
                 assert mentions.keys == (keys[0], statement_key(1, 0))
@@ -95,12 +95,12 @@ class ReferenceTests(StoreTests):
         space.write(_told())
         with space.reader() as reader:
             found = reader.statements([statement_key(1, n) for n in range(3)])
-            assert [(it.text, it.start, it.end) for it in found] == [
+            assert [(statement.text, statement.start, statement.end) for statement in found] == [
                 ("Ingrid codes.", 0, 35),
                 ("Ingrid lives in Malaga.", 8, 27),
                 ("Bo naps.", 36, 44),
             ]
-            assert [(it.previous, it.next) for it in found] == [
+            assert [(statement.previous, statement.next) for statement in found] == [
                 (None, found[1].key),
                 (found[0].key, found[2].key),
                 (found[1].key, None),
@@ -128,10 +128,10 @@ class ReferenceTests(StoreTests):
                 [passage] = reader.passages()
                 assert passage.text == text
                 found = reader.statements([statement_key(1, n) for n in range(3)])
-                assert [(it.start, it.end) for it in found] == spans
+                assert [(statement.start, statement.end) for statement in found] == spans
                 texts = ["Ingrid codes.", "Ingrid lives in Malaga.", "Bo naps."]
                 del texts[position]
-                assert [it.text for it in found] == texts
+                assert [statement.text for statement in found] == texts
 
     def test_a_mention_goes_with_its_antecedent(self, space: Space) -> None:
         """Who forgets a passage forgets what pronouns elsewhere made of it: all is as if these had
@@ -169,11 +169,14 @@ class ReferenceTests(StoreTests):
         assert space.forget("statement", "1#0") == Forgotten(statements=1, concepts=1, relations=1)
         with space.reader() as reader:
             found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
-            assert [[it.name for it in each.concepts] for each in found] == [["ann"], ["ann"]]
+            assert [[concept.name for concept in each.concepts] for each in found] == [
+                ["ann"],
+                ["ann"],
+            ]
         assert space.forget("statement", "1#1") == Forgotten(statements=1, concepts=1)
         with space.reader() as reader:
             found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
-            assert [(it.text, it.concepts) for it in found] == [
+            assert [(statement.text, statement.concepts) for statement in found] == [
                 ("she sat", ()),
                 ("She sang to him", ()),
             ]
@@ -198,7 +201,9 @@ class ReferenceTests(StoreTests):
         )
         with space.reader() as reader:
             said = reader.statements([statement_key(t, 0) for t in range(1, 6)])
-            assert [(it.passage_id, [m.name for m in it.concepts]) for it in said] == [
+            assert [
+                (statement.passage_id, [m.name for m in statement.concepts]) for statement in said
+            ] == [
                 ("2", []),
                 ("3", []),
                 ("1", ["ann"]),
@@ -213,12 +218,14 @@ class ReferenceTests(StoreTests):
             prepared("3", "[Di]"),
         ]
         space.apply(batch)
-        space.beside("-copy").restore(3, [replace(it, t_index=t) for t, it in enumerate(batch, 1)])
+        space.beside("-copy").restore(
+            3, [replace(statement, t_index=t) for t, statement in enumerate(batch, 1)]
+        )
         for each in (space, space.beside("-copy")):
             with each.reader() as reader:
                 assert [row.name for row in reader.concepts()] == ["di", "bo"]
                 said = reader.statements([statement_key(t, 0) for t in range(1, 4)])
-                names = [[m.name for m in it.concepts] for it in said]
+                names = [[m.name for m in statement.concepts] for statement in said]
                 assert names == [["bo"], ["bo"], ["di"]]
                 assert reader.relations(names[0], limit=9) == []
 
@@ -239,13 +246,21 @@ class ReferenceTests(StoreTests):
         space.forget("id", "1")
         with space.reader() as reader:
             said = reader.statements([statement_key(2, n) for n in range(3)])
-            assert [it.text for it in said] == [
+            assert [statement.text for statement in said] == [
                 "She moved",
                 "She moved and has a house.",
                 "A house is there.",
             ]
-            assert [it.terms for it in said] == [("moved",), ("has", "a", "house"), ("house",)]
-            assert [[m.name for m in it.concepts] for it in said] == [[], ["house"], ["house"]]
+            assert [statement.terms for statement in said] == [
+                ("moved",),
+                ("has", "a", "house"),
+                ("house",),
+            ]
+            assert [[m.name for m in statement.concepts] for statement in said] == [
+                [],
+                ["house"],
+                ["house"],
+            ]
             assert reader.vectors(model="m") == {said[2].key: b"c"}
             assert reader.postings(["ann"], limit=9, where=Filter()) == {}
         space.write(
@@ -299,5 +314,8 @@ class ReferenceTests(StoreTests):
             prepared("2", "{She>ann@none} ran", "[Bo] sat", entities=(*told, *others)),
         )
         with space.reader() as reader:
-            assert [(it.id, it.updates) for it in reader.entities()] == [("e", 1), ("f", 2)]
-            assert [it.name for it in reader.concepts()] == ["bo", "eve", "fay"]
+            assert [(entity.id, entity.updates) for entity in reader.entities()] == [
+                ("e", 1),
+                ("f", 2),
+            ]
+            assert [concept.name for concept in reader.concepts()] == ["bo", "eve", "fay"]

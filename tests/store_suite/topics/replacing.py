@@ -61,8 +61,8 @@ class ReplacingTests(StoreTests):
                 prepared("a", "[Dan] four", replaces=True, entities=(entity("dan", "Dan"),)),
             ]
         )
-        assert [it.t_index for it in applied] == [1, 2, 3, 3, 3, 4]
-        assert [it.duplicate for it in applied] == [False, False, False, False, True, False]
+        assert [update.t_index for update in applied] == [1, 2, 3, 3, 3, 4]
+        assert [update.duplicate for update in applied] == [False, False, False, False, True, False]
         with space.reader() as reader:
             assert [passage.text for passage in reversed(reader.passages(Filter()))] == [
                 "Bo two",

@@ -30,7 +30,7 @@ def _keys(space: Space, where: Filter | None = None) -> Sequence[tuple[str, str 
     """The passages with the keys of their sessions."""
     with space.reader() as reader:
         found = reader.passages(where or Filter())
-        rows = reader.statements([statement_key(it.t_index, 0) for it in found])
+        rows = reader.statements([statement_key(statement.t_index, 0) for statement in found])
         return [(row.passage_id, row.session_key) for row in rows]
 
 
@@ -117,8 +117,8 @@ class SessionTests(StoreTests):
     def test_threads(self, space: Space) -> None:
         """A source with several messages is a session, which later sources do not join."""
         sources = ["a", "a", "b", "b", "a", "c", "a"]
-        space.write(*(_message(str(n), it, n) for n, it in enumerate(sources)))
-        assert [key for _, key in _keys(space)] == [f"={it}" for it in sources]
+        space.write(*(_message(str(n), source, n) for n, source in enumerate(sources)))
+        assert [key for _, key in _keys(space)] == [f"={source}" for source in sources]
 
     def test_sessions_are_listed(self, space: Space) -> None:
         """Each session with its visible passages, the latest first; a name, or none."""
@@ -137,7 +137,10 @@ class SessionTests(StoreTests):
         def listed(horizon: Horizon) -> list[tuple[str | None, int, int, int]]:
             with space.reader(horizon) as reader:
                 found = reader.sessions()
-            return [(it.name, it.passages, it.first_t, it.t_index) for it in found]
+            return [
+                (session.name, session.passages, session.first_t, session.t_index)
+                for session in found
+            ]
 
         every = [(None, 2, 4, 7), ("", 1, 6, 6), ("empty", 1, 3, 3), ("m1", 2, 1, 2)]
         assert listed(Horizon()) == every
@@ -145,7 +148,7 @@ class SessionTests(StoreTests):
         assert listed(Horizon(as_of=3)) == every[2:]
         assert listed(Horizon(as_of=at(7))) == [("m1", 1, 2, 2)]
         with space.reader() as reader:
-            times = {it.name: (it.began, it.ended) for it in reader.sessions()}
+            times = {session.name: (session.began, session.ended) for session in reader.sessions()}
         assert times == {
             None: (at(300), at(306)), "": (None, None), "empty": (None, None),
             "m1": (at(5), at(10)),
@@ -164,7 +167,7 @@ class SessionTests(StoreTests):
         updates = [_message("1", "a", 0), _message("2", "b", 1), _message("3", "c", 99)]
         space.write(*updates)
         records = space.dump()
-        assert [getattr(it, "session_key", "") for it in records] == [None, "=a", None]
+        assert [getattr(record, "session_key", "") for record in records] == [None, "=a", None]
         copy = space.copied()
         assert _keys(copy) == _keys(space)
         assert copy.dump() == records
