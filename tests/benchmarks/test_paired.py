@@ -1,0 +1,61 @@
+"""This tree beside another revision: what is measured, and how the rounds are summed up."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.paired import parsed, read_histories, summary, work_of
+from benchmarks.paired_workload import measured
+
+
+def test_options() -> None:
+    options = parsed(["HEAD~1", "--rounds", "2"])
+    assert (options.revision, options.rounds, options.embeddings) == ("HEAD~1", 2, None)
+    for wrong in ([], ["HEAD", "--rounds", "0"], ["HEAD", "--embeddings", "other"]):
+        with pytest.raises(SystemExit):
+            parsed(wrong)
+
+
+def test_a_history_is_read_in_order_of_time(tmp_path: Path) -> None:
+    turns = {day: [{"role": "user", "content": f"I ran on {day}."}] for day in ("Monday", "Friday")}
+    turns["Friday"].append({"role": "assistant", "content": " "})
+    history = {
+        "question": "When did I run?",
+        "haystack_dates": ["2023/05/26", "2023/05/22"],
+        "haystack_sessions": [turns["Friday"], turns["Monday"]],
+    }
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(json.dumps(history).encode()))
+    (tmp_path / "b.json").write_text(json.dumps({**history, "question": "Who ran?"}))
+    items, questions = read_histories(tmp_path)
+    assert [(item["text"], item["session"]) for item in items] == [
+        ("I ran on Monday.", "s1"),
+        ("I ran on Friday.", "s0"),
+    ]
+    assert questions == ["When did I run?", "Who ran?"]
+    with pytest.raises(SystemExit, match="no history"):
+        read_histories(tmp_path / "none")
+
+
+def test_the_work_has_all_its_figures(tmp_path: Path) -> None:
+    work = work_of(None, 30, None)
+    assert len(work["tool output"]) > 80_000
+    work["tool output"] = "The key of Zed is K-99."
+    for kind in ("chat", "short statements"):
+        for part, values in work[kind].items():
+            work[kind][part] = values[:4]
+    found = measured(work, tmp_path)
+    assert len(found) == 9
+    assert min(found.values()) > 0
+
+
+def test_rounds_are_summed_up_by_their_medians() -> None:
+    rounds = [
+        ({"ms": 10.0}, {"ms": 5.0}),
+        ({"ms": 20.0}, {"ms": 20.0}),
+        ({"ms": 40.0}, {"ms": 10.0}),
+    ]
+    assert summary(rounds) == [{"figure": "ms", "revision": 20.0, "this tree": 10.0, "ratio": 0.5}]
