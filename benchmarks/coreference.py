@@ -212,24 +212,21 @@ _GROUPS = {
 }
 
 
-def score_dialogues(*, verbose: bool = False) -> dict[str, DialogueScore]:
+def score_dialogues() -> dict[str, DialogueScore]:
     """The scores on the hand-written sessions: over all, and for each kind of anaphor."""
     sessions = tomllib.loads(_DIALOGUES.read_text(encoding="utf-8"))["sessions"]
     counts = {group: [0, 0, 0] for group in (*_GROUPS, "noun phrases")}
-    for annotated, session in zip(sessions, read_sessions(sessions), strict=True):
+    for session in read_sessions(sessions):
         passages = [turn.read for turn in session]
         for i, (passage, antecedents) in enumerate(session):
             for (start, end), names in antecedents.items():
                 counts[_group(passage.text[start:end])][0] += len(names)
             for link in resolve(passage, passages[max(0, i - _EARLIER) : i]):
                 anaphor = passage.text[link.start : link.end]
-                label = link.mention.label
-                is_right = is_meant(label, antecedents.get((link.start, link.end), []))
+                meant = antecedents.get((link.start, link.end), [])
                 count = counts[_group(anaphor)]
                 count[1] += 1
-                count[2] += is_right
-                if verbose and not is_right:
-                    print(f"wrong: {annotated}: {anaphor} → {label} {link.confidence:.2f}")
+                count[2] += is_meant(link.mention.label, meant)
     totals = [sum(column) for column in zip(*counts.values(), strict=True)]
     return {
         "all": DialogueScore(*totals),

@@ -1,4 +1,4 @@
-"""Does the context hold the answer, and is the better of two answers chosen? Films of DuoRC.
+"""Does the context hold the answer? Films of DuoRC.
 
     python -m benchmarks.duorc FILE [--films 120] [--without-vectors] [--weights PATH] [--json OUT]
 
@@ -11,9 +11,6 @@ nothing. The row of the newest is left out: one plot is one update. Below stands
 recallm's rankings differs from BM25 and from Chroma (see ``intervals``). ``--weights`` leaves films
 out: each is measured with weights that were not fitted on it. The contexts that recallm's rankings
 hand over by themselves stand in a table of their own, with their tokens (see ``uncut``).
-
-Then the discriminator of Hybrid-RecallM on the answers and grades that lie in the same file, on
-films that it was not trained on.
 """
 
 from __future__ import annotations
@@ -22,12 +19,10 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from benchmarks.corpora import Asked, Film, films
-from benchmarks.discriminator import discriminator_rows
 from benchmarks.intervals import Scores
 from benchmarks.rankers import Found, Ranker
 from benchmarks.rankings import (
@@ -38,6 +33,7 @@ from benchmarks.rankings import (
     PAPER_ROW,
     STATEMENTS_ROW,
     VECTORS_ROW,
+    WEIGHTS_HELP,
     Item,
     WeightsFor,
     default_embedding,
@@ -49,7 +45,6 @@ from benchmarks.uncut import add_uncut, show_uncut
 from recallm.vectors import Embedding
 
 _TOKENS = (100, 200, 400)
-_WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 
 
@@ -61,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--films", type=int, default=120, help="the number of films, from the first on"
     )
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
-    parser.add_argument("--weights", type=Path, help=_WEIGHTS)
+    parser.add_argument("--weights", type=Path, help=WEIGHTS_HELP)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     if not options.path.is_file():
@@ -77,7 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     show(f"DuoRC: {len(scores.units)} answers of {len(plots)} films in the context", table)
     show("DuoRC: differences and their 95 % intervals", differences)
     uncut = show_uncut("DuoRC", scores)
-    chosen = _discriminated(options.path)
     if options.json is not None:
         save(
             options.json,
@@ -87,7 +81,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows=table,
             uncut=uncut,
             differences=differences,
-            discriminator=chosen,
         )
 
 
@@ -128,17 +121,6 @@ def _answers(asked: Asked, context: Sequence[Found]) -> float:
     texts = [each.text.lower() for each in context]
     answers = [answer.lower() for answer in asked.answers]
     return float(any(answer in text for answer in answers for text in texts))
-
-
-def _discriminated(path: Path) -> list[dict[str, Any]] | None:
-    """What the benchmark of the discriminator finds; None where the file has no graded answers."""
-    try:
-        rows = discriminator_rows(path)
-    except ValueError as error:
-        print(f"the discriminator is left out: {error}")
-        return None
-    show("DuoRC: accuracy of the answer that is chosen", rows)
-    return rows
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from benchmarks.rankings import (
     PAPER_ROW,
     STATEMENTS_ROW,
     VECTORS_ROW,
+    WEIGHTS_HELP,
     Rows,
     WeightsFor,
     default_embedding,
@@ -64,7 +65,6 @@ _COLUMNS = (
     *(f"whole@{number}" for number in _WHOLE),
     *(f"R in {tokens}" for tokens in _TOKENS),
 )
-_WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _OURS = (PAPER_ROW, STATEMENTS_ROW, VECTORS_ROW, EMENT_ROW)
 _COMPARED = ("R@5", "R@10", "R@25", "R@50", "whole@10", "whole@25", "R in 500", "R in 1000")
 _SHOWN = ("R@10", "R@25", "R in 500", "R in 1000")
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--categories", action="store_true", help="a table by category too")
-    parser.add_argument("--weights", type=Path, help=_WEIGHTS)
+    parser.add_argument("--weights", type=Path, help=WEIGHTS_HELP)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     embedding = None if options.without_vectors else default_embedding()

@@ -14,6 +14,7 @@ of vectors is measured, not a model.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import statistics
 import tempfile
 import time
@@ -130,6 +131,12 @@ def of_words(file: str, server: dict[str, Any], folder: Path, options: Any) -> l
         for question in Talk(seed=7).questions(options.questions):
             far.recall(question)
         rows.append(in_turns("recall", near.recall, far.recall, questions))
+        began = time.process_time()
+        for question in questions:
+            far.recall(question)
+        spent = 1000 * (time.process_time() - began) / len(questions)
+        is_fast = importlib.util.find_spec("neo4j._rust") is not None
+        print(f"the client's CPU a recall: {spent:.1f} ms (neo4j-rust-ext: {is_fast})")
         for text in islice(Talk(seed=6).statements(), _WARM_UP_UPDATES):
             far.in_namespace("warm-up").update(text)
         rows.append(in_turns("update", near.update, far.update, texts))

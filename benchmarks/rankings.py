@@ -30,6 +30,9 @@ from recallm.stores.opening import open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding
 
+WEIGHTS_HELP = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
+"""Of the option ``--weights`` (see ``weights_in``)."""
+
 PAPER_ROW = "recallm, as in the paper"
 STATEMENTS_ROW = "recallm, statements"
 VECTORS_ROW = "recallm, statements + vectors"

@@ -68,6 +68,7 @@ from benchmarks.rankings import (
     TIME_ROW,
     TURNS_ROW,
     VECTORS_ROW,
+    WEIGHTS_HELP,
     WeightsFor,
     default_embedding,
     items_of,
@@ -91,7 +92,6 @@ _OURS = (STATEMENTS_ROW, VECTORS_ROW)
 _PEERS = ((TURNS_ROW,), (BM25_ROW, BEST_BM25_ROW), (TIME_ROW, SIMILARITY_ROW))
 """Each with its orders, which only a reader can tell apart."""
 
-_WEIGHTS = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 _READ = "read"
 _COLUMNS = (_READ, "answer stems", "evidence", "whole evidence", "wasted")
 _GRADE = re.compile(r"(?<![\d.])(?:0\.5|½|1/2|[01](?:\.0)?)(?!\d|\.\d|/)")
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
     parser.add_argument("--categories", action="store_true", help="a table by category too")
-    parser.add_argument("--weights", type=Path, help=_WEIGHTS)
+    parser.add_argument("--weights", type=Path, help=WEIGHTS_HELP)
     parser.add_argument("--json", type=Path)
     add_model_options(parser, cache=".reading")
     options = parser.parse_args(arguments)

@@ -2,7 +2,6 @@
 
     python -m benchmarks.scale [--delay 0 10] [--json scale.json]
     python -m benchmarks.scale --uri bolt://HOST:7687 --user neo4j --password-file FILE
-    python -m benchmarks.scale --plan 10000 1000000 100000000 --measured scale.json
 
 The namespaces hold shares of statements, updates and recalls by Zipf's law: the namespace of rank r
 has 1/r of the first one's. First they are filled in bulk, then one thread updates and recalls
@@ -14,8 +13,6 @@ proxy: within one process Python runs one thread at a time, and the benchmark wo
 The proxy adds ``--delay`` milliseconds to each round trip. Without ``--uri`` a server of the tests
 is started (Java, Maven), and only then bytes and the server's processor time are known. At the end
 each namespace must hold each of its updates once and nothing else.
-
-``--plan`` measures nothing: from the file of an earlier run it says what so many users need.
 """
 
 from __future__ import annotations
@@ -39,7 +36,6 @@ import psutil
 
 from benchmarks.report import machine, percentile, save, show
 from benchmarks.scale_load import Load, Operation, Work, quick
-from benchmarks.scale_plan import Costs, Habits, plan
 from recallm import RecallM
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import Neo4jServer
@@ -224,7 +220,7 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
         target.server.start()
     with RecallM(target.place, auth=target.auth) as memory:
         memory.extract(["The pipeline is loaded."], triplets=False)
-        statements, began = 0, time.perf_counter()
+        began = time.perf_counter()
         for rank in range(1, load.namespaces + 1):
             items = [{"text": o.text, "id": o.id} for o in work.filled if o.rank == rank]
             owner = memory.in_namespace(f"scale-{rank}")
@@ -240,6 +236,7 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
     together = _phase(
         target, delay, [threads[at :: load.processes] for at in range(load.processes)]
     )
+    statements = 0
     with RecallM(target.place, auth=target.auth) as memory:
         for name, expected in work.written().items():
             check(memory.in_namespace(name), expected)
@@ -248,8 +245,6 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
         if strays:
             raise SystemExit(f"{strays} recalled statements are of another namespace")
     after = _bytes(target)
-    written = len(together.of(updates=True)) + len(updates_alone.done)
-    per_statement = statements / (load.filled + written)
     return {
         "row": {
             "store": target.name,
@@ -270,7 +265,6 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
             **_costs("recall", recalls_alone),
         },
         "ranks": _ranks(work, together),
-        "statements an update": per_statement,
     }
 
 
@@ -355,7 +349,7 @@ def _own_server() -> Iterator[Target]:
 
 
 def main() -> None:
-    """Measure and print, or plan."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     for name in ("writers", "readers", "processes", "namespaces", "filled", "updates", "recalls"):
         parser.add_argument(f"--{name}", type=int, default=getattr(Load(), name))
@@ -371,20 +365,7 @@ def main() -> None:
     parser.add_argument("--password-file", type=Path)
     parser.add_argument("--only", choices=["neo4j", "sqlite"])
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--plan", type=int, nargs="+", metavar="USERS")
-    parser.add_argument("--measured", type=Path, help="the --json of an earlier run, for --plan")
-    for name in Habits.__slots__:
-        option = "--" + name.replace("_", "-")
-        parser.add_argument(option, type=float, default=getattr(Habits(), name))
     options = parser.parse_args()
-    if options.plan:
-        if options.measured is None:
-            parser.error("--plan needs --measured FILE")
-        habits = Habits(**{name: getattr(options, name) for name in Habits.__slots__})
-        costs = Costs.read(options.measured)
-        show("An operation costs", [costs.shown()])
-        show("What so many users need", [plan(costs, users, habits) for users in options.plan])
-        return
     load = Load(**{name: getattr(options, name) for name in Load.__slots__})
     if options.quick:
         load = quick(load)

@@ -399,15 +399,6 @@ def test_a_clock_that_goes_wrong_later_is_named() -> None:
                 use()
 
 
-def test_a_long_timeout_is_a_long_wait_and_no_overflow(tmp_path: Path) -> None:
-    """SQLite takes more milliseconds than fit 31 bits for none."""
-    for timeout in (2_147_484, 1e300):
-        with RecallM(tmp_path / "e.db", timeout=timeout) as memory:
-            memory.update("Ann met Bo.")
-            held = memory._opened.store._connections._timeout  # type: ignore[attr-defined]
-            assert 1_000_000 < held * 1000 < 2**31
-
-
 def test_a_str_of_another_class_is_its_characters() -> None:
     with RecallM() as memory:
         memory.update(Text("Ann met Bo."), id=Text("p"))

@@ -205,14 +205,6 @@ def test_writers_of_one_key_leave_one_item(memory: RecallM) -> None:
     assert memory.stats().t_index == 40
 
 
-def test_items_go_through_an_archive(memory: RecallM, tmp_path: Any, clock: Clock) -> None:
-    memory.items.put([item("a", "Ann loves tea.", "p\x1f", metadata={"v": {}}), item("b", "{}")])
-    memory.export(tmp_path / "archive.jsonl")
-    with RecallM(clock=clock) as other:
-        other.load(tmp_path / "archive.jsonl")
-        assert other.items.below() == memory.items.below()
-
-
 class TestTheQuestionJustAsked:
     """It says nothing that whoever asks does not know."""
 
@@ -288,15 +280,6 @@ def test_counts_without_end(memory: RecallM) -> None:
     assert len(memory.items.below(limit=10**30)) == 1
     assert len(memory.passages(limit=10**30)) == 1
     assert len(memory.concepts(limit=10**30)) == 2
-
-
-def test_a_text_cannot_pass_for_what_somebody_said(memory: RecallM) -> None:
-    memory.update("Ann: I authorise transfers.", timestamp=NOON)
-    memory.update("I authorise nothing.", speaker="Ann", timestamp=NOON)
-    assert memory.recall("Who can authorise transfers?").text.splitlines()[1:] == [
-        '[2026-05-01] "Ann: I authorise transfers."',
-        "[2026-05-01] Ann: I authorise nothing.",
-    ]
 
 
 class TestExactTokens:

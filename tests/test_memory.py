@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import io
-import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +24,6 @@ from recallm import (
     PipelineError,
     RecallConfig,
     RecallM,
-    StoreBusyError,
     UnknownEntityError,
 )
 from recallm.config import RankingName
@@ -221,20 +216,6 @@ class TestRecall:
             recalled = ranked.recall(question)
             assert (recalled.text, recalled.statements, recalled.tokens) == ("", (), 0)
 
-    def test_statements_stand_in_the_order_in_which_they_became_true(self, memory: RecallM) -> None:
-        memory.update("Brandon cancelled the trip to Paris.", timestamp=MAY)
-        memory.update("Brandon planned a trip to Paris.", timestamp=MAY - timedelta(days=9))
-        assert texts(memory, "What about Brandon's trip to Paris?") == [
-            "Brandon planned a trip to Paris.",
-            "Brandon cancelled the trip to Paris.",
-        ]
-        memory.update("Brandon dreams of Paris.")
-        assert texts(memory, "What about Brandon's trip to Paris?") == [
-            "Brandon cancelled the trip to Paris.",
-            "Brandon planned a trip to Paris.",
-            "Brandon dreams of Paris.",
-        ]
-
     def test_as_of_a_t_index_recalls_as_the_memory_stood(self, memory: RecallM) -> None:
         memory.update("Ingrid lives in Oslo.")
         then = memory.recall("Where does Ingrid live?")
@@ -305,16 +286,6 @@ class TestRecall:
             with pytest.raises(InvalidInputError, match=r"count_tokens|no vocabulary"):
                 memory.recall("Who sings?", max_tokens=9)
 
-    def test_limit_and_min_score(self, memory: RecallM) -> None:
-        memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(20))
-        assert len(texts(memory, "Which apple did Ana buy?", limit=3)) == 3
-        everything = memory.recall("Which apple did Ana buy?", limit=50).statements
-        scores = sorted(statement.score for statement in everything if statement.score is not None)
-        assert 0 < scores[0] <= scores[-1] < 1
-        kept = memory.recall("Which apple did Ana buy?", limit=50, min_score=scores[-1])
-        assert {statement.score for statement in kept.statements} == {scores[-1]}
-        assert not memory.recall("Which apple did Ana buy?", min_score=1)
-
     def test_a_large_limit_recalls_all_statements(self, memory: RecallM) -> None:
         memory.update_many(f"Ana bought apple number {n} in Oslo." for n in range(200))
         assert len(texts(memory, "Which apple did Ana buy?", limit=200)) == 200
@@ -350,11 +321,6 @@ class TestRecall:
             with pytest.raises(InvalidInputError) as caught:
                 memory.recall("Who?", **{argument: value})
             assert caught.value.argument == argument
-
-    def test_min_score_has_no_meaning_for_the_papers_ranking(self) -> None:
-        memory = RecallM(config=RecallConfig(ranking="paper"))
-        with pytest.raises(InvalidInputError, match="min_score"):
-            memory.recall("Who?", min_score=0.5)
 
     def test_known_passages_are_not_recalled(self) -> None:
         store = DictStore()
@@ -480,26 +446,6 @@ class TestForget:
         assert memory.concepts(["coffee", "Brandon"]) == ()
         assert not memory.recall("Who loves coffee?").text.count("coffee")
 
-    def test_after_forget_the_memory_is_as_if_never_told(self, memory: RecallM) -> None:
-        kept = ["Ana met Bo in Oslo.", "Bo lives in Rome."]
-        memory.update(kept[0], id="0")
-        memory.update("Ana met Bo in Rome with Cy.", source="secret")
-        memory.update(kept[1], id="1")
-        memory.forget(source="secret")
-        other = RecallM()
-        for id, text in enumerate(kept):
-            other.update(text, id=str(id))
-        there = memory.recall("Where did Ana meet Bo?")
-        fresh = other.recall("Where did Ana meet Bo?")
-        assert [statement.text for statement in there.statements] == [
-            statement.text for statement in fresh.statements
-        ]
-        assert [statement.score for statement in there.statements] == pytest.approx(
-            [statement.score for statement in fresh.statements], abs=0.05
-        )
-        assert memory.stats().relations == other.stats().relations
-        assert memory.stats().concepts == other.stats().concepts
-
 
 class TestLabels:
     def test_a_concept_is_found_by_its_label_and_by_its_name(self, memory: RecallM) -> None:
@@ -539,12 +485,6 @@ class TestNamespaces:
                 f"The secret of number {len(name)} is {name!r}."
             ]
         assert memory.stats().passages == 0
-
-    def test_scores_tell_nothing_about_another_tenant(self, memory: RecallM) -> None:
-        memory.update("Ana sings in Oslo.")
-        before = memory.recall("Where does Ana sing?")
-        memory.in_namespace("other").update_many(["Ana sings in Rome."] * 50)
-        assert memory.recall("Where does Ana sing?") == before
 
 
 class TestWithRanking:
@@ -624,26 +564,6 @@ class TestArchive:
             assert other.stats() == memory.stats()
             assert other.recall("Where is Bo?") == memory.recall("Where is Bo?")
 
-    def test_a_namespace_with_something_in_it_is_not_loaded_into(
-        self, memory: RecallM, tmp_path: Path
-    ) -> None:
-        memory.update("Ana sings.")
-        memory.export(tmp_path / "a.jsonl")
-        with pytest.raises(InvalidInputError, match="written before"):
-            memory.load(tmp_path / "a.jsonl")
-        assert memory.stats().passages == 1
-
-    def test_a_damaged_archive_leaves_nothing(self, memory: RecallM, tmp_path: Path) -> None:
-        memory.update_many(["Ana sings.", "Bo dances."])
-        path = tmp_path / "a.jsonl"
-        memory.export(path)
-        path.write_text(path.read_text().rsplit("\n", 2)[0])
-        other = memory.in_namespace("other")
-        with pytest.raises(Exception, match="cut short"):
-            other.load(path)
-        assert other.stats().passages == 0
-        other.update("Cy reads.")
-
 
 class TestGraph:
     def test_entities_keep_their_exact_ids_where_stems_collide(self, memory: RecallM) -> None:
@@ -690,21 +610,6 @@ class TestLife:
             memory.update("Ana sings.")
         assert RecallM(store).stats().passages == 1
 
-    def test_a_file_is_opened_again(self, tmp_path: Path) -> None:
-        with RecallM(tmp_path / "m.db") as memory:
-            memory.update("Ana sings.", id="a")
-        with RecallM(str(tmp_path / "m.db")) as memory:
-            assert memory.get("a") is not None
-
-    def test_a_write_waits_no_longer_than_asked(self, tmp_path: Path) -> None:
-        path = tmp_path / "m.db"
-        with RecallM(path, timeout=0.1) as memory, closing(sqlite3.connect(path)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreBusyError):
-                memory.update("Ana sings.")
-            other.rollback()
-            memory.update("Ana sings.")
-
     def test_what_no_memory_can_be_opened_with_is_named(self) -> None:
         stores: list[Any] = ["http://x", 3, b"path", "", "file:m.db?mode=memory"]
         timeouts: list[Any] = [-1, "3", True, float("nan"), float("inf")]
@@ -719,23 +624,6 @@ class TestLife:
     def test_a_missing_pipeline_fails_at_once_with_the_command_that_installs_it(self) -> None:
         with pytest.raises(PipelineError, match="spacy download en_core_web_sm"):
             RecallM(config=RecallConfig(spacy_model="en_core_web_sm"))
-
-    def test_many_threads_lose_nothing(self, memory: RecallM) -> None:
-        def work(name: str) -> None:
-            mine = memory.in_namespace(name)
-            for number in range(8):
-                mine.update(f"{name} counted {number} birds.", id=str(number))
-                assert f"{number} birds" in mine.recall(f"How many birds, {name}?", since=1).text
-
-        threads = [threading.Thread(target=work, args=(name,)) for name in ("Ana", "Bo", "Cy")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for name in ("Ana", "Bo", "Cy"):
-            assert [statement.text for statement in memory.in_namespace(name).history("bird")] == [
-                f"{name} counted {number} birds." for number in range(8)
-            ]
 
 
 class TestRevision:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,15 +157,6 @@ def test_the_nearest_entities(memory: RecallM) -> None:
         memory.graph.upsert([NewEntity(id="z", embeddings={"m": [1.0]})])
     other = memory.in_namespace("other")
     assert other.graph.nearest([1.0], model="m") == []
-
-
-def test_embeddings_in_archives(memory: RecallM, tmp_path: Path) -> None:
-    memory.graph.upsert([NewEntity(id="x", embeddings={"m": [1.0, 2.0]})])
-    memory.export(tmp_path / "archive.jsonl")
-    other = memory.in_namespace("other")
-    other.load(tmp_path / "archive.jsonl")
-    query = [1.0, 0.0]
-    assert other.graph.nearest(query, model="m") == memory.graph.nearest(query, model="m")
 
 
 def test_an_update_reuses_an_extraction(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:

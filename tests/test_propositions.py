@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -73,18 +72,6 @@ def test_a_passage_is_replaced_with_its_propositions() -> None:
     memory.update(CAR, id="p", replace=True)
     assert texts(memory, "Ann") == []
     assert texts(memory, "Tom") == ["Tom sold his car.", "Tom left Rome."]
-
-
-def test_an_archive_keeps_propositions() -> None:
-    memory, archive = memory_of_propositions(), io.StringIO()
-    memory.update(BOAT)
-    memory.update(BRANDON)
-    memory.export(archive)
-    archive.seek(0)
-    loaded = RecallM()
-    loaded.load(archive)
-    assert loaded.history("Ann") == memory.history("Ann")
-    assert loaded.history("Brandon") == memory.history("Brandon")
 
 
 def test_a_batch_and_single_updates_write_the_same() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -87,15 +86,6 @@ def test_speakers_and_pronouns_are_ends(memory: RecallM) -> None:
     assert graph_of(memory) == {("Maria", "work for", "Siemens")}
     memory.update("Tom has a boat because he loves Sweden.", session="s")
     assert ("Tom", "love", "Sweden") in graph_of(memory)
-
-
-def test_archives_hold_them(memory: RecallM, tmp_path: Path) -> None:
-    memory.update("Maria works for Siemens. Maria may move to Porto.")
-    memory.export(tmp_path / "archive.jsonl")
-    other = memory.in_namespace("other")
-    assert graph_of(other) == set()
-    other.load(tmp_path / "archive.jsonl")
-    assert memory.graph.triplets() == other.graph.triplets()
 
 
 @each_row(["?!", "x" * 100_000, "def f(x): return x", "| a | b |\n| 1 | 2 |", "你好。世界"])

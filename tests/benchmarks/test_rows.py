@@ -96,15 +96,12 @@ def test_locomo_writes_its_tables_and_passes_over_what_holds_no_conversation(
     assert "nowhere is passed over" in capsys.readouterr().out
 
 
-def test_duorc_says_why_there_is_no_discriminator(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_duorc_writes_how_much_was_asked(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     path = write_films(tmp_path / "films.jsonl")
     duorc.main([str(path), "--without-vectors", "--json", str(out)])
     written = json.loads(out.read_text())
-    assert (written["questions"], written["films"], written["discriminator"]) == (2, 1, None)
-    assert "the discriminator is left out" in capsys.readouterr().out
+    assert (written["questions"], written["films"]) == (2, 1)
 
 
 def test_duorc_says_that_a_file_is_missing(

@@ -309,15 +309,6 @@ def test_what_is_forgotten_no_longer_supersedes(facts: FactMemory) -> None:
     assert facts.changes("Ada", "lives in") == []
 
 
-def test_namespaces_share_nothing(facts: FactMemory) -> None:
-    other = facts.in_namespace(f"{facts.memory.namespace}-other")
-    facts.write("Ada", "lives in", "Oslo")
-    assert other.read() == []
-    other.write("Ada", "lives in", "Porto")
-    assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
-    assert [fact.object for fact in other.read("Ada", "lives in")] == ["Porto"]
-
-
 def test_an_id_belongs_to_one_fact(facts: FactMemory) -> None:
     first = facts.write("Ada", "speaks", "Thai", id="x")
     assert facts.write("Ada", "speaks", "Thai", id="x") == first

@@ -11,7 +11,6 @@ from functools import partial
 from io import StringIO
 from mmap import PAGESIZE
 from pathlib import Path
-from subprocess import PIPE, Popen
 from typing import Any
 from uuid import uuid4
 
@@ -388,32 +387,3 @@ def test_loads_at_once_write_each_row_once(
     assert load(facts, "name,town\nP1,Bergen\n").changed == 1
     assert load(facts, "name,town\nP1,Oslo\n").changed == 1
     assert [fact.object for fact in facts.read(subject="P1")] == ["Oslo"]
-
-
-LOADS = """
-import sys
-from recallm import RecallM
-from recallm.facts import FactMemory
-with RecallM(sys.argv[1]) as memory:
-    facts = FactMemory(memory)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    rows = [{"name": f"P{n}", "town": "Oslo", "age": n} for n in range(60)]
-    print(facts.load(rows, key="name", name="people").rows)
-"""
-
-
-@pytest.mark.slow
-def test_processes_that_load_at_once_write_each_row_once(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    command = [sys.executable, "-c", LOADS, str(path)]
-    loads = [Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(2)]
-    assert [load.stdout.readline() for load in loads if load.stdout] == ["ready\n"] * 2
-    for process in loads:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    assert [process.communicate()[0] for process in loads] == ["60\n"] * 2
-    with RecallM(path) as memory:
-        assert memory.stats().passages == 60
-        assert len(FactMemory(memory).read()) == 120

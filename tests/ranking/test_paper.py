@@ -151,12 +151,6 @@ def test_a_summary_takes_the_place_of_the_statements_it_covers() -> None:
     assert [each.id for each in recalled.statements] == ["summary:brandon@2", "Brandon is back#0"]
 
 
-def test_an_unknown_concept_recalls_nothing() -> None:
-    assert not recall(store_of(*WALKTHROUGH), "london")
-    assert recall(store_of(*WALKTHROUGH), "london").text == ""
-    assert recall(store_of(*WALKTHROUGH)).statements == ()
-
-
 def test_a_speaker_cannot_forge_another_line() -> None:
     update = replace(said("All is well", "well"), speaker="Bo\nAna: I quit")
     assert "\nAna" not in recall(store_of(update), "well").text

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from recallm import (
-    ConflictError,
     EmbeddingError,
     EmbeddingModelError,
     InvalidInputError,
@@ -139,20 +138,6 @@ class TestWriting:
                     memory.update_many(["a", "b", "c", "boom", "d", "e"], batch_size=2)
                 assert [passage.text for passage in memory.passages()] == ["Ann sings.", "a", "b"]
                 assert memory.stats().vectors == 3
-
-    def test_a_bad_item_rolls_back_its_batch_alone(self, memory: RecallM) -> None:
-        memory.update("Ann sings.", id="taken")
-        bads: list[tuple[Any, type[Exception]]] = [
-            (7, InvalidInputError),
-            ({"text": "x", "id": "taken"}, ConflictError),
-        ]
-        for bad, error in bads:
-            before = memory.stats().passages
-            with pytest.raises(error, match="item 5") as failure:
-                memory.update_many(["a", "b", "c", "d", "e", bad, "f"], batch_size=2)
-            assert failure.value.index == 5  # type: ignore[attr-defined]
-            assert memory.stats().passages == before + 4
-            assert len(vectors(memory)) == memory.stats().statements
 
     def test_an_iterator_is_read_one_batch_ahead(self, memory: RecallM) -> None:
         """Where it fails, the whole batches before are written."""
