@@ -19,6 +19,7 @@ from recallm import (
     UnknownPassageError,
 )
 from recallm.english.pipeline import Pipeline
+from tests.tables import each_row
 
 ANN, ACME = NewEntity(id="Ann", type="person"), NewEntity(id="Acme", type="company")
 WORKS = NewTriplet(subject="Ann", predicate="works at", object="Acme")
@@ -49,8 +50,7 @@ def test_in_a_batch(memory: RecallM) -> None:
     assert [entity.source for entity in memory.graph.entities()] == ["b", "a"]
 
 
-@pytest.mark.parametrize(
-    ("given", "match"),
+@each_row(
     [
         ({"entities": ["Ann"]}, "must hold NewEntity"),
         ({"entities": "Ann"}, "entities must be a list"),
@@ -60,7 +60,7 @@ def test_in_a_batch(memory: RecallM) -> None:
     ],
 )
 def test_bad_entities_and_triplets_are_refused(
-    memory: RecallM, given: dict[str, Any], match: str
+    given: dict[str, Any], match: str, memory: RecallM
 ) -> None:
     with pytest.raises(InvalidInputError, match=match):
         memory.update("Ann is here.", **given)
@@ -70,8 +70,7 @@ def test_bad_entities_and_triplets_are_refused(
     assert memory.stats().t_index == 0
 
 
-@pytest.mark.parametrize(
-    ("given", "match"),
+@each_row(
     [
         ({"id": ""}, "entity '': id"),
         ({"id": "x", "type": ""}, "entity 'x': type"),

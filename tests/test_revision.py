@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from recallm.errors import StoreError
 from recallm.memory.revision import Reviser
 from recallm.model import Amendment, Filter, Summary, Trait
@@ -14,6 +12,7 @@ from recallm.recall.results import KnowledgeUpdate, Revision
 from tests.builders import said
 from tests.store_suite import DictStore
 from tests.store_suite.topics.base import summaries
+from tests.tables import each_row
 
 
 class FakeLLM:
@@ -80,8 +79,7 @@ def test_a_context_is_revised_after_every_third_merge() -> None:
         assert reader.mentions(["marta"], limit=None, where=Filter())["marta"].statements == 7
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
+@each_row(
     [
         ("", "empty answer"),
         ("  \n", "empty answer"),

@@ -19,6 +19,7 @@ from recallm.ground.language_models import command_model, server_model
 from recallm.ground.untrusted_text import delimited
 from tests.benchmarks.corpus import write_conversation
 from tests.openai_server import MODEL, OpenAIServer, Reply
+from tests.tables import each_row
 
 _QA = [
     {"question": "What did Ann buy?", "answer": "a boat", "evidence": ["D1:1"], "category": 4},
@@ -239,8 +240,7 @@ def test_a_model_that_takes_no_temperature_is_asked_without() -> None:
 _TURNS = {"1": "I adopted a puppy called Toby. Thanks, Deb!", "2": "We painted the kitchen."}
 
 
-@pytest.mark.parametrize(
-    ("found", "figures"),
+@each_row(
     [
         (
             [Found(item="1", text="Thanks, Deb!")],
@@ -265,8 +265,7 @@ def test_figures_tell_a_turn_that_was_touched_from_one_that_is_there(
     assert reading.figures(asked, context, _TURNS, Stems()) == pytest.approx(figures)
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "expected"),
+@each_row(
     [
         ("Was it?", "Yes", ""),
         ("When was it?", "The week before 7 May, 2023", ""),

@@ -10,6 +10,7 @@ from benchmarks.evidence import Stems
 from benchmarks.rankers import Found, HandedOver
 from benchmarks.temporal import judge
 from benchmarks.temporal_world import CURRENT, FIRST, PREVIOUS, Question, Statement, World
+from tests.tables import each_row
 
 _HOME = ("Ann", "home")
 
@@ -79,8 +80,7 @@ _WORLD = World(
 )
 
 
-@pytest.mark.parametrize(
-    ("kind", "state", "context", "value"),
+@each_row(
     [
         (CURRENT, 2, [0, 2, 5], 1),
         (CURRENT, 2, [5, 3, 4], 1),  # another topic may have a later word

@@ -20,18 +20,17 @@ import pytest
 from recallm.errors import (
     ClosedError,
     InvalidInputError,
-    RecallMError,
     SchemaVersionError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
     StoreFullError,
 )
-from recallm.model import POSITION_BITS, Filter, Horizon, PreparedUpdate, Selection, Summary
+from recallm.model import POSITION_BITS, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores import sqlite
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
-from tests.store_suite.marked_text import prepared, triplet
+from tests.store_suite.marked_text import prepared
 from tests.store_suite.topics.base import Space, at
 from tests.stores.sqlite_rows import check_rows, count, fill
 
@@ -44,12 +43,6 @@ def store(path: Path) -> Iterator[SQLiteStore]:
 
 
 class TestOpening:
-    def test_a_file_is_opened_again(self, path: Path) -> None:
-        fill(path)
-        with closing(SQLiteStore(str(path))) as store:
-            assert count(store) == 3
-            assert store.namespaces() == ["n"]
-
     def test_a_name_may_hold_what_addresses_must_not(self, tmp_path: Path) -> None:
         path = tmp_path / "a?mode=memory&b#c %41 é.db"
         fill(path)
@@ -253,50 +246,6 @@ class TestSeveralUsers:
         processes = [subprocess.Popen([sys.executable, "-c", program, str(path)]) for _ in range(4)]
         assert [process.wait(120) for process in processes] == [0, 0, 0, 0]
 
-    def test_a_forked_process_goes_on(self, store: SQLiteStore) -> None:
-        store.apply("n", [prepared("1", "[Ann]")])
-        with store.reader("n", Horizon()) as reader:
-            child = os.fork()
-            if child == 0:
-                done = store.apply("n", [prepared("2", "[Ann]")])[0].t_index == 2
-                done = done and count(store) == 2
-                store.close()
-                os._exit(0 if done else 1)
-            assert os.waitpid(child, 0)[1] == 0
-            assert reader.sizes().corpus.statements == 1
-        assert count(store) == 2
-        assert store.apply("n", [prepared("3", "[Ann]")])[0].t_index == 3
-
-    def test_readers_see_whole_updates(self, store: SQLiteStore) -> None:
-        """While a thread writes, every view fits itself: totals are those of its rows."""
-        stop = threading.Event()
-
-        def write() -> None:
-            for i in range(60):
-                store.apply("n", [prepared(f"{i}", "[Ann] met [Bo]", "[Bo] ran")])
-            stop.set()
-
-        def read() -> int:
-            views = 0
-            while not stop.is_set():
-                with store.reader("n", Horizon()) as reader:
-                    size = reader.sizes().corpus.statements
-                    found = reader.mentions(["bo"], limit=None, where=Filter()).get("bo")
-                    assert (
-                        (0 if found is None else len(found.keys))
-                        == size
-                        == 2 * reader.state.t_index
-                    )
-                    for relation in reader.relations(["ann"], limit=3):
-                        assert relation.strength == reader.state.t_index
-                views += 1
-            return views
-
-        with ThreadPoolExecutor(max_workers=4) as pool:
-            readers = [pool.submit(read) for _ in range(3)]
-            pool.submit(write).result()
-            assert all(reader.result() for reader in readers)
-
 
 class TestMemory:
     def test_a_reader_keeps_its_view_while_others_write(self) -> None:
@@ -349,18 +298,6 @@ class TestClosed:
         assert str(path) in {file.path for file in psutil.Process().open_files()}
         store.close()
         assert str(path) not in {file.path for file in psutil.Process().open_files()}
-
-
-def test_a_failed_write_leaves_nothing(store: SQLiteStore, path: Path) -> None:
-    """Neither rows nor a t, whatever goes wrong in the middle."""
-    store.apply("n", [prepared("1", "[Ann] met [Bo]")])
-    bad = prepared("2", "[Ann]", triplets=(triplet("nobody", "knows", "nobody"),))
-    with pytest.raises(RecallMError):
-        store.apply("n", [prepared("3", "[Cy] met [Bo]"), bad])
-    assert count(store) == 1
-    assert store.apply("n", [prepared("4", "[Ann]")])[0].t_index == 2
-    with closing(sqlite3.connect(path)) as connection:
-        check_rows(connection)
 
 
 def test_a_store_that_is_dropped_closes_its_file(tmp_path: Path) -> None:
