@@ -15,7 +15,6 @@ import argparse
 import sqlite3
 import statistics
 import tempfile
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -38,9 +37,7 @@ def turns(memory: RecallM | None, questions: list[str]) -> dict[str, Any]:
         FakeListChatModel(responses=["Noted."]),
         middleware=[] if memory is None else [RecallMMiddleware(memory=memory)],
     )
-    taken = milliseconds(
-        [lambda text=text: agent.invoke({"messages": [("human", text)]}) for text in questions]  # type: ignore[misc]
-    )
+    taken = milliseconds(lambda text: agent.invoke({"messages": [("human", text)]}), questions)
     return {"turn p50 ms": statistics.median(taken), "turn p95": percentile(taken, 0.95)}
 
 
@@ -48,35 +45,36 @@ def calls(store: BaseStore, known: int, count: int, *, query: bool) -> dict[str,
     """Milliseconds of a put, a get and a search in a store of ``known`` items."""
     talk = Talk(seed=2)
     texts = list(islice(talk.statements(), known))
-    for first in range(0, known, 500):
+    for begin in range(0, known, 500):
         store.batch(
             [
                 PutOp(("users", f"{n % 100}"), f"{n}", {"text": texts[n], "n": n % 10})
-                for n in range(first, min(first + 500, known))
+                for n in range(begin, min(begin + 500, known))
             ]
         )
     asked = talk.questions(count)
-    works: dict[str, list[Callable[[], object]]] = {
-        "put": [
-            lambda n=n: store.put(("users", f"{n % 100}"), f"{n}", {"text": f"{texts[n]} Again."})  # type: ignore[misc]
-            for n in range(count)
-        ],
-        "get": [lambda n=n: store.get(("users", f"{n % 100}"), f"{n}") for n in range(count)],  # type: ignore[misc]
-        "search by filter": [
-            lambda n=n: store.search(("users", f"{n % 100}"), filter={"n": n % 10})  # type: ignore[misc]
-            for n in range(count)
-        ],
+    first, last = range(count), range(known - count, known)
+
+    def user(n: int) -> tuple[str, str]:
+        return "users", f"{n % 100}"
+
+    times = {
+        "put": milliseconds(
+            lambda n: store.put(user(n), f"{n}", {"text": f"{texts[n]} Again."}), first
+        ),
+        "get": milliseconds(lambda n: store.get(user(n), f"{n}"), first),
+        "search by filter": milliseconds(
+            lambda n: store.search(user(n), filter={"n": n % 10}), first
+        ),
+        "filter over all": milliseconds(
+            lambda n: store.search((), filter={"text": texts[n]}), last
+        ),
     }
-    works["filter over all"] = [
-        lambda n=n: store.search((), filter={"text": texts[n]})  # type: ignore[misc]
-        for n in range(known - count, known)
-    ]
     if query:
-        works["search by query"] = [
-            lambda text=text: store.search(("users",), query=text)  # type: ignore[misc]
-            for text in asked
-        ]
-    return {f"{name} p50 ms": statistics.median(milliseconds(work)) for name, work in works.items()}
+        times["search by query"] = milliseconds(
+            lambda text: store.search(("users",), query=text), asked
+        )
+    return {f"{name} p50 ms": statistics.median(spent) for name, spent in times.items()}
 
 
 def main() -> None:

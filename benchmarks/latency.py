@@ -19,10 +19,10 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import psutil
@@ -34,6 +34,8 @@ from recallm import RecallM
 from recallm.model import Stats
 from recallm.vectors import Embedding
 from recallm.vectors.chroma import ChromaIndex
+
+Input = TypeVar("Input")
 
 _STEP = 5_000
 _UPDATES = 200
@@ -61,12 +63,12 @@ def opened(memory: RecallM) -> float:
     return taken
 
 
-def milliseconds(calls: list[Callable[[], object]]) -> list[float]:
-    """How long each call takes; the first ones warm up and do not count."""
+def milliseconds(call: Callable[[Input], object], inputs: Iterable[Input]) -> list[float]:
+    """How long a call takes with each input; the first twentieth warms up and does not count."""
     taken = []
-    for call in calls:
+    for given in inputs:
         began = time.perf_counter()
-        call()
+        call(given)
         taken.append((time.perf_counter() - began) * 1000)
     return taken[len(taken) // 20 :]
 
@@ -76,24 +78,18 @@ def measure(memory: RecallM, questions: int) -> dict[str, Any]:
     talk = Talk(seed=1)
     first = opened(memory)
     size = memory.stats()
-    recalls = {
-        kind: milliseconds([lambda text=text: memory.recall(text) for text in asked])  # type: ignore[misc]
-        for kind, asked in {
-            "all": talk.questions(questions),
-            "hubs": talk.hub_questions(questions // 2),
-        }.items()
-    }
-    texts = list(islice(talk.statements(), _UPDATES))
-    updates = milliseconds([lambda text=text: memory.update(text) for text in texts])  # type: ignore[misc]
+    of_all = milliseconds(memory.recall, talk.questions(questions))
+    of_hubs = milliseconds(memory.recall, talk.hub_questions(questions // 2))
+    updates = milliseconds(memory.update, islice(talk.statements(), _UPDATES))
     return {
         "statements": size.statements,
         "relations": size.relations,
         "update median ms": statistics.median(updates),
         "update p95": percentile(updates, 0.95),
-        "recall p50": percentile(recalls["all"], 0.5),
-        "recall p95": percentile(recalls["all"], 0.95),
-        "hubs p50": percentile(recalls["hubs"], 0.5),
-        "hubs p95": percentile(recalls["hubs"], 0.95),
+        "recall p50": percentile(of_all, 0.5),
+        "recall p95": percentile(of_all, 0.95),
+        "hubs p50": percentile(of_hubs, 0.5),
+        "hubs p95": percentile(of_hubs, 0.95),
         "first recall": first,
         "RSS MB": psutil.Process().memory_info().rss / 1e6,
     }

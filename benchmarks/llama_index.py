@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -42,7 +41,6 @@ from llama_index_recallm import (
 from recallm import RecallM
 
 _DIMENSIONS = 384
-_CALLS = ("insert", "get", "rel map", "chunk", "vector query", "delete chunk")
 
 
 class RandomEmbedding(BaseEmbedding):
@@ -73,38 +71,30 @@ def measured(store: PropertyGraphStore, memory: RecallM, chunks: int, calls: int
     )
     taken = perf_counter() - begun
     names = [node.id for node in store.get() if hasattr(node, "name")][:calls]
-    works: dict[str, list[Callable[[], object]]] = {
-        "insert": [
-            lambda text=text: index.insert(Document(text=text))  # type: ignore[misc]
-            for text in texts[chunks:]
-        ],
-        "get": [lambda name=name: store.get(ids=[name]) for name in names],  # type: ignore[misc]
-        "rel map": [
-            lambda name=name: store.get_rel_map(store.get(ids=[name]), depth=2, limit=30)  # type: ignore[misc]
-            for name in names
-        ],
-        "chunk": [
-            lambda n=n: store.get_llama_nodes([f"chunk-{n}"])  # type: ignore[misc]
-            for n in range(calls)
-        ],
+    ids = [f"chunk-{n}" for n in range(calls)]
+
+    def rel_map(name: str) -> object:
+        return store.get_rel_map(store.get(ids=[name]), depth=2, limit=30)
+
+    def vector_query(name: str) -> object:
+        vector = embedding.get_query_embedding(name)
+        return store.vector_query(VectorStoreQuery(query_embedding=vector, similarity_top_k=4))
+
+    inserted = milliseconds(lambda text: index.insert(Document(text=text)), texts[chunks:])
+    times = {
+        "insert": inserted,
+        "get": milliseconds(lambda name: store.get(ids=[name]), names),
+        "rel map": milliseconds(rel_map, names),
+        "chunk": milliseconds(lambda id: store.get_llama_nodes([id]), ids),
+        "vector query": milliseconds(vector_query, names) if store.supports_vector_queries else [],
+        "delete chunk": milliseconds(lambda id: store.delete(ids=[id]), ids),
     }
-    if store.supports_vector_queries:
-        works["vector query"] = [
-            lambda name=name: store.vector_query(  # type: ignore[misc]
-                VectorStoreQuery(
-                    query_embedding=embedding.get_query_embedding(name), similarity_top_k=4
-                )
-            )
-            for name in names
-        ]
-    works["delete chunk"] = [
-        lambda n=n: store.delete(ids=[f"chunk-{n}"])  # type: ignore[misc]
-        for n in range(calls)
-    ]
-    times = {name: statistics.median(milliseconds(work)) for name, work in works.items()}
     return {
         "build, chunks/s": chunks / taken,
-        **{f"{name} p50 ms": times.get(name) for name in _CALLS},
+        **{
+            f"{name} p50 ms": statistics.median(spent) if spent else None
+            for name, spent in times.items()
+        },
     }
 
 
@@ -117,7 +107,7 @@ def turns(block: RecallMMemoryBlock | None, questions: list[str]) -> dict[str, A
         talk.get(input=text)
         talk.put(ChatMessage(role="assistant", content="Noted."))
 
-    taken = milliseconds([lambda text=text: turn(text) for text in questions])  # type: ignore[misc]
+    taken = milliseconds(turn, questions)
     return {"turn p50 ms": statistics.median(taken), "turn p95": percentile(taken, 0.95)}
 
 

@@ -81,26 +81,27 @@ def views(memory: RecallM, questions: list[str]) -> list[dict[str, Any]]:
         for asked in (*talk.hub_questions(20), *talk.questions(20))
         for row in memory.concepts(asked.rstrip("?").split())[:1]
     ]
-
-    def each(call: Callable[[str], object], given: list[str]) -> list[float]:
-        return milliseconds([lambda argument=argument: call(argument) for argument in given])  # type: ignore[misc]
-
+    of_questions: dict[str, Callable[[str], object]] = {
+        "recall itself": memory.recall,
+        "question": lambda text: shown.recall(text, None, None),
+        "question, as of": lambda text: shown.recall(text, None, then),
+    }
+    of_names: dict[str, Callable[[str], object]] = {
+        "overview": lambda _: shown.overview(),
+        "neighbourhood": lambda name: shown.graph(name, 24, None),
+        "neighbourhood, as of": lambda name: shown.graph(name, 24, then),
+        "timeline": lambda name: shown.timeline(name, 0, None),
+        "timeline, as of": lambda name: shown.timeline(name, 0, then),
+        "facts": lambda name: shown.facts(name, None),
+        "concepts": lambda _: shown.concepts("", 0, None),
+        "concepts, as of": lambda _: shown.concepts("", 0, then),
+        "concepts by a part": lambda name: shown.concepts(name[:3], 0, None),
+        "concepts by a part, as of": lambda name: shown.concepts(name[:3], 0, then),
+    }
     return [
-        timed("recall itself", each(memory.recall, questions)),
-        timed("question", each(lambda text: shown.recall(text, None, None), questions)),
-        timed("question, as of", each(lambda text: shown.recall(text, None, then), questions)),
-        timed("overview", each(lambda _: shown.overview(), names)),
-        timed("neighbourhood", each(lambda text: shown.graph(text, 24, None), names)),
-        timed("neighbourhood, as of", each(lambda text: shown.graph(text, 24, then), names)),
-        timed("timeline", each(lambda text: shown.timeline(text, 0, None), names)),
-        timed("timeline, as of", each(lambda text: shown.timeline(text, 0, then), names)),
-        timed("facts", each(lambda text: shown.facts(text, None), names)),
-        timed("concepts", each(lambda _: shown.concepts("", 0, None), names)),
-        timed("concepts, as of", each(lambda _: shown.concepts("", 0, then), names)),
-        timed("concepts by a part", each(lambda text: shown.concepts(text[:3], 0, None), names)),
-        timed(
-            "concepts by a part, as of", each(lambda text: shown.concepts(text[:3], 0, then), names)
-        ),
+        timed(view, milliseconds(call, inputs))
+        for calls, inputs in ((of_questions, questions), (of_names, names))
+        for view, call in calls.items()
     ]
 
 

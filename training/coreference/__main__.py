@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seed=options.seed,
         thresholds=[_threshold(kind, outcomes) for kind in KINDS],
     )
-    answers = [predict(*decided, ranker) for decided in _decided(validation)]
+    answers = [predict(*known, ranker) for known in _decided(validation)]
     scores = {
         "development, other pages": _scores(texts, held_out),
         "validation": _scores(validation, answers),
