@@ -68,7 +68,9 @@ FULL = PreparedUpdate(
     key="k",
     expires_at=datetime(2030, 1, 1, tzinfo=timezone(-timedelta(hours=3))),
     entities=(EntityUpsert(id="e", type="t", concept=MENTION, properties={"p": None}, position=2),),
-    triplets=(TripletUpsert(subject="e", predicate="is", object="e", properties={"w": 0.5}),),
+    triplets=(
+        TripletUpsert(subject="e", predicate="is", object="e", properties={"w": 0.5}, position=3),
+    ),
     vectors=(StatementVector(position=0, model="m", blob=encode([3.0, -4.0])),),
 )
 GRAPH_ONLY = PreparedUpdate(
