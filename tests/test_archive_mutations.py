@@ -168,16 +168,8 @@ def test_the_archive_goes_through_neo4j(neo4j_server: RunningServer) -> None:
     assert check(again.getvalue())
 
 
-def test_strange_values_in_some_places() -> None:
-    check_strange_values(60)
-
-
-@pytest.mark.nightly
-def test_strange_values_in_many_places() -> None:
-    check_strange_values(600)
-
-
-def check_strange_values(number: int) -> None:
+@pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.nightly)])
+def test_strange_values(number: int) -> None:
     lines = parsed(archive())
     chance = random.Random(12)
     everywhere = list(places(lines))
@@ -228,16 +220,8 @@ def test_values_and_records_that_are_missing_repeated_or_in_another_order() -> N
         assert not check(spelled(other))
 
 
-def test_some_bytes_that_changed() -> None:
-    check_changed_bytes(50)
-
-
-@pytest.mark.nightly
-def test_many_bytes_that_changed() -> None:
-    check_changed_bytes(400)
-
-
-def check_changed_bytes(number: int) -> None:
+@pytest.mark.parametrize("number", [50, pytest.param(400, marks=pytest.mark.nightly)])
+def test_bytes_that_changed(number: int) -> None:
     """A bit that flipped, bytes that came, went or moved: in the middle of anything."""
     original = archive().encode()
     chance = random.Random(7)

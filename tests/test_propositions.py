@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
-from spacy.language import Language
 
 from recallm import InvalidInputError, LLMError, PipelineError, RecallConfig, RecallM
+from tests.extraction.test_pipeline import saved
 from tests.vectors.fakes import counting
 
 BOAT = "Ann moved to Porto and bought a boat."
@@ -101,11 +100,6 @@ def test_other_values_are_refused() -> None:
 
 
 def test_a_pipeline_of_another_language_is_refused_at_once(tmp_path: Path) -> None:
-    nlp: Language = spacy.blank("de")
-    ruler = nlp.add_pipe("attribute_ruler")
-    ruler.add([[{"ORTH": "Anna"}]], {"POS": "PROPN"})  # type: ignore[attr-defined]
-    nlp.add_pipe("sentencizer")
-    nlp.to_disk(tmp_path)
-    config = RecallConfig(spacy_model=str(tmp_path))
+    config = RecallConfig(spacy_model=saved(tmp_path, language="de"))
     with pytest.raises(PipelineError, match="language 'de'"):
         RecallM(config=config, triplets=True)

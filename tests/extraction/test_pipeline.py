@@ -17,9 +17,9 @@ from recallm.errors import PipelineError
 from tests.tables import each_row
 
 
-def saved(folder: Path, *, tags: bool, sentences: bool) -> str:
-    """A pipeline on disk that tags "Anna" a name, and every word after it a verb."""
-    nlp: Language = spacy.blank("en")
+def saved(folder: Path, *, tags: bool = True, sentences: bool = True, language: str = "en") -> str:
+    """A pipeline on disk that tags "Anna" a name, and "sings" a verb."""
+    nlp: Language = spacy.blank(language)
     if tags:
         ruler = nlp.add_pipe("attribute_ruler")
         ruler.add([[{"ORTH": "Anna"}]], {"POS": "PROPN"})  # type: ignore[attr-defined]
@@ -49,7 +49,7 @@ def test_a_missing_pipeline_says_what_to_install(model: str, advice: str) -> Non
 
 def test_another_pipeline_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
     """Named by its folder."""
-    model = saved(tmp_path / "tiny", tags=True, sentences=True)
+    model = saved(tmp_path / "tiny")
     extraction = Extractor(RecallConfig(spacy_model=model)).extract("Anna sings. Anna sings.")
     assert [statement.terms for statement in extraction.statements] == [("anna", "sing")] * 2
 
@@ -113,7 +113,7 @@ def test_the_shipped_pipeline_gives_roles(tmp_path: Path) -> None:
     """A user's own pipeline has none."""
     [tagged] = load_pipeline(None).tag(["Anna sings."])
     assert tagged.roles == ["nsubj", "root", "punct"]
-    own = saved(tmp_path / "tiny", tags=True, sentences=True)
+    own = saved(tmp_path / "tiny")
     [tagged] = load_pipeline(own).tag(["Anna sings."])
     assert tagged.roles == []
 
@@ -161,7 +161,7 @@ def test_texts_of_any_kind_are_parsed() -> None:
 
 def test_the_shipped_parser_runs_on_the_documents_of_another_pipeline(tmp_path: Path) -> None:
     """And leaves that pipeline's tags and sentences as they are."""
-    pipeline = load_pipeline(saved(tmp_path / "tiny", tags=True, sentences=True))
+    pipeline = load_pipeline(saved(tmp_path / "tiny"))
     text = "Anna has eaten. Anna has eaten."
     [plain] = pipeline.tag([text])
     [parsed] = pipeline.tag([text], parsed=True)
@@ -172,12 +172,7 @@ def test_the_shipped_parser_runs_on_the_documents_of_another_pipeline(tmp_path: 
 
 def test_a_pipeline_of_another_language_is_not_parsed(tmp_path: Path) -> None:
     """The error names the language."""
-    nlp: Language = spacy.blank("de")
-    ruler = nlp.add_pipe("attribute_ruler")
-    ruler.add([[{"ORTH": "Anna"}]], {"POS": "PROPN"})  # type: ignore[attr-defined]
-    nlp.add_pipe("sentencizer")
-    nlp.to_disk(tmp_path)
-    pipeline = load_pipeline(str(tmp_path))
+    pipeline = load_pipeline(saved(tmp_path, language="de"))
     assert next(pipeline.tag(["Anna singt."])).tree is None
     with pytest.raises(PipelineError, match="has the language 'de'"):
         next(pipeline.tag(["Anna singt."], parsed=True))

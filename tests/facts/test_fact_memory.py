@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 
 from recallm import ConflictError, InvalidInputError, NewEntity, NewTriplet, RecallM
-from recallm.facts import Fact, FactMemory, NewFact
+from recallm.facts import FactMemory, NewFact
+from tests.facts.scripted import triplets
 from tests.neo4j.fixtures import RunningServer
 
 FIGURE_5 = [
@@ -19,10 +20,6 @@ FIGURE_5 = [
     ("Willian Beasmore", "employed by", "BMW"),
     ("Willian Banik", "customer of", "BMW"),
 ]
-
-
-def rows(found: list[Fact]) -> list[tuple[str, str, str]]:
-    return [(fact.subject, fact.relation, fact.object) for fact in found]
 
 
 def year(number: int) -> datetime:
@@ -38,7 +35,7 @@ def test_figure_4_a_new_president_supersedes_the_old(facts: FactMemory) -> None:
     facts.write("Joe Biden", "president of", "United States")
     facts.write("Emmanuel Macron", "president of", "France")
     asked = facts.read(None, "president of", "the United States")
-    assert rows(asked) == [("Joe Biden", "president of", "United States")]
+    assert triplets(asked) == [("Joe Biden", "president of", "United States")]
     assert [
         fact.subject for fact in facts.read(None, "president of", "United States", as_of=1)
     ] == ["Barack Obama"]
@@ -63,7 +60,7 @@ def test_the_forms_of_a_query(facts: FactMemory) -> None:
     ):
         found = facts.read(*asked, match="exact")
         is_exact = {(fact.match, fact.score) for fact in found} <= {("exact", 1.0)}
-        if rows(found) != [FIGURE_5[i] for i in expected] or not is_exact:
+        if triplets(found) != [FIGURE_5[i] for i in expected] or not is_exact:
             wrong.append((asked, found))
     assert wrong == []
 
@@ -96,7 +93,7 @@ def test_values_are_terms(facts: FactMemory) -> None:
         facts.write("Ada", "has seen", value)
         [fact] = facts.read(None, "has seen", value)
         assert (fact.object, fact.value) == (text, value)
-        assert rows(facts.read(object=text)) == [("Ada", "has seen", text)]
+        assert triplets(facts.read(object=text)) == [("Ada", "has seen", text)]
         [entity] = facts.memory.graph.entities([text])
         assert entity.concept == ""
     facts.write("Ada", "salary", "52,000 USD")
@@ -107,7 +104,7 @@ def test_values_are_terms(facts: FactMemory) -> None:
 def test_codes_and_accents_are_read_in_any_spelling(facts: FactMemory) -> None:
     facts.write("POL-358", "teacher", "José Peña")
     for subject in ("POL-358", "POL 358", "pol358"):
-        assert rows(facts.read(subject)) == [("POL-358", "teacher", "José Peña")], subject
+        assert triplets(facts.read(subject)) == [("POL-358", "teacher", "José Peña")], subject
     for teacher in ("José Peña", "Jose Pena"):
         assert len(facts.read(None, "teacher", teacher)) == 1, teacher
 
@@ -118,9 +115,9 @@ def test_facts_of_other_writers(facts: FactMemory) -> None:
         [NewTriplet(subject="e1", predicate="WORKS_FOR", object="e2")],
     )
     [fact] = facts.read("ada lovelace", "employed by")
-    assert rows([fact]) == [("Ada Lovelace", "WORKS_FOR", "BMW")]
+    assert triplets([fact]) == [("Ada Lovelace", "WORKS_FOR", "BMW")]
     assert (fact.passage, fact.said) == (None, None)
-    assert rows(facts.read(object="e2")) == rows([fact])
+    assert triplets(facts.read(object="e2")) == triplets([fact])
 
 
 def test_facts_that_texts_state(memory: RecallM) -> None:
@@ -128,12 +125,12 @@ def test_facts_that_texts_state(memory: RecallM) -> None:
     update = stating.update("Maria works for Siemens.")
     facts = FactMemory(stating)
     [fact] = facts.read("Maria", "employed by")
-    assert rows([fact]) == [("Maria", "work for", "Siemens")]
+    assert triplets([fact]) == [("Maria", "work for", "Siemens")]
     assert (fact.passage, fact.statement) == (update.id, f"{update.id}#0")
     stating.update("Maria does not work for Siemens.")
     assert facts.read("Maria", "employed by") == []
     stating.update("Maria works for Bosch.")
-    assert rows(facts.read("Maria", "employed by")) == [("Maria", "work for", "Bosch")]
+    assert triplets(facts.read("Maria", "employed by")) == [("Maria", "work for", "Bosch")]
 
 
 # Facts that change.
@@ -144,7 +141,7 @@ def test_a_single_valued_relation(facts: FactMemory) -> None:
         facts.write("Ada", "lives in", place)
     assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Oslo"]
     assert [fact.object for fact in facts.read("Ada", "resides in", as_of=2)] == ["Porto"]
-    assert rows(facts.read(object="Porto")) == []
+    assert triplets(facts.read(object="Porto")) == []
     assert [
         (fact.object, fact.since_t, fact.until_t, fact.ended_by)
         for fact in facts.changes("Ada", "lives in")
@@ -171,7 +168,7 @@ def test_which_values_stay(facts: FactMemory) -> None:
     assert [fact.object for fact in facts.read("Ada", "waters the plants of")] == ["Cy", "Bo"]
     facts.write("Ada", "works for", "Cisco")
     facts.write("ada", "is employed by", "BMW")
-    assert rows(facts.read("Ada", "WORKS_FOR")) == [("ada", "is employed by", "BMW")]
+    assert triplets(facts.read("Ada", "WORKS_FOR")) == [("ada", "is employed by", "BMW")]
     assert facts.read(None, "works for", "Cisco") == []
 
 
@@ -199,7 +196,7 @@ def test_declared_relations(facts: FactMemory) -> None:
     assert [fact.object for fact in facts.read("Ada", "waters")] == ["Rose", "Fern"]
     bare = FactMemory(facts.memory, single_valued=["guards", "capital of"])
     assert [fact.object for fact in bare.read("Bo", "guards")] == ["Wall"]
-    assert rows(bare.read(None, "guards", "Gate")) == [("Ada", "guards", "Gate")]
+    assert triplets(bare.read(None, "guards", "Gate")) == [("Ada", "guards", "Gate")]
 
 
 def test_objects_of_one_update_do_not_supersede_each_other(facts: FactMemory) -> None:
@@ -236,8 +233,12 @@ def test_denials(facts: FactMemory) -> None:
     facts.write("Ada", "doesn't speak", "Dutch")
     assert facts.read("Ada") == []
     assert facts.read("Ada", "employed by", match="similar") == []
-    assert rows(facts.read("Ada", "not employed by")) == [("Ada", "no longer works for", "Cisco")]
-    assert rows(facts.read(None, "never speaks", "Dutch")) == [("Ada", "doesn't speak", "Dutch")]
+    assert triplets(facts.read("Ada", "not employed by")) == [
+        ("Ada", "no longer works for", "Cisco")
+    ]
+    assert triplets(facts.read(None, "never speaks", "Dutch")) == [
+        ("Ada", "doesn't speak", "Dutch")
+    ]
     [change] = facts.changes("Ada", "works for")
     assert (change.object, change.until_t, change.ended_by) == ("Cisco", 2, "ended")
     assert facts.changes("Ada", "speaks") == []
@@ -249,14 +250,14 @@ def test_end(facts: FactMemory) -> None:
     facts.write("Ada", "speaks", "Dutch")
     facts.write("Ada", "SPEAKS", "Thai")
     facts.write("Bo", "speaks", "Thai")
-    assert rows(facts.end("ada", "is fluent in", "Thai")) == [("Ada", "SPEAKS", "Thai")]
-    assert rows(facts.read("Ada")) == [("Ada", "speaks", "Dutch")]
+    assert triplets(facts.end("ada", "is fluent in", "Thai")) == [("Ada", "SPEAKS", "Thai")]
+    assert triplets(facts.read("Ada")) == [("Ada", "speaks", "Dutch")]
     assert facts.end("Ada", "speaks", "Thai") == []
-    assert rows(facts.end("Ada", "speaks", source="s")) == [("Ada", "speaks", "Dutch")]
+    assert triplets(facts.end("Ada", "speaks", source="s")) == [("Ada", "speaks", "Dutch")]
     assert facts.end("Ada", "speaks") == []
-    assert rows(facts.read()) == [("Bo", "speaks", "Thai")]
+    assert triplets(facts.read()) == [("Bo", "speaks", "Thai")]
     facts.memory.forget(source="s")
-    assert rows(facts.read("Ada")) == [("Ada", "speaks", "Dutch")]
+    assert triplets(facts.read("Ada")) == [("Ada", "speaks", "Dutch")]
     with pytest.raises(InvalidInputError, match="denied"):
         facts.end("Ada", "not speaks")
 
@@ -265,7 +266,7 @@ def test_a_denial_may_come_before_the_fact_that_it_ends(facts: FactMemory) -> No
     assert facts.end("Ada", "works for", "Cisco", said=year(2024)) == []
     facts.write("Ada", "works for", "Cisco", said=year(2020))
     assert facts.read("Ada", "works for") == []
-    assert rows(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "Cisco")]
+    assert triplets(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "Cisco")]
 
 
 def test_facts_on_neo4j(neo4j_server: RunningServer) -> None:
@@ -274,14 +275,14 @@ def test_facts_on_neo4j(neo4j_server: RunningServer) -> None:
         facts.write_many(FIGURE_5)
         first = facts.write("Ada", "works for", "BMW", said=year(2020))
         facts.write("Ada", "employed by", "Pfizer Inc.", said=year(2024))
-        assert rows(facts.read("Ada")) == [("Ada", "employed by", "Pfizer Inc.")]
-        assert rows(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "BMW")]
+        assert triplets(facts.read("Ada")) == [("Ada", "employed by", "Pfizer Inc.")]
+        assert triplets(facts.read("Ada", as_of=year(2021))) == [("Ada", "works for", "BMW")]
         assert facts.read(object="pfizer")[0].match == "similar"
         assert facts.count(relation="works for", object="BMW") == 2
         assert facts.load([{"name": "BMW", "based in": "Munich"}], key="name", name="t").added == 1
         joined = facts.find([("?who", "works for", "?firm"), ("?firm", "based in", "Munich")])
         assert [found["who"] for found in joined] == ["Willian Beasmore", "Maryjane Bachand"]
-        assert rows(facts.end("Ada", "works for")) == [("Ada", "employed by", "Pfizer Inc.")]
+        assert triplets(facts.end("Ada", "works for")) == [("Ada", "employed by", "Pfizer Inc.")]
         memory.forget(id=first.passage)
         assert [fact.object for fact in facts.changes("Ada", "works for")] == ["Pfizer Inc."]
         memory.forget(everything=True)
@@ -314,7 +315,7 @@ def test_an_id_belongs_to_one_fact(facts: FactMemory) -> None:
     assert facts.write("Ada", "speaks", "Thai", id="x") == first
     with pytest.raises(ConflictError):
         facts.write("Ada", "speaks", "Dutch", id="x")
-    assert rows(facts.read()) == [("Ada", "speaks", "Thai")]
+    assert triplets(facts.read()) == [("Ada", "speaks", "Thai")]
 
 
 # Limits.
@@ -380,11 +381,11 @@ def test_any_text_is_a_term(facts: FactMemory) -> None:
         own = facts.in_namespace(f"{facts.memory.namespace} {number}")
         own.write(text, "likes", "Thai")
         own.write("Ada", "likes", text)
-        assert rows(own.read(text)) == [(text, "likes", "Thai")]
-        assert rows(own.read(None, "likes", text)) == [("Ada", "likes", text)]
+        assert triplets(own.read(text)) == [(text, "likes", "Thai")]
+        assert triplets(own.read(None, "likes", text)) == [("Ada", "likes", text)]
         assert all(len(fact.line.splitlines()) == 1 for fact in own.read())
         own.write("Bo", text, "Thai")
-        assert ("Bo", text, "Thai") in rows(own.read("Bo", text, "Thai")), text
+        assert ("Bo", text, "Thai") in triplets(own.read("Bo", text, "Thai")), text
 
 
 def test_bad_terms_are_refused(facts: FactMemory) -> None:

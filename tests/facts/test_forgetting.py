@@ -6,7 +6,6 @@ import io
 import json
 import random
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -65,16 +64,13 @@ def _archive(memory: RecallM) -> Any:
     return json.loads(re.sub(r'"session_key": "@\d+"', '"session_key": ""', text))
 
 
-def test_as_if_never_held_and_no_byte_is_left(tmp_path: Path) -> None:
-    check_forgetting(tmp_path, range(1, 5))  # each selection once
+EACH_SELECTION_ONCE = range(1, 5)
 
 
-@pytest.mark.nightly
-def test_as_if_never_held_in_many_histories(tmp_path: Path) -> None:
-    check_forgetting(tmp_path, range(20))
-
-
-def check_forgetting(tmp_path: Path, seeds: Iterable[int]) -> None:
+@pytest.mark.parametrize(
+    "seeds", [EACH_SELECTION_ONCE, pytest.param(range(20), marks=pytest.mark.nightly)]
+)
+def test_as_if_never_held_and_no_byte_is_left(tmp_path: Path, seeds: range) -> None:
     """With texts, facts and rows, for every selection: the archive equals that of a memory without
     the selected pieces, and the file holds no word that only these had."""
     wrong: list[str] = []

@@ -7,25 +7,22 @@ from datetime import UTC, datetime
 import pytest
 
 from recallm import ConflictError, InvalidInputError, RecallM
-from recallm.facts import Fact, FactMemory
+from recallm.facts import FactMemory
 from recallm.memory.update_request import UpdateRequest
+from tests.facts.scripted import triplets
 
 CUSTOMERS = "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers of Pfizer."
 EMPLOYEE = "Dorothea Altemus is employed by Pfizer."
 
 
-def triples(found: list[Fact]) -> list[tuple[str, str, str]]:
-    return [(fact.subject, fact.relation, fact.object) for fact in found]
-
-
 def test_the_example_of_the_paper(facts: FactMemory) -> None:
-    assert triples(facts.write_text(CUSTOMERS)) == [
+    assert triplets(facts.write_text(CUSTOMERS)) == [
         ("Cyrus Alfred", "customer of", "Pfizer"),
         ("Pasquale Ballif", "customer of", "Pfizer"),
         ("Tia Batres", "customer of", "Pfizer"),
     ]
     facts.write_text(EMPLOYEE)
-    assert triples(facts.read(None, "employed by", "Pfizer")) == [
+    assert triplets(facts.read(None, "employed by", "Pfizer")) == [
         ("Dorothea Altemus", "employed by", "Pfizer")
     ]
 
@@ -36,14 +33,14 @@ def test_a_fact_points_at_its_statement(facts: FactMemory) -> None:
     written = facts.write_text(text, said=said, source="mail", id="m1")
     assert [fact.statement for fact in written] == ["m1#0", "m1#1"]
     assert {(fact.said, fact.source, fact.passage) for fact in written} == {(said, "mail", "m1")}
-    assert triples(written)[1] == ("Ada", "work for", "Cisco")
+    assert triplets(written)[1] == ("Ada", "work for", "Cisco")
     assert facts.memory.recall("Who works for Cisco?").text
     facts.memory.forget(statement="m1#1")
-    assert triples(facts.read("Ada")) == [("Ada", "like", "tea")]
+    assert triplets(facts.read("Ada")) == [("Ada", "like", "tea")]
 
 
 def test_a_speaker_says_i(facts: FactMemory) -> None:
-    assert triples(facts.write_text("I am 34 years old.", speaker="Ann")) == [("Ann", "age", "34")]
+    assert triplets(facts.write_text("I am 34 years old.", speaker="Ann")) == [("Ann", "age", "34")]
     [fact] = facts.read("Ann", "age")
     assert fact.value == 34
 
@@ -51,7 +48,7 @@ def test_a_speaker_says_i(facts: FactMemory) -> None:
 def test_prose_changes_facts(facts: FactMemory) -> None:
     facts.write("Ada", "employed by", "Cisco")
     facts.write_text("Ada works for BMW.")
-    assert triples(facts.read("Ada", "works for")) == [("Ada", "work for", "BMW")]
+    assert triplets(facts.read("Ada", "works for")) == [("Ada", "work for", "BMW")]
     [denied] = facts.write_text("Ada no longer works for BMW.")
     assert denied.relation == "not work for"
     assert facts.read("Ada", "works for") == []
@@ -69,11 +66,8 @@ def test_a_place_and_a_year_do_not_supersede_each_other(facts: FactMemory) -> No
     assert {fact.object for fact in facts.read("Rafael", "born in")} == {"Cusco", "1972"}
 
 
-def test_events_end_what_held(facts: FactMemory) -> None:
+def test_a_move_is_a_new_home(facts: FactMemory) -> None:
     facts.write_text("Ada works for Cisco and lives in Oslo.")
-    facts.write_text("Ada quit Cisco.")
-    assert facts.read("Ada", "works for") == []
-    assert triples(facts.read("Ada", "quit")) == [("Ada", "quit", "Cisco")]
     facts.write_text("Ada moved to Porto.")
     assert [fact.object for fact in facts.read("Ada", "lives in")] == ["Porto"]
     assert [change.object for change in facts.changes("Ada", "lives in")] == ["Oslo", "Porto"]
@@ -101,7 +95,7 @@ def test_texts_without_facts(facts: FactMemory) -> None:
 
 def test_a_memory_that_writes_triplets_writes_the_same() -> None:
     plain, writing = FactMemory(RecallM()), FactMemory(RecallM(triplets=True))
-    assert triples(plain.write_text(CUSTOMERS)) == triples(writing.write_text(CUSTOMERS))
+    assert triplets(plain.write_text(CUSTOMERS)) == triplets(writing.write_text(CUSTOMERS))
     plain.memory.update(EMPLOYEE)
     assert plain.read("Dorothea Altemus") == []
 
@@ -124,3 +118,5 @@ def test_events_end_facts(facts: FactMemory) -> None:
         if own.read("Ada", relation) or before != [object]:
             wrong.append(text)
     assert wrong == []
+    quit_by_ada = facts.in_namespace("Ada quit Cisco.").read("Ada", "quit")
+    assert triplets(quit_by_ada) == [("Ada", "quit", "Cisco")]

@@ -37,9 +37,10 @@ def store(neo4j_server: RunningServer, proxy: Proxy) -> Iterator[Neo4jStore]:
         yield store
 
 
-@pytest.mark.parametrize(
-    "delay", [0.01, *(pytest.param(delay, marks=pytest.mark.nightly) for delay in (0.0, 0.03))]
-)
+DELAYS = [0.01, *(pytest.param(delay, marks=pytest.mark.nightly) for delay in (0.0, 0.03))]
+
+
+@pytest.mark.parametrize("delay", DELAYS)
 @pytest.mark.parametrize("embeddings", [None, letters])
 def test_a_recall_takes_at_most_eight(
     store: Neo4jStore, proxy: Proxy, embeddings: object, delay: float
@@ -90,9 +91,7 @@ def test_reads_together_take_one(store: Neo4jStore, proxy: Proxy) -> None:
             assert proxy.trips == 1
 
 
-@pytest.mark.parametrize(
-    "delay", [0.01, *(pytest.param(delay, marks=pytest.mark.nightly) for delay in (0.0, 0.03))]
-)
+@pytest.mark.parametrize("delay", DELAYS)
 @pytest.mark.parametrize("embeddings", [None, letters])
 def test_a_write_takes_at_most_four(
     store: Neo4jStore, proxy: Proxy, embeddings: object, delay: float
