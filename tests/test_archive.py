@@ -67,7 +67,16 @@ FULL = PreparedUpdate(
     path=("a", "b"),
     key="k",
     expires_at=datetime(2030, 1, 1, tzinfo=timezone(-timedelta(hours=3))),
-    entities=(EntityUpsert(id="e", type="t", concept=MENTION, properties={"p": None}, position=2),),
+    entities=(
+        EntityUpsert(
+            id="e",
+            type="t",
+            concept=MENTION,
+            properties={"p": None},
+            position=2,
+            vectors={"m": encode([3.0, -4.0])},
+        ),
+    ),
     triplets=(
         TripletUpsert(subject="e", predicate="is", object="e", properties={"w": 0.5}, position=3),
     ),
