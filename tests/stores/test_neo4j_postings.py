@@ -97,6 +97,19 @@ def test_lists_of_blocks(store: Neo4jStore, driver: Driver, namespace: str) -> N
     assert driver.execute_query(blocks, name=namespace).records[0]["blocks"] == 0
 
 
+def test_what_is_forgotten_is_in_no_list(store: Neo4jStore, driver: Driver, namespace: str) -> None:
+    """``forget(everything=True)`` deletes the blocks too."""
+    store.apply(namespace, _updates())
+    rows = driver.execute_query(
+        "MATCH (n:RecallMNamespace {name: $name}) RETURN n.rows AS rows", name=namespace
+    ).records[0]["rows"]
+    store.forget(namespace, Selection(kind="everything", value=True))
+    left = driver.execute_query(
+        "MATCH (p:RecallMPostings {namespace: $rows}) RETURN count(p) AS blocks", rows=rows
+    ).records[0]["blocks"]
+    assert left == 0
+
+
 def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) -> None:
     """No posting is read twice, although the server shows what is committed while it reads."""
     store.apply(namespace, [prepared(f"p{n}", "[Ann] ran") for n in range(60)])
