@@ -104,6 +104,15 @@ def test_an_older_reader_may_read_first(store: GraphStore) -> None:
             assert [key >> 20 for key in cache.matrix.keys] == [1, 2, 4, 5]
 
 
+def test_namespaces_are_apart(store: GraphStore) -> None:
+    index, question = ExactIndex(), random_unit_vector()
+    for name in ("n", 'it\'s \x00 "another"'):
+        write_vectors(store, 0, 5, name)
+    for name in ("n", 'it\'s \x00 "another"'):
+        found = nearest_keys(index, store, question, 99, namespace=name)
+        check_nearest(found, exact_cosines(store, question, name))
+
+
 def test_snapshots_never_change() -> None:
     matrix = GrowingMatrix(2)
     matrix.add({1: encode([1, 0]), 2: encode([0, 1]), 3: encode([1, 1])})
