@@ -57,6 +57,11 @@ class Question:
     restated: str | None = None
     """The phrasing in which the change is stored."""
 
+    @property
+    def phrasing(self) -> str:
+        """The phrasing in which what holds now is stored."""
+        return self.restated or self.stored
+
 
 @dataclass(slots=True)
 class FactWorld:

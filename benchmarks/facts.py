@@ -34,6 +34,7 @@ import chromadb
 import psutil
 
 from benchmarks.fact_world import FactWorld, Question
+from benchmarks.latency import milliseconds
 from benchmarks.report import percentile, report, show
 from recallm import RecallM
 from recallm.facts import FactMemory
@@ -50,25 +51,18 @@ First = Callable[[str, str, "int | None"], "str | None"]
 def quality(first: First, questions: Sequence[Question], seed: int = 1) -> dict[str, float]:
     """The share of questions with a right first object, by kind of question."""
     chance = random.Random(seed)
-    changed = [asked for asked in questions if asked.changed is not None]
-    right: dict[str, list[bool]] = {
-        "stored words": [
-            first(asked.subject, asked.restated or asked.stored, None) in asked.now
-            for asked in questions
-        ],
-        "other words": [
-            first(
-                asked.subject,
-                chance.choice([o for o in asked.others if o != asked.restated]),
-                None,
-            )
-            in asked.now
-            for asked in questions
-        ],
-        "current": [
-            first(asked.subject, asked.restated or asked.stored, None) in asked.now
-            for asked in changed
-        ],
+    changed = [question for question in questions if question.changed is not None]
+
+    def in_other_words(asked: Question) -> str:
+        return chance.choice([other for other in asked.others if other != asked.restated])
+
+    def is_right(asked: Question, relation: str) -> bool:
+        return first(asked.subject, relation, None) in asked.now
+
+    right = {
+        "stored words": [is_right(asked, asked.phrasing) for asked in questions],
+        "other words": [is_right(asked, in_other_words(asked)) for asked in questions],
+        "current": [is_right(asked, asked.phrasing) for asked in changed],
         "former": [
             first(asked.subject, asked.stored, asked.changed) in asked.before for asked in changed
         ],
@@ -126,27 +120,17 @@ def latency(facts: FactMemory, world: FactWorld, number: int) -> dict[str, float
         triplet.object for triplet in world.triplets[:: max(1, len(world.triplets) // number)]
     ]
     kinds: dict[str, list[tuple[str | None, str | None, str | None]]] = {
-        "exact": [
-            (question.subject, question.restated or question.stored, None)
-            for question in questions[:number]
-        ],
-        "similar": [
-            (question.subject, question.others[0], None) for question in questions[number:]
-        ],
-        "subject": [(question.subject, None, None) for question in questions[:number]],
+        "exact": [(asked.subject, asked.phrasing, None) for asked in questions[:number]],
+        "similar": [(asked.subject, asked.others[0], None) for asked in questions[number:]],
+        "subject": [(asked.subject, None, None) for asked in questions[:number]],
         "object": [(None, None, company) for company in companies],
         "nothing": [
-            (question.subject + " III", "is not known to", None) for question in questions[:number]
+            (f"{asked.subject} III", "is not known to", None) for asked in questions[:number]
         ],
     }
     row: dict[str, float] = {}
-    for kind, terms in kinds.items():
-        taken = []
-        for subject, relation, object_ in terms:
-            began = time.perf_counter()
-            facts.read(subject, relation, object_, limit=10)
-            taken.append((time.perf_counter() - began) * 1000)
-        taken = taken[len(taken) // 20 :]  # the first ones warm up
+    for kind, reads in kinds.items():
+        taken = milliseconds(lambda terms: facts.read(*terms, limit=10), reads)
         row[f"{kind} p50"] = percentile(taken, 0.5)
         row[f"{kind} p95"] = percentile(taken, 0.95)
     return row
