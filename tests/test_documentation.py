@@ -62,9 +62,12 @@ def blocks(page: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(b[0] == "python" for b in blocks(page))]
-)
+def pages_with(language: str) -> list[str]:
+    """The pages that have a block of a language."""
+    return [page for page in PAGES if language in dict(blocks(page))]
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
 def test_python_blocks_run_one_after_the_other(
     page: str,
     tmp_path: Path,
@@ -108,9 +111,7 @@ def test_python_blocks_run_one_after_the_other(
         assert place >= 0, text_
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(b[0] == "sh" for b in blocks(page))]
-)
+@pytest.mark.parametrize("page", pages_with("sh"))
 def test_commands_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,9 +119,8 @@ def test_commands_run_one_after_the_other(
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("RECALLM_")]:
         monkeypatch.delenv(name)
-    commands = [
-        line for block in blocks(page) if block[0] == "sh" for line in block[1].splitlines()
-    ]
+    shells = [text for language, text in blocks(page) if language == "sh"]
+    commands = "\n".join(shells).splitlines()
     for command in commands:
         if not command or command.startswith(_NOT_RUN):
             continue

@@ -3,6 +3,7 @@ own)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from recallm.model import (
@@ -13,6 +14,7 @@ from recallm.model import (
     Neighbours,
     PreparedUpdate,
     Reference,
+    StoredStatement,
     Summary,
     Trait,
     statement_key,
@@ -60,6 +62,11 @@ def _of_passage(id: str, mention: ConceptMention) -> ConceptMention:
     """The mention with the antecedent in another passage, if it is a reference."""
     reference = mention.reference
     return replace(mention, reference=reference and reference._replace(antecedent=id))
+
+
+def _concepts_of(statements: Iterable[StoredStatement]) -> list[list[str]]:
+    """The names of the concepts of each statement."""
+    return [[concept.name for concept in statement.concepts] for statement in statements]
 
 
 class ReferenceTests(StoreTests):
@@ -169,10 +176,7 @@ class ReferenceTests(StoreTests):
         assert space.forget("statement", "1#0") == Forgotten(statements=1, concepts=1, relations=1)
         with space.reader() as reader:
             found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
-            assert [[concept.name for concept in each.concepts] for each in found] == [
-                ["ann"],
-                ["ann"],
-            ]
+            assert _concepts_of(found) == [["ann"], ["ann"]]
         assert space.forget("statement", "1#1") == Forgotten(statements=1, concepts=1)
         with space.reader() as reader:
             found = reader.statements([statement_key(1, 2), statement_key(2, 0)])
@@ -201,14 +205,8 @@ class ReferenceTests(StoreTests):
         )
         with space.reader() as reader:
             said = reader.statements([statement_key(t, 0) for t in range(1, 6)])
-            assert [
-                (statement.passage_id, [m.name for m in statement.concepts]) for statement in said
-            ] == [
-                ("2", []),
-                ("3", []),
-                ("1", ["ann"]),
-                ("4", ["ann", "bo"]),
-            ]
+            assert [statement.passage_id for statement in said] == ["2", "3", "1", "4"]
+            assert _concepts_of(said) == [[], [], ["ann"], ["ann", "bo"]]
 
     def test_references_to_no_passage(self, space: Space) -> None:
         """An antecedent that was forgotten before the update came is none, nor is a later one."""
@@ -225,9 +223,8 @@ class ReferenceTests(StoreTests):
             with each.reader() as reader:
                 assert [row.name for row in reader.concepts()] == ["di", "bo"]
                 said = reader.statements([statement_key(t, 0) for t in range(1, 4)])
-                names = [[m.name for m in statement.concepts] for statement in said]
-                assert names == [["bo"], ["bo"], ["di"]]
-                assert reader.relations(names[0], limit=9) == []
+                assert _concepts_of(said) == [["bo"], ["bo"], ["di"]]
+                assert reader.relations(["bo"], limit=9) == []
 
     def test_a_proposition_that_names_a_forgotten_antecedent(self, space: Space) -> None:
         """It says its span again; where another proposition took that along, it goes."""
@@ -256,11 +253,7 @@ class ReferenceTests(StoreTests):
                 ("has", "a", "house"),
                 ("house",),
             ]
-            assert [[m.name for m in statement.concepts] for statement in said] == [
-                [],
-                ["house"],
-                ["house"],
-            ]
+            assert _concepts_of(said) == [[], ["house"], ["house"]]
             assert reader.vectors(model="m") == {said[2].key: b"c"}
             assert reader.postings(["ann"], limit=9, where=Filter()) == {}
         space.write(
