@@ -15,10 +15,7 @@ def test_the_changed_fact_is_the_last_word() -> None:
     with RecallM() as memory:
         memory.update_many(sentences)
         found = last_words(memory, changed)
-        times = {
-            question.question: memory.recall(question.question, limit=1).time
-            for question in changed
-        }
+        times = {fact.question: memory.recall(fact.question, limit=1).time for fact in changed}
     assert {name: len(each) for name, each in found.items()} == dict.fromkeys(found, len(changed))
     assert all(found["last word @5"])
     unread = [asked for asked, time in times.items() if time is None or time.order == "any"]
