@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -12,21 +12,20 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import spacy
-from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START, TAG
+from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
 from spacy.language import Language
 from spacy.symbols import IDS
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex
-from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
-from recallm.english.shipped import KNOWLEDGE, NAME, ROLES, SYNTAX, load_shipped
+from recallm.english.network import Labels, Network
+from recallm.english.shipped import KNOWLEDGE, SYNTAX, load_shipped, shipped_components
 from recallm.english.words import Lexicon, Word
 from recallm.errors import PipelineError
 from recallm.ground.forking import new_loading_lock, new_lock
 
-_ATTRIBUTES: Final = [ORTH, IDX, LENGTH, POS, SENT_START, ENT_IOB, ENT_TYPE, TAG]
 _DELIMITER: Final = (
     r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""
 )
@@ -70,13 +69,8 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedText:
-    """A text as the pipeline reads it. The lists run in parallel, one entry a token.
-
-    ``starts`` are the tokens' first characters, ``tags`` are spaCy's part-of-speech symbols,
-    ``begins`` says whether the pipeline begins a sentence at the token. ``entities`` are
-    (first token, last token + 1, label). ``roles`` are the tokens' relations of Universal
-    Dependencies as a tagger gives them, empty where the pipeline has no such tagger. ``tree`` is
-    None unless the caller asked for a parse.
+    """A text as the pipeline reads it: its words, their first characters, and their ``Labels``.
+    ``tree`` is None unless the caller asked for a parse.
     """
 
     text: str
@@ -90,16 +84,20 @@ class TaggedText:
 
 
 class Pipeline:
-    """A loaded spaCy pipeline with its lexicon. Threads take turns."""
+    """A loaded spaCy pipeline with its lexicon. Threads take turns.
 
-    def __init__(self, nlp: Language) -> None:
+    ``network``: it labels the tokens in the place of the pipeline's components. The shipped
+    pipeline has one; a user's own pipeline is run by spaCy.
+    """
+
+    def __init__(self, nlp: Language, network: Network | None = None) -> None:
         _multiply_by_numpy(nlp)
         self._nlp = nlp
+        self._network = network
         self._syntax: Language | None = None
         # The matrices are small: waking other threads for one costs more than the product itself.
         self._one_thread = ThreadpoolController().select(user_api="blas").limit
         self._lexicon = Lexicon()
-        self._roles = _role_names(nlp)
         self._lock = new_lock()
 
     def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
@@ -141,7 +139,7 @@ class Pipeline:
         with self._lock:
             if self._syntax is None:
                 _check_english(self._nlp)
-                self._syntax = _shipped(SYNTAX, self._nlp.vocab)
+                self._syntax = load_shipped([SYNTAX], vocab=self._nlp.vocab)
                 _multiply_by_numpy(self._syntax)
             return self._syntax
 
@@ -158,13 +156,19 @@ class Pipeline:
                 size += len(doc) + _DOC_TOKENS
                 if size >= _GROUP_TOKENS:
                     break
-            docs = _run(self._nlp, docs)
+            if self._network is None:
+                docs = _run(self._nlp, docs)
+                labels = [*map(_labels, docs)]
+            else:
+                labels = self._network.read(docs)
             read = [
-                read_doc(doc, text, self._lexicon, self._roles)
-                for doc, text in zip(docs, taken, strict=True)
+                read_doc(doc, text, self._lexicon, own)
+                for doc, text, own in zip(docs, taken, labels, strict=True)
             ]
             if parser is None:
                 return read
+            if self._network is not None:
+                _begin_sentences(docs, labels)
             # A parse of the user's own pipeline is overwritten: nothing reads it.
             docs = _run(parser, docs)
             return [
@@ -178,12 +182,11 @@ def _run(nlp: Language, docs: list[Doc]) -> list[Doc]:
     return list(nlp.pipe(docs, batch_size=len(docs))) if len(docs) > 1 else [*map(nlp, docs)]
 
 
-def _role_names(nlp: Language) -> dict[int, str]:
-    """The roles by spaCy's numbers for them; empty for a pipeline without a tagger of roles."""
-    if ROLES not in nlp.pipe_names:
-        return {}
-    tagger: Any = nlp.get_pipe(ROLES)
-    return {nlp.vocab.strings[role]: role for role in tagger.labels}
+def _begin_sentences(docs: Sequence[Doc], labels: Sequence[Labels]) -> None:
+    """Let documents have the sentences that their labels begin; the parser keeps to them."""
+    for doc, own in zip(docs, labels, strict=True):
+        begins: Any = np.where(own.begins, 1, -1).astype(np.uint64)
+        doc.from_array([SENT_START], begins)
 
 
 def _multiply_by_numpy(nlp: Language) -> None:
@@ -197,26 +200,28 @@ def _multiply_by_numpy(nlp: Language) -> None:
                 layer.ops = numpy_ops
 
 
-def read_doc(
-    doc: Doc, text: str, lexicon: Lexicon, roles: Mapping[int, str] | None = None
-) -> TaggedText:
-    """Read a spaCy document of a text into plain lists. ``roles`` names the roles by their numbers,
-    if the pipeline has a tagger of roles."""
-    columns: list[list[int]] = doc.to_array(_ATTRIBUTES).T.astype(np.uint64, copy=False).tolist()
-    keys, starts, lengths, tags, begins, entity_marks, entity_types, fine_tags = columns
+def read_doc(doc: Doc, text: str, lexicon: Lexicon, labels: Labels | None = None) -> TaggedText:
+    """Read a document of a text into plain lists; its labels are spaCy's where none are given."""
+    keys, starts, lengths = doc.to_array([ORTH, IDX, LENGTH]).T.tolist()
     find, add = lexicon.find, lexicon.add
     words = [
         find(key) or add(key, text[start : start + length])
         for key, start, length in zip(keys, starts, lengths, strict=True)
     ]
-    return TaggedText(
-        text=text,
-        words=words,
-        starts=starts,
+    return TaggedText(text=text, words=words, starts=starts, **(labels or _labels(doc))._asdict())
+
+
+def _labels(doc: Doc) -> Labels:
+    """What spaCy's components set on a document."""
+    columns: list[list[int]] = (
+        doc.to_array([POS, SENT_START, ENT_IOB, ENT_TYPE]).T.astype(np.uint64, copy=False).tolist()
+    )
+    tags, begins, marks, types = columns
+    return Labels(
         tags=tags,
         begins=[begin == _TRUE for begin in begins],
-        entities=_entities(doc, entity_marks, entity_types) if any(entity_types) else [],
-        roles=[roles.get(tag, "") for tag in fine_tags] if roles else [],
+        entities=_entities(doc, marks, types) if any(types) else [],
+        roles=[],
     )
 
 
@@ -253,34 +258,34 @@ def load_pipeline(model: str | None) -> Pipeline:
     """
     with _loading:
         if model not in _pipelines:
-            nlp = _shipped() if model is None else _installed(model)
-            _check(nlp, model or NAME)
-            _pipelines[model] = Pipeline(nlp)
+            _pipelines[model] = _shipped() if model is None else _installed(model)
         return _pipelines[model]
 
 
-def _shipped(part: str = KNOWLEDGE, vocab: Vocab | None = None) -> Language:
-    nlp = load_shipped([part], vocab=vocab)
+def _shipped() -> Pipeline:
+    nlp = spacy.blank("en")
     infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), _DELIMITER])
     tokenizer: Any = nlp.tokenizer
     tokenizer.infix_finditer = infixes.finditer
     is_url = tokenizer.url_match
     tokenizer.url_match = lambda text: is_url(text) or _ID_OR_FILE.fullmatch(text)
-    return nlp
+    return Pipeline(nlp, Network(shipped_components(KNOWLEDGE)))
 
 
-def _installed(model: str) -> Language:
+def _installed(model: str) -> Pipeline:
     if not (spacy.util.is_package(model) or Path(model).exists()):
         raise PipelineError(
             f"the spaCy pipeline {model!r} is not installed; {_advice(model)}", model=model
         )
     try:
         # Lemmas are not used; leaving them out makes large pipelines a good deal faster.
-        return spacy.load(model, exclude=["lemmatizer"])
+        nlp = spacy.load(model, exclude=["lemmatizer"])
     except Exception as error:
         raise PipelineError(
             f"the spaCy pipeline {model!r} cannot be loaded: {error}", model=model
         ) from error
+    _check(nlp, model)
+    return Pipeline(nlp)
 
 
 def _advice(model: str) -> str:

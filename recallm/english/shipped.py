@@ -48,10 +48,21 @@ def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = N
     Raises PipelineError where the installation lacks the files, or has damaged ones or those of
     another version.
     """
-    folder = files("recallm.english").joinpath("data", NAME)
+    return unpack(map(_packed, parts), vocab=vocab)
+
+
+def shipped_components(part: str) -> dict[str, Any]:
+    """The components of a part, each with spaCy's "config" and "state", weights in half precision.
+
+    Raises PipelineError as `load_shipped` does.
+    """
+    return _components(_packed(part))
+
+
+def _packed(part: str) -> bytes:
     try:
-        return unpack([folder.joinpath(f"{part}.bin").read_bytes() for part in parts], vocab=vocab)
-    except (OSError, ValueError) as error:
+        return files("recallm.english").joinpath("data", NAME, f"{part}.bin").read_bytes()
+    except OSError as error:
         raise PipelineError(
             f"the English pipeline that ships with recallm cannot be read ({error}); "
             "reinstall it with: pip install --force-reinstall --no-deps recallm",

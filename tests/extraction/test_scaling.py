@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -20,7 +20,9 @@ from threadpoolctl import ThreadpoolController
 import recallm.english
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
+from recallm.english.network import Labels, Network
 from recallm.english.pipeline import Pipeline, load_pipeline
+from recallm.english.shipped import load_shipped
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
@@ -129,18 +131,24 @@ def test_equal_blocks_are_tagged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_matrices_are_multiplied_by_numpy_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy's library is the faster one, and its threads cost more than they bring."""
+    """NumPy's library is the faster one, and its threads cost more than they bring: by the network
+    of the shipped pipeline, and where spaCy runs a pipeline."""
     threads: list[list[int]] = []
-    multiply = NumpyOps.gemm
+    multiply, read = NumpyOps.gemm, Network.read
 
     def watched(ops: NumpyOps, *args: Any, **kwargs: Any) -> Any:
         assert not ops.use_blis
         threads.append([library["num_threads"] for library in controller.info()])
         return multiply(ops, *args, **kwargs)
 
+    def watched_read(network: Network, docs: Sequence[Doc]) -> list[Labels]:
+        threads.append([library["num_threads"] for library in controller.info()])
+        return read(network, docs)
+
     # A pipeline limits the libraries that are loaded when it is made; another test may have loaded
     # SciPy's since.
-    pipeline = Pipeline(load_pipeline(None)._nlp)
+    shipped = Pipeline(load_pipeline(None)._nlp, load_pipeline(None)._network)
+    pipeline = Pipeline(load_shipped())
     controller = ThreadpoolController().select(user_api="blas")
     before = controller.info()
     component: Any = pipeline._nlp.get_pipe("tok2vec")
@@ -148,5 +156,9 @@ def test_matrices_are_multiplied_by_numpy_on_one_thread(monkeypatch: pytest.Monk
         monkeypatch.setattr(ops, "gemm", partial(watched, ops), raising=False)
     assert list(pipeline.tag(["Anna moved to Oslo."]))
     assert threads
+    before_network = len(threads)
+    monkeypatch.setattr(Network, "read", watched_read)
+    assert list(shipped.tag(["Anna moved to Oslo."]))
+    assert len(threads) == before_network + 1
     assert {number for each in threads for number in each} <= {1}
     assert controller.info() == before

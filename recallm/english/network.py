@@ -1,0 +1,247 @@
+"""The network of the shipped pipeline, run by NumPy: the same labels as spaCy's components give.
+
+SpaCy runs five components one after another; for one sentence most of their time is set-up. Here a
+word's vector is computed once, a text runs through the convolutions once, and one product gives the
+scores of all labels. What a user's own pipeline says is read by spaCy alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import srsly
+from spacy.attrs import NORM, ORTH
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import NumpyOps
+
+from recallm.english.shipped import ROLES
+
+_MOST_WORDS: Final = 16_384
+"""How many words' vectors are kept: about 6 MB."""
+_FIRST_SEED: Final = 8
+"""SpaCy's hashed embeddings count their seeds up from here."""
+_TINY: Final = 1e-8
+
+_Floats = npt.NDArray[np.float32]
+_Key = tuple[int, int]
+"""SpaCy's numbers for the text and the norm of a word."""
+_hash = NumpyOps(use_blis=False).hash
+
+
+class Labels(NamedTuple):
+    """What a pipeline says of the tokens of a text. The lists run in parallel, one entry a token.
+
+    ``tags`` are spaCy's part-of-speech symbols, ``begins`` says whether the pipeline begins a
+    sentence at the token. ``entities`` are (first token, last token + 1, label). ``roles`` are the
+    tokens' relations of Universal Dependencies as a tagger gives them, empty where the pipeline has
+    no such tagger.
+    """
+
+    tags: list[int]
+    begins: list[bool]
+    entities: list[tuple[int, int, str]]
+    roles: list[str]
+
+
+class Network:
+    """The components of ``knowledge.bin``. Not safe for several threads."""
+
+    def __init__(self, components: Mapping[str, Any]) -> None:
+        embedding = _parameters(components["tok2vec"])
+        self._tables = [each["E"] for each in embedding if "E" in each]
+        layers = embedding[len(self._tables) :]
+        self._mix, *self._convolutions = map(_Layer, layers[::2], layers[1::2])
+        [tagger] = _parameters(components["morphologizer"])
+        [senter] = _parameters(components["senter"])
+        [roles] = _parameters(components[ROLES])
+        self._entities = _EntityMoves(components["ner"])
+        heads = [tagger, senter, roles, self._entities.head]
+        self._weights = np.concatenate([head["W"] for head in heads]).T.copy()
+        self._bias = np.concatenate([head["b"] for head in heads])
+        ends = np.cumsum([len(head["b"]) for head in heads]).tolist()
+        self._heads = [slice(*span) for span in zip([0, *ends], ends, strict=False)]
+        cfg = json.loads(components["morphologizer"]["state"]["cfg"])
+        self._tags = np.array([*cfg["labels_pos"].values()])
+        self._roles = np.array(json.loads(components[ROLES]["state"]["cfg"])["labels"], object)
+        self._forget()
+
+    def read(self, docs: Sequence[Doc]) -> list[Labels]:
+        """The labels of documents that share a vocabulary."""
+        # Each convolution looks one row further: rows of zeros keep the documents apart.
+        padding: list[_Key | None] = [None] * len(self._convolutions)
+        keys = [*padding]
+        firsts: list[int] = []
+        for doc in docs:
+            firsts.append(len(keys) - len(padding))
+            keys.extend(zip(*doc.to_array([ORTH, NORM]).T.tolist(), strict=True))
+            keys.extend(padding)
+        spans = [(first, first + len(doc)) for first, doc in zip(firsts, docs, strict=True)]
+        x = self._vectors(keys, docs[0].vocab)
+        for layer in self._convolutions:
+            inner = x[1:-1]
+            x = layer(np.concatenate((x[:-2], inner, x[2:]), axis=1))
+            x += inner
+        scores = x @ self._weights
+        scores += self._bias
+        of_tags, of_starts, of_roles, of_entities = (scores[:, head] for head in self._heads)
+        tags = self._tags[of_tags.argmax(axis=1)].tolist()
+        begins = of_starts[:, 1] > of_starts[:, 0]
+        moves = self._entities.read(of_entities, begins, [end for _, end in spans])
+        roles = self._roles[of_roles.argmax(axis=1)].tolist()
+        starts = begins.tolist()
+        return [
+            Labels(
+                tags=tags[first:end],
+                begins=starts[first:end],
+                entities=list(_entities_of(doc, first, moves)),
+                roles=roles[first:end],
+            )
+            for doc, (first, end) in zip(docs, spans, strict=True)
+        ]
+
+    def _vectors(self, keys: Sequence[_Key | None], vocab: Vocab) -> _Floats:
+        """The vectors of words; zeros for None."""
+        new = set(keys).difference(self._rows)
+        if len(self._rows) + len(new) > len(self._known):
+            self._forget(len(keys))
+            new = set(keys).difference(self._rows)
+        if new:
+            self._learn([key for key in new if key is not None], vocab)
+        return self._known[[*map(self._rows.__getitem__, keys)]]
+
+    def _learn(self, keys: Sequence[_Key], vocab: Vocab) -> None:
+        lexemes = [vocab[text] for text, _ in keys]
+        attributes = [
+            [norm for _, norm in keys],
+            [lexeme.prefix for lexeme in lexemes],
+            [lexeme.suffix for lexeme in lexemes],
+            [lexeme.shape for lexeme in lexemes],
+        ]
+        parts = [
+            table[_hash(np.array(ids, np.uint64), seed) % len(table)].sum(1, np.float32)
+            for table, ids, seed in zip(self._tables, attributes, count(_FIRST_SEED), strict=False)
+        ]
+        first = len(self._rows)
+        self._rows |= zip(keys, count(first), strict=False)
+        self._known[first : len(self._rows)] = self._mix(np.concatenate(parts, axis=1))
+
+    def _forget(self, room: int = 0) -> None:
+        """Begin a new table of vectors, with ``room`` for that many words at least."""
+        self._rows: dict[_Key | None, int] = {None: 0}
+        size = (1 + max(_MOST_WORDS, room), self._tables[0].shape[1])
+        self._known = np.zeros(size, np.float32)
+
+
+class _Layer:
+    """Maxout units, their outputs normalised."""
+
+    def __init__(self, maxout: Mapping[str, _Floats], norm: Mapping[str, _Floats]) -> None:
+        self._pieces, self._units = maxout["b"].T.shape
+        self._weights = maxout["W"].T.reshape(-1, maxout["b"].size)
+        self._bias = maxout["b"].T.ravel()
+        self._mean = np.full(self._units, 1 / self._units, np.float32)
+        self._scale, self._shift = norm["G"], norm["b"]
+
+    def __call__(self, x: _Floats) -> _Floats:
+        y = x @ self._weights
+        y += self._bias
+        found: _Floats = y.reshape(-1, self._pieces, self._units).max(axis=1)
+        found -= (found @ self._mean)[:, None]
+        variance = np.einsum("ij,ij->i", found, found) / self._units
+        found *= (1 / np.sqrt(variance + _TINY))[:, None]
+        found *= self._scale
+        found += self._shift
+        return found
+
+
+class _EntityMoves:
+    """The entity recogniser. It says of each token whether the token is outside, an entity by
+    itself or the first one of an entity; and of those behind, which one is the last."""
+
+    def __init__(self, component: Mapping[str, Any]) -> None:
+        lower, upper, reducing = _parameters(component)
+        _, units, pieces, width = lower["W"].shape
+        self._pieces, self._units = pieces, units
+        weights = lower["W"].swapaxes(1, 2).reshape(-1, width)
+        bias = weights @ reducing["b"]
+        bias[: pieces * units] += lower["b"].T.ravel()
+        self.head = {"W": weights @ reducing["W"], "b": bias}
+        """What a token adds to the scores at its own place, as the first token of an open entity,
+        and as the token before."""
+        self._nothing_open = lower["pad"][0, 1:].sum(axis=0).T.ravel()
+        labels = json.loads(srsly.msgpack_loads(component["state"]["moves"])["moves"])["1"]
+        self._labels = [*labels]
+        # spaCy numbers its moves so: first, inside, last and single by label, blocked, outside.
+        first, inside, last, single = np.arange(4 * len(labels)).reshape(4, -1)
+        outside = [len(upper["b"]) - 1]
+        self._begin, self._go_on, self._end = (
+            (upper["W"][moves], upper["b"][moves])
+            for moves in (np.concatenate((first, single, outside)), inside, last)
+        )
+
+    def read(
+        self, added: _Floats, begins: npt.NDArray[np.bool_], ends: Sequence[int]
+    ) -> dict[int, tuple[int, str]]:
+        """From each token that may begin an entity to that entity's end and label. ``ends`` are
+        the places behind the last tokens of texts."""
+        cuts = np.append(begins, True)
+        cuts[ends] = True
+        closes = cuts[1:]
+        alone, opened, before = np.split(added, 3, axis=1)
+        weights, bias = self._begin
+        scores = self._hidden(alone + self._nothing_open) @ weights.T + bias
+        kinds = len(self._labels)
+        scores[closes, :kinds] = -np.inf
+        moves = scores.argmax(axis=1)
+        [starts] = (moves < 2 * kinds).nonzero()
+        label = moves[starts] % kinds
+        last = starts.copy()
+        [growing] = (moves[starts] < kinds).nonzero()
+        while growing.size:
+            last[growing] += 1
+            growing = growing[~closes[last[growing]]]
+            at, kind = last[growing], label[growing]
+            hidden = self._hidden(alone[at] + opened[starts[growing]] + before[at - 1])
+            stay, leave = (
+                np.einsum("ij,ij->i", hidden, weights[kind]) + bias[kind]
+                for weights, bias in (self._go_on, self._end)
+            )
+            growing = growing[stay >= leave]
+        return {
+            first: (end + 1, self._labels[kind])
+            for first, end, kind in zip(starts.tolist(), last.tolist(), label.tolist(), strict=True)
+        }
+
+    def _hidden(self, x: _Floats) -> _Floats:
+        found: _Floats = x.reshape(-1, self._pieces, self._units).max(axis=1)
+        return found
+
+
+def _entities_of(
+    doc: Doc, place: int, moves: Mapping[int, tuple[int, str]]
+) -> Iterator[tuple[int, int, str]]:
+    """The entities of a document, one behind another; none begins with white space."""
+    end = 0
+    for i in range(len(doc)) if moves else ():
+        if i >= end and (found := moves.get(place + i)) and not doc[i].is_space:
+            end = found[0] - place
+            yield i, end, found[1]
+
+
+def _parameters(component: Mapping[str, Any]) -> list[dict[str, _Floats]]:
+    """The parameters of a component's layers, in their order; hashed tables in half precision."""
+    layers = component["state"]["model"]["params"]
+    return [
+        {
+            name: value if name == "E" else np.asarray(value, np.float32)
+            for name, value in layer.items()
+        }
+        for layer in layers
+        if layer
+    ]
