@@ -13,10 +13,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import spacy
 from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
+from spacy.lang.en import English
 from spacy.language import Language
 from spacy.symbols import IDS
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
-from spacy.util import compile_infix_regex
+from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
@@ -263,13 +265,22 @@ def load_pipeline(model: str | None) -> Pipeline:
 
 
 def _shipped() -> Pipeline:
-    nlp = spacy.blank("en")
-    infixes = compile_infix_regex([*(nlp.Defaults.infixes or ()), _DELIMITER])
-    tokenizer: Any = nlp.tokenizer
-    tokenizer.infix_finditer = infixes.finditer
-    is_url = tokenizer.url_match
-    tokenizer.url_match = lambda text: is_url(text) or _ID_OR_FILE.fullmatch(text)
+    nlp = English(create_tokenizer=_tokenizer)
     return Pipeline(nlp, Network(shipped_components(KNOWLEDGE)))
+
+
+def _tokenizer(nlp: Language) -> Tokenizer:
+    """SpaCy's tokenizer with rules for tables, ids and file names. A rule that is set later would
+    load the 1,300 exceptions of the language anew."""
+    rules: Any = nlp.Defaults
+    return Tokenizer(
+        nlp.vocab,
+        rules=rules.tokenizer_exceptions,
+        prefix_search=compile_prefix_regex(rules.prefixes).search,
+        suffix_search=compile_suffix_regex(rules.suffixes).search,
+        infix_finditer=compile_infix_regex([*rules.infixes, _DELIMITER]).finditer,
+        url_match=lambda text: rules.url_match(text) or _ID_OR_FILE.fullmatch(text),
+    )
 
 
 def _installed(model: str) -> Pipeline:
