@@ -77,19 +77,10 @@ def _read_items(store: Neo4jStore, memory: RecallM) -> None:
             assert record.text == _room(record.id)
             parts = (record.statements, record.neighbours, record.entities, record.triplets)
             assert ([len(part) for part in parts], len(record.vectors)) == ([2, 4, 2, 1], 1)
-    for evidence in said["evidence"]:
-        assert (
-            evidence.subject_label,
-            evidence.predicate,
-            evidence.object_label,
-            evidence.position,
-        ) == (
-            "Ann",
-            "met",
-            "Bo",
-            0,
-        )
-        assert evidence.passage is not None
+    for row in said["evidence"]:
+        ends = (row.subject_label, row.predicate, row.object_label)
+        assert (ends, row.position) == (("Ann", "met", "Bo"), 0)
+        assert row.passage is not None
     assert said["predicates"].keys() <= {"met"}
     assert said["entities by words"].keys() <= {"ann", "bo", whole_name("ann"), whole_name("bo")}
     for place in said["paths"]:
