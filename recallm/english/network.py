@@ -9,7 +9,7 @@ a user's own pipeline.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +24,7 @@ from thinc.api import NumpyOps
 from recallm.english.shipped import ROLES
 
 _MOST_WORDS: Final = 16_384
-"""How many words' vectors are kept: about 6 MB."""
+"""About so many words' vectors are kept, in 8 MB."""
 _FIRST_SEED: Final = 8
 """SpaCy's hashed embeddings count their seeds up from here."""
 _TINY: Final = 1e-8
@@ -32,6 +32,8 @@ _TINY: Final = 1e-8
 _Floats = npt.NDArray[np.float32]
 _Key = tuple[int, int]
 """SpaCy's numbers for the text and the norm of a word."""
+_PADDING: Final[_Key] = (0, 0)
+"""No word has this key."""
 _hash = NumpyOps(use_blis=False).hash
 
 
@@ -68,12 +70,13 @@ class Network:
         cfg = json.loads(components["morphologizer"]["state"]["cfg"])
         self._tags = np.array([*cfg["labels_pos"].values()])
         self._roles = np.array(json.loads(components[ROLES]["state"]["cfg"])["labels"], object)
-        self._forget()
+        nothing = np.zeros(self._tables[0].shape[1], np.float32)
+        self._known: dict[_Key, _Floats] = {_PADDING: nothing}
 
     def read(self, docs: Sequence[Doc]) -> list[Labels]:
         """The labels of documents that share a vocabulary."""
         # Each convolution looks one row further: rows of zeros keep the documents apart.
-        padding: list[_Key | None] = [None] * len(self._convolutions)
+        padding: list[_Key] = [_PADDING] * len(self._convolutions)
         keys = [*padding]
         spans: list[tuple[int, int]] = []
         for doc in docs:
@@ -104,17 +107,15 @@ class Network:
             for doc, (first, end) in zip(docs, spans, strict=True)
         ]
 
-    def _vectors(self, keys: Sequence[_Key | None], vocab: Vocab) -> _Floats:
-        """The vectors of words; zeros for None."""
-        new = set(keys).difference(self._rows)
-        if len(self._rows) + len(new) > len(self._known):
-            self._forget(len(keys))
-            new = set(keys).difference(self._rows)
-        if new:
-            self._learn([key for key in new if key is not None], vocab)
-        return self._known[[*map(self._rows.__getitem__, keys)]]
+    def _vectors(self, keys: Sequence[_Key], vocab: Vocab) -> _Floats:
+        """The vectors of words, computed once for each; a full table starts anew."""
+        if len(self._known) > _MOST_WORDS:
+            self._known = {_PADDING: self._known[_PADDING]}
+        if new := set(keys).difference(self._known):
+            self._known |= zip(new, self._embedded(new, vocab), strict=True)
+        return np.array([*map(self._known.__getitem__, keys)])
 
-    def _learn(self, keys: Sequence[_Key], vocab: Vocab) -> None:
+    def _embedded(self, keys: Collection[_Key], vocab: Vocab) -> _Floats:
         lexemes = [vocab[text] for text, _ in keys]
         attributes = [
             [norm for _, norm in keys],
@@ -126,15 +127,7 @@ class Network:
             table[_hash(np.array(ids, np.uint64), seed) % len(table)].sum(1, np.float32)
             for table, ids, seed in zip(self._tables, attributes, count(_FIRST_SEED), strict=False)
         ]
-        first = len(self._rows)
-        self._rows |= zip(keys, count(first), strict=False)
-        self._known[first : len(self._rows)] = self._mix(np.concatenate(parts, axis=1))
-
-    def _forget(self, room: int = 0) -> None:
-        """Begin a new table of vectors, with ``room`` for that many words at least."""
-        self._rows: dict[_Key | None, int] = {None: 0}
-        size = (1 + max(_MOST_WORDS, room), self._tables[0].shape[1])
-        self._known = np.zeros(size, np.float32)
+        return self._mix(np.concatenate(parts, axis=1))
 
 
 class _Layer:

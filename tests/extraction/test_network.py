@@ -56,7 +56,7 @@ def test_labels_are_those_of_spacys_components() -> None:
 
 
 def test_a_full_table_of_words_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts of more words than the table has room for are read too."""
+    """Whatever the table holds, labels are the same."""
     nlp = load_pipeline(None)._nlp
     roomy = Network(shipped_components(KNOWLEDGE))
     monkeypatch.setattr(network, "_MOST_WORDS", 5)
