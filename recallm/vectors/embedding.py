@@ -81,7 +81,7 @@ class Embedding:
 
     def texts(self, texts: list[str]) -> Rows:
         """The unit vectors of ``texts``, of shape (number of texts, dimension); vectors of zeros
-        stay as they are.
+        stay as they are. The model embeds equal texts once.
 
         Raises:
             EmbeddingError: the model failed, or returned anything but vectors of one dimension.
@@ -89,7 +89,9 @@ class Embedding:
         """
         if not texts:
             return np.empty((0, 0), np.float32)
-        return self._unit_rows(self._call(self.embed, texts), len(texts))
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        rows = self._unit_rows(self._call(self.embed, list(places)), len(places))
+        return rows[[places[text] for text in texts]]
 
     def question(self, text: str) -> Rows:
         """The unit vector of a question, of shape (dimension,).

@@ -53,6 +53,17 @@ class TestResults:
 
         assert len(of(fails).texts([])) == 0
 
+    def test_equal_texts_are_embedded_once(self) -> None:
+        given: list[list[str]] = []
+
+        def embed(texts: list[str]) -> Any:
+            given.append(texts)
+            return [[len(text), 0, 1] for text in texts]
+
+        rows = of(embed).texts(["a", "bb", "a", "a"])
+        assert given == [["a", "bb"]]
+        assert np.allclose(rows[:, 0] / rows[:, 2], [1, 2, 1, 1])
+
     def test_a_question_is_embedded_as_a_text_by_default(self) -> None:
         assert of(lambda texts: [[len(text), 0] for text in texts]).question("ab").tolist() == [
             1,
