@@ -1,4 +1,4 @@
-"""The default model: the same vectors as Chroma's, without its padding."""
+"""The default model: nearly Chroma's vectors, of integers and without its padding."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ def model() -> Embedding:
     return mini_lm()
 
 
-def test_the_vectors_are_those_of_chroma(model: Embedding) -> None:
+def test_the_vectors_are_nearly_those_of_chroma(model: Embedding) -> None:
+    """Texts of words: the cosine of an empty text, or of the same words a hundred times, is .98."""
     ours = model.texts(TEXTS)
     assert model.name == NAME
     assert ours.shape == (len(TEXTS), 384)
-    some = [0, 1, 3, 4, 5, 8]
+    some = [0, 3, 5, 7, 8, 9, 10]
     theirs = np.array(ONNXMiniLM_L6_V2()([TEXTS[place] for place in some]))
-    assert np.abs(ours[some] - theirs).max() < 1e-5
-    assert np.abs(model.question(TEXTS[5]) - ours[5]).max() < 1e-5
+    assert (ours[some] * theirs).sum(axis=1).min() > 0.99
+    assert ours[5] @ model.question(TEXTS[5]) > 0.999
 
 
 def test_it_may_be_used_by_several_threads(model: Embedding) -> None:
@@ -162,7 +163,7 @@ class TestFetching:
     def test_the_files_are_stored_where_chroma_looks_for_them(self, folder: Path) -> None:
         chroma_folder = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
         assert folder.parts[-5:] == chroma_folder.parts[-5:]
-        assert minilm._verified_file("model.onnx") == folder / "model.onnx"
+        assert minilm.verified_file("model.onnx") == folder / "model.onnx"
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == self.FILES
         assert [path.name for path in folder.parent.iterdir()] == ["onnx"]
 
@@ -171,18 +172,18 @@ class TestFetching:
     ) -> None:
         folder.mkdir(parents=True)
         (folder / "vocab.txt").write_bytes(b"other")
-        minilm._verified_file("tokenizer.json")
+        minilm.verified_file("tokenizer.json")
         assert (folder / "vocab.txt").read_bytes() == b"other"
         assert (folder / "model.onnx").read_bytes() == self.FILES["model.onnx"]
         monkeypatch.setattr(minilm, "_ARCHIVE_URL", "http://127.0.0.1:9/nowhere")
-        minilm._verified_file("model.onnx")
+        minilm.verified_file("model.onnx")
 
     def test_another_archive_is_refused(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(minilm, "_ARCHIVE_SHA256", "0" * 64)
         with pytest.raises(EmbeddingError, match="is not the archive of the model"):
-            minilm._verified_file("model.onnx")
+            minilm.verified_file("model.onnx")
         assert not list(folder.iterdir())
         assert [path.name for path in folder.parent.iterdir()] == ["onnx"]
 
@@ -212,7 +213,7 @@ class TestFetching:
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(answer)
                 with pytest.raises(EmbeddingError, match=str(port)):
-                    minilm._verified_file("model.onnx")
+                    minilm.verified_file("model.onnx")
         assert not list(folder.iterdir())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.vectors.minilm import load_session, load_tokenizer
+from recallm.vectors.minilm import load_session, load_tokenizer, verified_file
 
 Span = tuple[int | None, tuple[int, int]]
 """The number of a token's word (None for special tokens), and the token's span in the text."""
@@ -19,7 +19,7 @@ class MiniLM:
     def __init__(self) -> None:
         self._tokenizer = load_tokenizer()
         self._tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
-        self._session = load_session()
+        self._session = load_session(verified_file("model.onnx").read_bytes())
 
     def vocabulary(self) -> list[str]:
         """Its word pieces, sorted."""

@@ -1,0 +1,1 @@
+"""The default embedding in eight-bit integers."""
