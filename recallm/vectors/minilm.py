@@ -2,7 +2,7 @@
 
 The files are those that Chroma publishes for its own default embedding, kept in the folder where
 Chroma keeps them, so that either finds what the other fetched. The vectors are nearly Chroma's
-(cosines of about 0.998), but computed faster: the matrix products are of eight-bit integers, and
+(cosines of about 0.999), but computed faster: the matrix products are of eight-bit integers, and
 texts of similar length form a batch, which is padded to its longest text only; Chroma pads every
 text to 256 tokens. Both cut a text off after 256 tokens.
 
