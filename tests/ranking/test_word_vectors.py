@@ -46,7 +46,7 @@ def gist_of(texts: Sequence[Sequence[str]], weights: Any = None) -> Any:
 def forget() -> None:
     """Read the table again."""
     meaning._table.cache_clear()
-    related_stems.cache_clear()
+    meaning._most_related.cache_clear()
 
 
 def test_what_ships_is_small_and_needs_no_pickle() -> None:

@@ -38,6 +38,10 @@ _GREATEST_RELATEDNESS = 0.9
 """A related word never counts as much as the word itself."""
 _LOOKED_UP = 0.2
 """Words less related than this are not looked up for one another."""
+_TABLE_STEP = 64
+"""``_Table.tiled`` has a multiple of 64 rows."""
+_MOST_LOOKED_UP = 12
+"""At most 12 words are looked up for one."""
 
 _LEAST_LENGTH = 1e-4
 """A shorter vector has no direction: differences of equal embeddings are rounding errors."""
@@ -50,9 +54,13 @@ _FEWEST_FACTS = 5
 
 
 class _Table(NamedTuple):
+    """``tiled`` are the ``vectors`` and, behind them, the rows of zeros that fill the last tile of
+    ``matrix_product``; the last row is that of a stem without a vector."""
+
     stems: list[str]
     places: dict[str, int]
     vectors: NDArray[np.float32]
+    tiled: NDArray[np.float32]
 
 
 def relatedness(
@@ -79,32 +87,35 @@ def _from_cosines(cosines: NDArray[Any]) -> NDArray[Any]:
     return _GREATEST_RELATEDNESS * ((cosines - _UNRELATED_COSINE) / (1 - _UNRELATED_COSINE))
 
 
-@lru_cache(maxsize=4096)
 def related_stems(stem: str, count: int) -> tuple[tuple[str, float], ...]:
-    """The ``count`` other stems that are most related to ``stem``, each with its relatedness; none
-    where ``stem`` is not in the table or hardly related to any."""
+    """The ``count`` (at most ``_MOST_LOOKED_UP``) other stems that are most related to ``stem``,
+    each with its relatedness; none where ``stem`` is not in the table or hardly related to any."""
+    return _most_related(stem)[:count]
+
+
+@lru_cache(maxsize=4096)
+def _most_related(stem: str) -> tuple[tuple[str, float], ...]:
     table = _table()
     place = table.places.get(stem)
     if place is None:
         return ()
-    cosines = matrix_product(table.vectors, table.vectors[place : place + 1])[:, 0]
+    cosines = matrix_product(table.tiled, table.vectors[place : place + 1])[:, 0]
     cosines[place] = 0.0
-    best = np.argpartition(-cosines, count)[:count]
+    near = np.flatnonzero(cosines > _UNRELATED_COSINE)
+    shares = _from_cosines(cosines[near]).tolist()
     found = [
-        (table.stems[other], float(share))
-        for other, share in zip(best.tolist(), _from_cosines(cosines[best]).tolist(), strict=True)
+        (table.stems[other], share)
+        for other, share in zip(near.tolist(), shares, strict=True)
         if share >= _LOOKED_UP
     ]
-    return tuple(sorted(found, key=lambda each: (-each[1], each[0])))
+    return tuple(sorted(found, key=lambda each: (-each[1], each[0]))[:_MOST_LOOKED_UP])
 
 
 def word_vectors(stems: Collection[str]) -> NDArray[np.float32]:
     """The vector of each stem, a row each; zeros for a stem that is not in the table."""
     table = _table()
     places = np.fromiter(map(table.places.get, stems, repeat(-1)), np.int64, len(stems))
-    vectors = table.vectors[places]
-    vectors[places < 0] = 0.0
-    return vectors
+    return table.tiled[places]
 
 
 def mean_vectors(
@@ -123,7 +134,9 @@ def _table() -> _Table:
         stems = read["stems"].tobytes().decode().split("\n")
         vectors = read["vectors"].astype(np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    return _Table(stems, {stem: place for place, stem in enumerate(stems)}, vectors)
+    tiled = np.pad(vectors, ((0, _TABLE_STEP - len(vectors) % _TABLE_STEP), (0, 0)))
+    places = {stem: place for place, stem in enumerate(stems)}
+    return _Table(stems, places, tiled[: len(stems)], tiled)
 
 
 # Signals.
