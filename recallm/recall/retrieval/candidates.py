@@ -96,8 +96,9 @@ def read_candidates(
     }
     context = _read_context(reader, best, brought.union(newest_covered.values()), fetched)
     rows = [context[key] for key in sorted(context)]
+    met = [row for row in rows if meets(row, where)] if where else rows
     statements = (
-        *(row for row in rows if meets(row, where)),
+        *met,
         *(
             _as_statement(
                 summary,
@@ -109,7 +110,7 @@ def read_candidates(
         ),
         *(fact.statement for fact in facts.facts),
     )
-    read = (*statements, *(row for row in rows if not meets(row, where)))
+    read = (*statements, *(row for row in rows if not meets(row, where))) if where else statements
     read_keys = np.array([row.key for row in read], dtype=np.int64)
     read_stems = StatementStems.of(
         [row.terms if tokens else content_terms(row.terms) for row in read]

@@ -216,7 +216,9 @@ def statements_of_related_stems(
         stem, share = related[other]
         value = share * rarity_of(found.documents, corpus.statements)
         for key in found.keys:
-            worth[key][stem] = max(value, worth[key].get(stem, 0.0))
+            by_stem = worth[key]
+            if value > by_stem.get(stem, 0.0):
+                by_stem[stem] = value
 
     values = {key: sum(by_stem.values()) for key, by_stem in worth.items()}
     mentioning = Counter[int]()
@@ -225,5 +227,5 @@ def statements_of_related_stems(
             mentioning.update(worth.keys() & mentions[name].keys)
     for key, number in mentioning.items():
         values[key] *= 1.0 + number / len(named)
-    ordered = sorted(values, key=lambda key: (-values[key], -key))
-    return ordered[:_RELATED_STATEMENTS]
+    best = sorted(zip(values.values(), values, strict=True), reverse=True)
+    return [key for _, key in best[:_RELATED_STATEMENTS]]
