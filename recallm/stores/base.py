@@ -118,8 +118,8 @@ class GraphReader(Protocol):
         ...
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
-        """The visible statements with these keys, ascending by key. A store for which each call
-        costs a round trip also returns those up to ``ahead`` steps before and after each.
+        """The visible statements with these keys, and, of those up to ``ahead`` steps before and
+        after each, some or all; ascending by key.
 
         ``previous`` and ``next`` skip hidden and forgotten statements. Within a passage they go by
         position; beyond it to the last (first) statement of the passage before (after) it by t with

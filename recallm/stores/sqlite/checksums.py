@@ -16,7 +16,6 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable
-from functools import cache
 from typing import Any, LiteralString, TypeVar
 
 _BETWEEN = "\x1f"
@@ -56,18 +55,14 @@ def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...
         ValueError: a row is damaged.
     """
     checked: list[tuple[Any, ...]] = []
+    joined = ""
     for row in rows:
         values = row[:-1]
-        if zlib.crc32((_joined(len(values)) % values).encode()) != row[-1]:
+        joined = joined or _BETWEEN.join(["%s"] * len(values))  # half the time of joining values
+        if zlib.crc32((joined % values).encode()) != row[-1]:
             raise ValueError(f"a row of the table {table} does not have its checksum")
         checked.append(values)
     return checked
-
-
-@cache
-def _joined(columns: int) -> str:
-    """The format that joins the values of so many columns: half the time of ``str.join``."""
-    return _BETWEEN.join(["%s"] * columns)
 
 
 def verified_vectors(rows: Iterable[tuple[_Key, bytes, int]]) -> list[tuple[_Key, bytes]]:

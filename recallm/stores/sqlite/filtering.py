@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
@@ -188,66 +188,55 @@ def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Valu
         yield "passage_said", "said >= :since AND said <= :until", said
 
 
-class NewestRows:
-    """The newest visible rows of an inverted index that meet a filter.
+def newest_rows(
+    view: View,
+    columns: LiteralString,
+    source: LiteralString,
+    totals: Mapping[int, int],
+    limit: int,
+    filter_sql: FilterSql,
+) -> Iterator[tuple[int, list[list[int]]]]:
+    """The newest visible rows of an inverted index that meet a filter, of each of ``totals`` in
+    order: how many of its rows count, whether they meet the filter or not, and each column.
 
     Args:
         view: decides which rows are visible.
-        columns: columns of whole numbers; the first one is ``at``.
-        source: a table with its WHERE; its parameter ``:of`` is what the rows are of.
-        limit: the most rows; negative: all.
+        columns: columns of whole numbers, the first one is ``at``, with ``', '`` between them.
+        source: a table with its WHERE, in which ``listed.value`` is what the rows are of.
+        totals: what the rows are of, with the number of its rows up to the present.
+        limit: the most rows of each; negative: all.
         filter_sql: the filter.
+
+    Raises:
+        ValueError: the index is damaged.
     """
-
-    def __init__(
-        self,
-        view: View,
-        columns: Sequence[LiteralString],
-        source: LiteralString,
-        limit: int,
-        filter_sql: FilterSql,
-    ) -> None:
-        self._view = view
-        self._limit = limit
-        self._filter = filter_sql
-        self._later: LiteralString = "SELECT count(*) FROM " + source + " AND at >= :end"
-        met = filter_sql.statements
-        if filter_sql.is_met_by_few:
-            source = "json_each(:few) CROSS JOIN " + source
-            met = " AND at >= value << 20 AND at < (value + 1) << 20"
-        # Python reads the numbers of a column, joined to one text, in half the time that the rows
-        # would take, and the garbage collector has no tuples to look at.
-        joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
-        self._sql: LiteralString = (
-            "SELECT " + ", ".join(joined) + " FROM (SELECT " + ", ".join(columns) + " FROM "
-            + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)"
-        )  # fmt: skip
-        self._values: dict[str, Any] = {"limit": limit, **filter_sql.values}
-
-    def count(self, of: int, total: int) -> int:
-        """How many of the ``total`` rows count, whether they meet the filter or not."""
-        if self._view.is_present:
-            return total
-        ((later,),) = self._view.rows(self._later, of=of)
-        return total - int(later)
-
-    def read(self, of: int, counted: int) -> list[list[int]]:
-        """Each column of the rows; ``counted`` of them count.
-
-        Raises:
-            ValueError: the index is damaged.
-        """
-        (texts,) = self._view.rows(self._sql, of=of, **self._values)
-        found: list[list[int]] = [json.loads("[" + (text or "") + "]") for text in texts]
-        keys = found[0]
-        if any(len(column) != len(keys) for column in found):
-            raise ValueError("a row of an index lacks a number")
-        if self._filter.is_empty and not self._view.hides:
-            expected = counted if self._limit < 0 else min(counted, self._limit)
+    rows_of: LiteralString = "SELECT ({}) FROM json_each(:listed) AS listed ORDER BY listed.id"
+    later: LiteralString = "SELECT count(*) FROM " + source + " AND at >= :end"
+    met = filter_sql.statements
+    if filter_sql.is_met_by_few:
+        source = "json_each(:few) AS few CROSS JOIN " + source
+        met = " AND at >= few.value << 20 AND at < (few.value + 1) << 20"
+    # Python reads numbers that are joined to one text in half the time that the rows would take,
+    # and the garbage collector has no tuples to look at.
+    width = columns.count(",") + 1
+    numbers: LiteralString = ",".join(["%d"] * width)
+    newest: LiteralString = (
+        "SELECT group_concat(printf('" + numbers + "', " + columns + ")) FROM (SELECT " + columns
+        + " FROM " + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)"
+    )  # fmt: skip
+    sql = rows_of.replace("{}", newest)
+    texts = [text or "" for (text,) in view.rows(sql, [*totals], limit=limit, **filter_sql.values)]
+    late = [] if view.is_present else view.rows(rows_of.replace("{}", later), [*totals])
+    found: list[list[int]] = json.loads(f"[[{'],['.join(texts)}]]") if texts else []
+    for joined, total, (behind,) in zip(found, totals.values(), late or repeat((0,)), strict=False):
+        rows = [joined[column::width] for column in range(width)]
+        keys, counted = rows[0], total - behind
+        if filter_sql.is_empty and not view.hides:
+            expected = counted if limit < 0 else min(counted, limit)
             if len(keys) != expected:
                 raise ValueError(f"an index holds {len(keys)} of {counted} statements")
-        self._filter.check_metadata_at(keys)
+        filter_sql.check_metadata_at(keys)
         if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
             order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
-            return [[column[place] for place in order] for column in found]
-        return found
+            rows = [[column[place] for place in order] for column in rows]
+        yield counted, rows

@@ -34,7 +34,8 @@ from recallm.stores.sqlite.elements import (
     read_triplets,
 )
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql, NewestRows
+from recallm.stores.sqlite.filtering import FilterSql, newest_rows
+from recallm.stores.sqlite.lookup import columns
 from recallm.stores.sqlite.passages import (
     read_open_session,
     read_passages,
@@ -52,14 +53,26 @@ _EVERY_PASSAGE = Filter()
 
 _BESIDE: LiteralString = (
     "(at) FROM statement q INDEXED BY statement_session"
-    " WHERE q.ns = s.ns AND q.session = s.session AND q.at {side} s.at{visible})"
+    " WHERE q.ns = :ns AND q.session = s.session AND q.at {side} s.at{visible})"
 )
+_BEFORE: LiteralString = "(SELECT max" + _BESIDE.replace("{side}", "<")
+_AFTER: LiteralString = "(SELECT min" + _BESIDE.replace("{side}", ">")
 _STATEMENTS: LiteralString = (
-    "SELECT (SELECT max" + _BESIDE.replace("{side}", "<") + ","
-    " (SELECT min" + _BESIDE.replace("{side}", ">") + ", " + columns("statement")
-    + " FROM json_each(:listed) CROSS JOIN statement s WHERE s.ns = :ns AND s.at = value{visible}"
+    "SELECT " + _BEFORE + ", " + _AFTER + ", " + columns("statement")
+    + " FROM {keys} CROSS JOIN statement s WHERE s.ns = :ns AND s.at = value{visible}"
 )  # fmt: skip
-"""Statements in the order of the list, each with the keys of those before and after it."""
+"""Statements, each with the keys of those before and after it."""
+_LISTED: LiteralString = "json_each(:listed)"
+_SURROUNDINGS: LiteralString = (
+    "(WITH RECURSIVE s(at, session, is_later, steps) AS ("
+    " SELECT o.at, o.session, side.value, 0 FROM json_each(:listed) k"
+    " CROSS JOIN statement o CROSS JOIN json_each('[0, 1]') side"
+    " WHERE o.ns = :ns AND o.at = k.value{visible}"
+    " UNION ALL SELECT CASE is_later WHEN 0 THEN " + _BEFORE + " ELSE " + _AFTER + " END,"
+    " session, is_later, steps + 1 FROM s WHERE at IS NOT NULL AND steps < :ahead)"
+    " SELECT DISTINCT at AS value FROM s WHERE at IS NOT NULL)"
+)
+"""The keys of statements, and of those up to ``:ahead`` steps before and after each."""
 
 
 @guarded(lambda reader: reader.name)
@@ -115,53 +128,48 @@ class SQLiteReader(View):
         return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
-        del ahead  # a call costs no round trip
         wanted = _keys(keys)
-        rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), wanted)
+        sql: LiteralString = _STATEMENTS.replace("{keys}", _SURROUNDINGS if ahead else _LISTED)
+        rows = self.rows(sql.replace("{visible}", self.visible), wanted, ahead=ahead)
+        rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
-        if [row[1] for row in found] != wanted:
-            missing = set(wanted).difference(row[1] for row in found)
-            if lost := missing.intersection(chain.from_iterable(self._handed_out)):
-                raise ValueError(f"the statement {min(lost)} of an index is not in its table")
-        sql: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
-        rows_of_passages = {passage_row(self.ns, row[1] >> 20) for row in found}
-        passages = {row[1]: row for row in self.read("passage", sql, rows_of_passages)}
-        session_keys = self._session_keys_of([[row[2] for row in found]])
-        decoded: dict[str, Mapping[str, Any]] = {}
+        missing = set(wanted).difference(row[1] for row in found)
+        if lost := missing.intersection(chain.from_iterable(self._handed_out)):
+            raise ValueError(f"the statement {min(lost)} of an index is not in its table")
+        of_passages: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
+        numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
+        decoded = _Decoded()
+        of_passage = {
+            row[1]: _shared(row, decoded) for row in self.read("passage", of_passages, numbers)
+        }
+        self._read_session_keys([[row[2] for row in found]])
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
-            _, at, session_id, start, stop, _, terms, concepts, traits, own_text = row
-            (
-                _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata,
-                path, key, *_,
-            ) = passages[at >> 20]  # fmt: skip
-            if metadata not in decoded:
-                decoded[metadata] = json.loads(metadata)
+            _, at, session, start, stop, _, terms, concepts, traits, own_text = row
+            id, text, said, speaker, concept, source, name, metadata, path = of_passage[at >> 20]
             statements.append(
                 StoredStatement(
-                    key=at,
-                    passage_id=id,
-                    text=text[start:stop] if own_text is None else own_text,
-                    timestamp=unpack_timestamp(timestamp),
-                    speaker=speaker,
-                    speaker_concept=speaker_concept,
-                    source=source,
-                    session=session,
-                    session_key=session_keys.get(session_id),
-                    metadata=decoded[metadata],
-                    terms=unpack(terms),
-                    concepts=unpack_mentions(concepts),
-                    traits=_trait(traits),
-                    previous=previous,
-                    next=following,
-                    item_path=None if key is None else read_path(path),
-                    start=start,
-                    end=stop,
+                    at,
+                    id,
+                    text[start:stop] if own_text is None else own_text,
+                    said,
+                    speaker,
+                    concept,
+                    source,
+                    name,
+                    self._session_keys.get(session),
+                    metadata,
+                    unpack(terms),
+                    unpack_mentions(concepts),
+                    _trait(traits),
+                    previous,
+                    following,
+                    path,
+                    start,
+                    stop,
                 )
             )
-        self._handed_out.append(
-            [key for row in statements for key in (row.previous, row.next) if key is not None]
-        )
+        self._handed_out.append([key for row in rows for key in row[:2] if key is not None])
         return statements
 
     def postings(
@@ -169,22 +177,18 @@ class SQLiteReader(View):
     ) -> Mapping[str, Postings]:
         sql: LiteralString = "SELECT {} FROM term WHERE ns = :ns AND stem IN {list}"
         terms = self.read("term", sql, set(stems))
-        source: LiteralString = "posting WHERE ns = :ns AND term = :of"
-        newest = self._newest(("at", "count", "session"), source, limit, where)
-        held: dict[str, tuple[int, list[list[int]]]] = {}
-        for term, _, stem, total in sorted(terms, key=itemgetter(2)):
-            if documents := newest.count(term, total):
-                held[stem] = (documents, newest.read(term, documents))
-                self._handed_out.append(held[stem][1][0])
-        session_keys = self._session_keys_of(sessions for _, (_, _, sessions) in held.values())
+        source: LiteralString = "posting WHERE ns = :ns AND term = listed.value"
+        totals = {stem: (term, total) for term, _, stem, total in terms}
         return {
             stem: Postings(
                 documents=documents,
                 keys=tuple(keys),
                 counts=tuple(counts),
-                sessions=tuple(map(session_keys.get, sessions)),
+                sessions=tuple(map(self._session_keys.get, sessions)),
             )
-            for stem, (documents, (keys, counts, sessions)) in held.items()
+            for stem, documents, (keys, counts, sessions) in self._newest(
+                "at, count, session", source, totals, limit, where
+            )
         }
 
     def mentions(
@@ -192,21 +196,17 @@ class SQLiteReader(View):
     ) -> Mapping[str, Mentions]:
         sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
         concepts = self.read("concept", sql, set(names))
-        source: LiteralString = "mention WHERE ns = :ns AND concept = :of"
-        newest = self._newest(("at", "session"), source, -1 if limit is None else limit, where)
-        held: dict[str, tuple[int, list[list[int]]]] = {}
-        for concept, _, name, *_, total in sorted(concepts, key=itemgetter(2)):
-            if statements := newest.count(concept, total):
-                held[name] = (statements, newest.read(concept, statements))
-                self._handed_out.append(held[name][1][0])
-        session_keys = self._session_keys_of(sessions for _, (_, sessions) in held.values())
+        source: LiteralString = "mention WHERE ns = :ns AND concept = listed.value"
+        totals = {name: (concept, total) for concept, _, name, *_, total in concepts}
         return {
             name: Mentions(
                 statements=statements,
                 keys=tuple(keys),
-                sessions=tuple(map(session_keys.get, sessions)),
+                sessions=tuple(map(self._session_keys.get, sessions)),
             )
-            for name, (statements, (keys, sessions)) in held.items()
+            for name, statements, (keys, sessions) in self._newest(
+                "at, session", source, totals, -1 if limit is None else limit, where
+            )
         }
 
     def vectors(
@@ -239,21 +239,63 @@ class SQLiteReader(View):
             )
 
     def _newest(
-        self, columns: Sequence[LiteralString], source: LiteralString, limit: int, where: Filter
-    ) -> NewestRows:
-        """The newest rows of an inverted index; the SQL of the last filter is at hand."""
+        self,
+        columns: LiteralString,
+        source: LiteralString,
+        totals: Mapping[str, tuple[int, int]],
+        limit: int,
+        where: Filter,
+    ) -> list[tuple[str, int, list[list[int]]]]:
+        """By name: how many rows of an inverted index count, and the columns of the newest ones;
+        the last column is the session, whose keys are read. The SQL of the last filter is at hand.
+        """
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self, where))
-        return NewestRows(self, columns, source, limit, self._filter[1])
+        names = sorted(totals)
+        rows = newest_rows(
+            self, columns, source, dict(totals[name] for name in names), limit, self._filter[1]
+        )
+        found = [(name, *each) for name, each in zip(names, rows, strict=True) if each[0]]
+        self._handed_out += [keys for _, _, (keys, *_) in found]
+        self._read_session_keys(sessions for _, _, (*_, sessions) in found)
+        return found
 
-    def _session_keys_of(self, parts: Iterable[Collection[int]]) -> dict[int, str]:
-        """Session row → key; a statement without a session has a negative row, which has none."""
+    def _read_session_keys(self, parts: Iterable[Collection[int]]) -> None:
+        """Reads the keys of sessions into ``_session_keys``; a statement without a session has a
+        negative number, which has none."""
         known = self._session_keys
         missing = [id for id in set().union(*parts) if id > 0 and id not in known]
         sql: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
-        rows = self.read("session", sql, missing)
-        known.update((id, key) for id, _, key, _, _ in rows)
-        return known
+        known.update((id, key) for id, _, key, _, _ in self.read("session", sql, missing))
+
+
+class _Decoded(dict[str, Mapping[str, Any]]):
+    """JSON texts with their values: most passages have the same metadata."""
+
+    def __missing__(self, text: str) -> Mapping[str, Any]:
+        value: Mapping[str, Any] = json.loads(text)
+        self[text] = value
+        return value
+
+
+def _shared(passage: Sequence[Any], decoded: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
+    """What the statements of a passage share, from its row: its id, text, timestamp, speaker with
+    the concept, source, session, metadata, and the path of an item."""
+    (
+        _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata, path, key,
+        *_,
+    ) = passage  # fmt: skip
+    return (
+        id,
+        text,
+        unpack_timestamp(timestamp),
+        speaker,
+        speaker_concept,
+        source,
+        session,
+        decoded[metadata],
+        None if key is None else read_path(path),
+    )
 
 
 @lru_cache(maxsize=1 << 10)
