@@ -84,7 +84,9 @@ def test_what_has_no_words_means_nothing() -> None:
     assert of_speaker.terms == ()
     values, _ = meaning_signals(of_speaker)
     assert not any(value.any() for value in values.values())
-    values, vectors = meaning_signals(replace(of_speaker, statements=()))
+    values, vectors = meaning_signals(
+        replace(of_speaker, statements=(), stems=of_speaker.stems.first(0))
+    )
     assert [values[name].shape for name in NAMES] == [(0,)] * len(NAMES)
     assert len(vectors) == 0
 

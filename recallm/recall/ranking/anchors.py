@@ -102,7 +102,7 @@ def anchor_signals(
 def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _History | None:
     """The candidates beside the anchor's state; None where none tells it."""
     number = len(candidates.statements)
-    holds = candidates.stems.first(number).counts(anchor.terms) > 0
+    holds = candidates.stems.counts(anchor.terms) > 0
     documents = holds.sum(axis=0, dtype=np.float64)
     rarities = np.where(documents > 0, rarity(documents, number), 0.0)
     shares = rarities**2 / max(float((rarities**2).sum()), 1e-9)
@@ -144,10 +144,9 @@ def _asked_share(candidates: Candidates, anchor: TemporalAnchor) -> Floats:
     her arm when she fell off the bicycle" answers what she broke then."""
     names = {word for name in names_asked_for(candidates.question) for word in name.split(" ")}
     stems = [term for term in candidates.terms if term not in names and term not in anchor.terms]
-    number = len(candidates.statements)
     if not stems:
-        return np.zeros(number)
-    holds: Floats = (candidates.stems.first(number).counts(stems) > 0).mean(axis=1)
+        return np.zeros(len(candidates.statements))
+    holds: Floats = (candidates.stems.counts(stems) > 0).mean(axis=1)
     return holds
 
 

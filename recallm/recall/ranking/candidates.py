@@ -101,58 +101,19 @@ class GraphFact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidates:
-    """The candidates of a question, with all that the signals are measured on.
-
-    Statements:
+class Rows:
+    """The statements that were read for a question.
 
     * ``statements``: the candidates, ascending by key, summaries and facts last.
     * ``context``: every statement that was read, by key, with the statements around the candidates.
-    * ``read``: the candidates, then all others of ``context``. ``stems`` holds their stems.
+    * ``read``: the candidates, then all others of ``context``.
     * ``summaries``: those among the candidates, by the passage id that stands for them.
-    * ``facts``: those among the candidates, by key. ``stated``: the lines of facts by the keys of
-      the statements that they led to.
-    * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
-    * ``states``: for a question about the present, by their places, the relations of one value that
-      statements state, each with whom it is stated of.
-
-    The question:
-
-    * ``terms``: its stems without the names of speakers and, among standalone facts, without those
-      that only say when ("when she lived in Oslo"). ``documents`` is the number of statements that
-      hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
-      often each holds them.
-    * ``speakers``: which of its concepts are speakers'. ``dates``: those that it names.
-    * ``matches``: all that matches it, where it asks for every answer; None where that is not
-      determined.
-    * ``question_vector``: its unit vector under the embedding model, without what ``terms`` leave
-      out; None without embeddings.
     """
 
-    question: Question
-    leads: Leads
     statements: tuple[StoredStatement, ...]
     context: Mapping[int, StoredStatement]
     read: tuple[StoredStatement, ...]
-    stems: StatementStems
     summaries: Mapping[str, Summary]
-    facts: Mapping[int, GraphFact]
-    stated: Mapping[int, str]
-    vectors: Mapping[int, bytes]
-    states: Mapping[int, AbstractSet[tuple[str, str]]]
-    terms: tuple[str, ...]
-    documents: Floats
-    stem_counts: StemCounts
-    session_counts: Mapping[str, Floats]
-    speakers: frozenset[str]
-    dates: tuple[AskedDate, ...]
-    matches: Matches | None
-    question_vector: Floats | None
-
-    @property
-    def corpus(self) -> CorpusSize:
-        """The size of the namespace."""
-        return self.leads.sizes.corpus
 
     @cached_property
     def previous_places(self) -> Keys:
@@ -177,8 +138,53 @@ class Candidates:
     def alone(self) -> Floats:
         """1 for each candidate that has no other statement in its session, else 0. A single fact is
         complete; a turn of a conversation is not."""
-        surrounded = [
-            statement.previous is not None or statement.next is not None
-            for statement in self.statements
-        ]
+        surrounded = [(each.previous, each.next) != (None, None) for each in self.statements]
         return 1.0 - np.array(surrounded, dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates(Rows):
+    """The candidates of a question, with all that the signals are measured on.
+
+    Statements:
+
+    * ``stems``: the stems of the candidates.
+    * ``facts``: those among the candidates, by key. ``stated``: the lines of facts by the keys of
+      the statements that they led to.
+    * ``vectors``: the embeddings of ``context``, by key; empty without ``question_vector``.
+    * ``states``: for a question about the present, by their places, the relations of one value that
+      statements state, each with whom it is stated of.
+
+    The question:
+
+    * ``terms``: its stems without the names of speakers and, among standalone facts, without those
+      that only say when ("when she lived in Oslo"). ``documents`` is the number of statements that
+      hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
+      often each holds them.
+    * ``speakers``: which of its concepts are speakers'. ``dates``: those that it names.
+    * ``matches``: all that matches it, where it asks for every answer; None where that is not
+      determined.
+    * ``question_vector``: its unit vector under the embedding model, without what ``terms`` leave
+      out; None without embeddings.
+    """
+
+    question: Question
+    leads: Leads
+    stems: StatementStems
+    facts: Mapping[int, GraphFact]
+    stated: Mapping[int, str]
+    vectors: Mapping[int, bytes]
+    states: Mapping[int, AbstractSet[tuple[str, str]]]
+    terms: tuple[str, ...]
+    documents: Floats
+    stem_counts: StemCounts
+    session_counts: Mapping[str, Floats]
+    speakers: frozenset[str]
+    dates: tuple[AskedDate, ...]
+    matches: Matches | None
+    question_vector: Floats | None
+
+    @property
+    def corpus(self) -> CorpusSize:
+        """The size of the namespace."""
+        return self.leads.sizes.corpus

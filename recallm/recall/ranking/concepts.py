@@ -135,15 +135,13 @@ def _names(candidates: Candidates) -> Floats:
 def _speaker(candidates: Candidates) -> Floats:
     """1 where the speaker, or a part of the speaker's name, is one whom the question names."""
     named = candidates.speakers
-    speakers = {statement.speaker_concept for statement in candidates.statements}
+    speakers = [statement.speaker_concept for statement in candidates.statements]
     asked_for = {
         speaker
-        for speaker in speakers
+        for speaker in {*speakers}
         if speaker is not None and not named.isdisjoint((speaker, *speaker.split(" ")))
     }
-    return np.array(
-        [float(statement.speaker_concept in asked_for) for statement in candidates.statements]
-    )
+    return np.array([float(speaker in asked_for) for speaker in speakers])
 
 
 def _first_person(candidates: Candidates) -> Floats:

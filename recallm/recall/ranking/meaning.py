@@ -7,7 +7,7 @@ embeddings, the mean of a statement's word vectors stands for its embedding.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
@@ -64,7 +64,7 @@ class _Table(NamedTuple):
 
 
 def relatedness(
-    stems: Sequence[str], asked: Collection[str], vectors: NDArray[np.float32] | None = None
+    stems: Collection[str], asked: Collection[str], vectors: NDArray[np.float32] | None = None
 ) -> Floats:
     """The relatedness of each of ``stems`` with each of ``asked``: 1 for the stem itself, 0 if the
     two are unrelated or not in the table. Shape (stems, asked). ``vectors`` are the word
@@ -87,9 +87,9 @@ def _from_cosines(cosines: NDArray[Any]) -> NDArray[Any]:
     return _GREATEST_RELATEDNESS * ((cosines - _UNRELATED_COSINE) / (1 - _UNRELATED_COSINE))
 
 
-def related_stems(stem: str, count: int) -> tuple[tuple[str, float], ...]:
-    """The ``count`` (at most ``_MOST_LOOKED_UP``) other stems that are most related to ``stem``,
-    each with its relatedness; none where ``stem`` is not in the table or hardly related to any."""
+def related_stems(stem: str, count: int = _MOST_LOOKED_UP) -> tuple[tuple[str, float], ...]:
+    """The ``count`` other stems that are most related to ``stem``, each with its relatedness; none
+    where ``stem`` is not in the table or hardly related to any."""
     return _most_related(stem)[:count]
 
 
@@ -115,7 +115,7 @@ def word_vectors(stems: Collection[str]) -> NDArray[np.float32]:
     """The vector of each stem, a row each; zeros for a stem that is not in the table."""
     table = _table()
     places = np.fromiter(map(table.places.get, stems, repeat(-1)), np.int64, len(stems))
-    return table.tiled[places]
+    return table.tiled.take(places, axis=0, mode="wrap")
 
 
 def mean_vectors(
@@ -151,7 +151,7 @@ def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[
     embeddings a statement's vector is the mean of its word vectors, and there is no window.
     """
     number = len(candidates.statements)
-    stems, terms = candidates.stems.first(number), candidates.terms
+    stems, terms = candidates.stems, candidates.terms
     rarities = rarity(candidates.documents, candidates.corpus.statements)
     of_words = word_vectors(stems.vocabulary)
     nearest = stems.maxima(relatedness(stems.vocabulary, terms, of_words))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recallm.model import Trait, position_of, t_index_of
+from recallm.model import POSITION_BITS, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import (
     Floats,
@@ -50,32 +50,30 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
     asking: set[int] = set()
     question = int(Trait.QUESTION)
     for key, row in candidates.context.items():
-        t_index = t_index_of(key)
-        if row.previous is not None and t_index_of(row.previous) != t_index:
-            last_before[t_index] = row.previous
-        if row.traits.value & question:
-            asking.add(t_index)
+        previous = row.previous
+        if previous is not None and previous >> POSITION_BITS != key >> POSITION_BITS:
+            last_before[key >> POSITION_BITS] = previous
+        if int(row.traits) & question:
+            asking.add(key >> POSITION_BITS)
     keys = np.full(len(candidates.statements), _NOWHERE, dtype=np.int64)
     follows_question = np.zeros(len(keys))
-    if last_before:
-        for place, key in enumerate(candidates.keys.tolist()):
-            last = last_before.get(t_index_of(key))
-            if last is not None and position_of(key) <= 2 * _REACH:
-                keys[place] = last
-                follows_question[place] = t_index_of(last) in asking
+    near = candidates.keys & ((1 << POSITION_BITS) - 1) <= 2 * _REACH
+    for place in np.flatnonzero(near).tolist() if last_before else ():
+        last = last_before.get(candidates.statements[place].key >> POSITION_BITS)
+        if last is not None:
+            keys[place] = last
+            follows_question[place] = last >> POSITION_BITS in asking
     return keys, follows_question
 
 
 def _session_overlap(candidates: Candidates) -> Floats:
     """BM25 of sessions as documents, rarity counted over sessions, as a share of the best."""
-    names = list(candidates.session_counts)
+    names = [*candidates.session_counts]
     if not names:
         return np.zeros(len(candidates.statements))
-    counts = np.vstack([candidates.session_counts[name] for name in names])
+    counts = np.vstack([*candidates.session_counts.values()])
     weights = as_shares(session_rarity(counts, candidates.corpus))
     matched = session_scores(names, counts, weights, candidates.leads.sizes)
     shares = matched / (matched.max() or 1.0)
     scores = dict(zip(names, shares.tolist(), strict=True))
-    return np.array(
-        [scores.get(statement.session_key or "", 0.0) for statement in candidates.statements]
-    )
+    return np.array([scores.get(each.session_key or "", 0.0) for each in candidates.statements])

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,6 @@ def rarity(documents: Floats, total: int) -> Floats:
     rest = np.maximum(total - documents, 0.0)
     weights: Floats = np.log1p((rest + 0.5) / (documents + 0.5))
     return weights
-
-
-def _documents_of_twice_the_rarity(documents: Floats, total: int) -> Floats:
-    """How many statements would hold a stem whose ``rarity`` is twice as great. ``rarity`` is the
-    logarithm of (total + 1) / (documents + ½); twice that is the logarithm of the square. The
-    number may be negative."""
-    doubled: Floats = (documents + 0.5) ** 2 / (total + 1) - 0.5
-    return doubled
 
 
 def rarity_of(documents: int, total: int) -> float:
@@ -93,12 +86,6 @@ def t_indexes_of(keys: Keys) -> Keys:
     return keys >> POSITION_BITS
 
 
-def sorted_distinct(values: Keys) -> Keys:
-    """Each of ``values`` once, ascending."""
-    ascending = np.sort(values)
-    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) > 0]
-
-
 _ONE_THREAD = 1 << 18
 """Products with at most this many multiplications run on one thread in every BLAS library."""
 
@@ -131,12 +118,9 @@ def matrix_product(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
 def _tiles(rows: NDArray[Any], side: int) -> NDArray[Any]:
     """Shape (tiles, side, d), the last tile filled up with zeros."""
     side = min(side, len(rows))
-    tiles = -(-len(rows) // side)
-    if tiles * side == len(rows):
-        return rows.reshape(tiles, side, -1)
-    filled = np.zeros((tiles * side, rows.shape[1]), dtype=rows.dtype)
-    filled[: len(rows)] = rows
-    return filled.reshape(tiles, side, -1)
+    missing = np.zeros((-len(rows) % side, rows.shape[1]), dtype=rows.dtype)
+    filled = np.concatenate([rows, missing]) if len(missing) else rows
+    return filled.reshape(-1, side, rows.shape[1])
 
 
 # Counts.
@@ -145,22 +129,21 @@ def _tiles(rows: NDArray[Any], side: int) -> NDArray[Any]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementStems:
     """The stems of some statements, in order: ``stem_ids`` holds those of one statement after those
-    of another, each as its place in ``vocabulary``; statement i has ``lengths[i]`` of them."""
+    of another, each as its place, which ``vocabulary`` has by stem, in order; statement i has
+    ``lengths[i]`` of them."""
 
-    vocabulary: tuple[str, ...]
+    vocabulary: Mapping[str, int]
     stem_ids: Keys
     lengths: Keys
 
     @classmethod
     def of(cls, statements: Sequence[Sequence[str]]) -> StatementStems:
         """The stems of each statement, given in its order."""
-        stems = list(chain.from_iterable(statements))
-        places = {stem: place for place, stem in enumerate(dict.fromkeys(stems))}
-        return cls(
-            vocabulary=tuple(places),
-            stem_ids=np.fromiter(map(places.__getitem__, stems), np.int64, len(stems)),
-            lengths=np.fromiter(map(len, statements), np.int64, len(statements)),
-        )
+        lengths = np.fromiter(map(len, statements), np.int64, len(statements))
+        places: defaultdict[str, int] = defaultdict(count().__next__)
+        found = map(places.__getitem__, chain.from_iterable(statements))
+        stem_ids = np.fromiter(found, np.int64, int(lengths.sum()))
+        return cls(vocabulary=dict(places), stem_ids=stem_ids, lengths=lengths)
 
     def first(self, number: int) -> StatementStems:
         """The first ``number`` statements."""
@@ -176,8 +159,9 @@ class StatementStems:
 
     def counts(self, terms: Sequence[str]) -> Floats:
         """How often each statement holds each of ``terms``: shape (statements, terms)."""
-        columns = {term: column for column, term in enumerate(terms)}
-        of_stem = np.array([columns.get(stem, -1) for stem in self.vocabulary], dtype=np.int64)
+        of_stem = np.full(len(self.vocabulary) + 1, -1, dtype=np.int64)
+        of_stem[[self.vocabulary.get(term, -1) for term in terms]] = np.arange(len(terms))
+        of_stem[-1] = -1  # that of a term that no statement holds
         found = of_stem[self.stem_ids]
         known = found >= 0
         cells = self.rows[known] * len(terms) + found[known]
@@ -187,13 +171,13 @@ class StatementStems:
     def sums(self, values: NDArray[Any], weights: Floats | None = None) -> NDArray[Any]:
         """For each statement the sum of the rows of ``values`` (one for each of ``vocabulary``);
         ``weights``: one for each of ``stem_ids``."""
-        found = values[self.stem_ids]
+        found = values.take(self.stem_ids, axis=0)
         return self._reduced(np.add, found if weights is None else found * weights[:, None])
 
     def maxima(self, values: NDArray[Any]) -> NDArray[Any]:
         """For each statement the greatest value in each column of these rows; zeros where it has
         no stems."""
-        return self._reduced(np.maximum, values[self.stem_ids])
+        return self._reduced(np.maximum, values.take(self.stem_ids, axis=0))
 
     def _reduced(self, reduce: np.ufunc, found: NDArray[Any]) -> NDArray[Any]:
         reduced = np.zeros((len(self.lengths), found.shape[1]), dtype=found.dtype)
@@ -236,15 +220,16 @@ class StemCounts:
         The keys of statements of different passages lie too far apart for it to cross into another
         passage.
         """
-        total = np.zeros((len(units), self.counts.shape[1]))
-        for offset in range(first, last + 1):
-            total += self.of(units + offset)
+        steps = np.arange(first, last + 1)
+        found = self.of((units[:, None] + steps).ravel())
+        shape = len(units), len(steps), self.counts.shape[1]
+        total: Floats = found.reshape(shape).sum(axis=1)
         return total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostingCounts:
-    """What postings and mentions say before any statement is read.
+    """What postings and mentions say of the ``stems`` before any statement is read.
 
     ``counts[i, j]``: how often the statement ``keys[i]`` (ascending) holds the question's stem j;
     ``documents[j]``: how many statements hold that stem. ``concept_rarity[i]``: the rarities of
@@ -254,6 +239,7 @@ class PostingCounts:
     the statements of session s hold stem j.
     """
 
+    stems: tuple[str, ...]
     keys: Keys
     sessions: Keys
     session_keys: tuple[str, ...]
@@ -266,39 +252,34 @@ class PostingCounts:
     @classmethod
     def read(
         cls,
-        stems: Sequence[str],
+        stems: tuple[str, ...],
         postings: Mapping[str, Postings],
         mentions: Mapping[str, Mentions],
         *,
         speaker_stems: set[str],
     ) -> PostingCounts:
         """From the postings of ``stems`` and the mentions of the question's concepts."""
-        posted = [
-            (column, np.array(postings[stem].keys, dtype=np.int64), postings[stem])
-            for column, stem in enumerate(stems)
-            if stem in postings
-        ]
-        mentioning = [np.array(found.keys, dtype=np.int64) for found in mentions.values()]
-        none: Keys = np.zeros(0, dtype=np.int64)
-        keys = sorted_distinct(np.concatenate([none, *(of for _, of, _ in posted), *mentioning]))
+        posted = {column: postings[stem] for column, stem in enumerate(stems) if stem in postings}
+        found: list[Postings | Mentions] = [*posted.values(), *mentions.values()]
+        keys_of = [np.array(each.keys, dtype=np.int64) for each in found]
+        keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *keys_of]))
+        places = [np.searchsorted(keys, each) for each in keys_of]
         counts = np.zeros((len(keys), len(stems)))
         documents = np.zeros(len(stems))
-        for column, of, found in posted:
-            counts[np.searchsorted(keys, of), column] = found.counts
-            documents[column] = found.documents
+        for (column, holding), at in zip(posted.items(), places, strict=False):
+            counts[at, column] = holding.counts
+            documents[column] = holding.documents
         concept_rarity = np.zeros(len(keys))
-        for of, mentioned in zip(mentioning, mentions.values(), strict=True):
-            concept_rarity[np.searchsorted(keys, of)] += 1.0 / np.log2(2 + mentioned.statements)
-        parts = [(of, found.sessions) for _, of, found in posted]
-        parts += zip(mentioning, (found.sessions for found in mentions.values()), strict=True)
-        names = dict.fromkeys(chain.from_iterable(sessions for _, sessions in parts))
+        for mentioned, at in zip(mentions.values(), places[len(posted) :], strict=True):
+            concept_rarity[at] += 1.0 / np.log2(2 + mentioned.statements)
+        names = dict.fromkeys(chain.from_iterable(each.sessions for each in found))
         names.pop(None, None)
         numbers: dict[str | None, int] = {name: number for number, name in enumerate(names)}
         sessions = np.full(len(keys), -1, dtype=np.int64)
-        for of, given in parts:
-            found_numbers = map(numbers.get, given, repeat(-1))
-            sessions[np.searchsorted(keys, of)] = np.fromiter(found_numbers, np.int64, len(given))
+        for each, at in zip(found, places, strict=True):
+            sessions[at] = [numbers.get(name, -1) for name in each.sessions]
         return cls(
+            stems=stems,
             keys=keys,
             sessions=sessions,
             session_keys=tuple(name for name in names if name is not None),
@@ -309,14 +290,15 @@ class PostingCounts:
             session_counts=_summed_by(sessions, counts, len(numbers)),
         )
 
-    def with_rarer(self, exact: Collection[str], stems: Sequence[str], total: int) -> PostingCounts:
-        """With twice the ``rarity`` for those of ``stems`` that are ``exact``, out of ``total``
+    def with_rarer(self, exact: Collection[str], total: int) -> PostingCounts:
+        """With twice the ``rarity`` for those stems that are ``exact``, out of ``total``
         statements: who asks for "E-1042" wants no statement that shares only the other words."""
-        places = [place for place, stem in enumerate(stems) if stem in exact]
+        places = [place for place, stem in enumerate(self.stems) if stem in exact]
         if not places:
             return self
         documents = self.documents.copy()
-        documents[places] = _documents_of_twice_the_rarity(documents[places], total)
+        # Rarity is the logarithm of (total + 1) / (documents + ½); twice that is the square's.
+        documents[places] = (documents[places] + 0.5) ** 2 / (total + 1) - 0.5
         return replace(self, documents=documents)
 
     def best(self, number: int, sizes: Sizes) -> list[int]:
@@ -354,11 +336,9 @@ class PostingCounts:
 
     def over_sessions(self, columns: list[int]) -> dict[str, Floats]:
         """How often each session holds the stems of ``columns``, where it holds any."""
-        return {
-            session: counts[columns]
-            for session, counts in zip(self.session_keys, self.session_counts, strict=True)
-            if counts[columns].any()
-        }
+        counts = self.session_counts[:, columns]
+        places = np.flatnonzero(counts.any(axis=1)).tolist()
+        return {self.session_keys[place]: counts[place] for place in places}
 
 
 def _summed_near(units: Keys, values: Floats) -> Floats:

@@ -28,7 +28,7 @@ from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.meaning import similar_in_topic
 from recallm.recall.ranking.replies import tells_change
-from recallm.recall.ranking.stem_counts import Floats, matrix_product, sorted_distinct
+from recallm.recall.ranking.stem_counts import Floats, matrix_product
 from recallm.recall.results import have_timestamps
 
 _NEWEST = 15.0
@@ -261,12 +261,12 @@ def rare_stems(candidates: Candidates) -> NDArray[np.float32]:
     asked = {*candidates.question.terms}
     asked |= {word for concept in candidates.question.concepts for word in concept.name.split(" ")}
     number = len(candidates.statements)
-    held = candidates.stems.first(number)
-    pairs = sorted_distinct(held.stem_ids * number + held.rows)
+    held = candidates.stems
+    pairs = np.unique(held.stem_ids * number + held.rows)
     stems, rows = np.divmod(pairs, number)
     counts = np.bincount(stems, minlength=len(held.vocabulary))
     is_shared = counts > 1
-    is_shared[[place for place, stem in enumerate(held.vocabulary) if stem in asked]] = False
+    is_shared[[held.vocabulary[stem] for stem in asked & held.vocabulary.keys()]] = False
     counts = counts[is_shared]
     columns = np.cumsum(is_shared) - 1
     chosen = is_shared[stems]

@@ -21,17 +21,19 @@ from recallm.model import (
     NO_POSITION,
     ConceptMention,
     ConceptRow,
+    Filter,
     Mentions,
     Postings,
     Question,
     StoredStatement,
     Summary,
+    TemporalAnchor,
     content_terms,
     empty_mapping,
     statement_key,
 )
 from recallm.recall.predicates import SOMEBODY, SPEAKER, stated_relations
-from recallm.recall.ranking.candidates import Candidates, Leads
+from recallm.recall.ranking.candidates import Candidates, Leads, Rows
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.stem_counts import PostingCounts, StatementStems
@@ -63,10 +65,7 @@ def read_candidates(
     """The candidates for ``question``, enough to recall ``wanted`` statements; None if the graph
     has none of the question's words and concepts, and no vector or related word leads to one.
     ``relations``: those of the namespace's triplets; None where it has no triplet."""
-    where = request.where
     dates = asked_dates(question.text, request.asked_at)
-
-    # Leads: keys of statements, and facts.
     leads: Leads
     leads, (facts, matches) = reader.together(
         lambda reader: read_leads(reader, question, vector, request, dates),
@@ -76,69 +75,30 @@ def read_candidates(
     if not (leads.postings or leads.mentions or brought or facts.facts):
         return None
     brought.update(leads.of_neighbours)
-
-    # The first score, before any statement is read.
-    tokens = tuple(token for token in question.tokens if token in leads.postings)
-    stems = question.search_terms + tokens
-    posted = _posting_counts(stems, question, leads)
     fetched = max(FETCHED, 2 * wanted)
+    posted = _posting_counts(question, leads)
     best = posted.best(fetched if vector is None else fetched // 2, leads.sizes)
-
-    # Rows: the best, what else was brought, and what stands around the first of them.
-    summaries = [
-        row.summary
-        for _, row in sorted(leads.essential.items(), key=itemgetter(0))
-        if row.summary is not None and not where
-    ]
-    newest_covered = {
-        summary.concept: _newest_covered(summary, leads.mentions.get(summary.concept))
-        for summary in summaries
-    }
-    context = _read_context(reader, best, brought.union(newest_covered.values()), fetched)
-    rows = [context[key] for key in sorted(context)]
-    met = [row for row in rows if meets(row, where)] if where else rows
-    statements = (
-        *met,
-        *(
-            _as_statement(
-                summary,
-                place,
-                context.get(newest_covered[summary.concept]),
-                leads.essential[summary.concept],
-            )
-            for place, summary in enumerate(summaries)
-        ),
-        *(fact.statement for fact in facts.facts),
+    rows = _read_rows(reader, leads, facts, best, brought, fetched, request.where)
+    speakers, columns, when = _asked_for(question, posted.stems, rows.context.values())
+    terms = tuple(posted.stems[column] for column in columns)
+    asks_tokens = len(posted.stems) > len(question.search_terms)
+    stems = StatementStems.of(
+        [row.terms if asks_tokens else content_terms(row.terms) for row in rows.read]
     )
-    read = (*statements, *(row for row in rows if not meets(row, where))) if where else statements
-    read_keys = np.array([row.key for row in read], dtype=np.int64)
-    read_stems = StatementStems.of(
-        [row.terms if tokens else content_terms(row.terms) for row in read]
-    )
-
-    # What is asked for, now that the speakers are known.
-    speakers = _named_speakers(question, rows)
-    not_asked = {word for name in speakers for word in name.split(" ")}
-    when = question.when if _are_mostly_alone(rows) else None
-    if when is not None:
-        not_asked.update(when.terms)
-    columns = [column for column, term in enumerate(stems) if term not in not_asked]
-    terms = tuple(stems[column] for column in columns)
+    keys = np.array([row.key for row in rows.read], dtype=np.int64)
+    asks_present = question.time.order == "latest" and not question.time.previous
     return Candidates(
+        **vars(rows),
         question=question,
         leads=leads,
-        statements=statements,
-        context=context,
-        read=read,
-        stems=read_stems,
-        summaries={_summary_id(summary): summary for summary in summaries},
+        stems=stems.first(len(rows.statements)),
         facts={fact.statement.key: fact for fact in facts.facts},
         stated=facts.stated,
-        states=_states(statements, question),
-        vectors={} if vector is None else reader.vectors(context.keys(), model=vector.model),
+        states=states_of(rows.statements, names_asked_for(question)) if asks_present else {},
+        vectors={} if vector is None else reader.vectors(rows.context.keys(), model=vector.model),
         terms=terms,
         documents=posted.documents[columns],
-        stem_counts=posted.over_statements(columns, read_keys, read_stems.counts(terms)),
+        stem_counts=posted.over_statements(columns, keys, stems.counts(terms)),
         session_counts=posted.over_sessions(columns),
         speakers=speakers,
         dates=dates,
@@ -165,6 +125,42 @@ def _read_facts(
     if not question.asks_all:
         return facts, None
     return facts, all_matches(reader, question, request.where, pattern, facts.keys)
+
+
+def _read_rows(
+    reader: GraphReader,
+    leads: Leads,
+    facts: ReadFacts,
+    best: Sequence[int],
+    brought: Collection[int],
+    fetched: int,
+    where: Filter,
+) -> Rows:
+    """The rows of the ``best`` statements, of what else was ``brought``, and of what stands around
+    the first of them; summaries and facts are rows too."""
+    summaries = [
+        row.summary
+        for _, row in sorted(leads.essential.items(), key=itemgetter(0))
+        if row.summary is not None and not where
+    ]
+    covered = [_newest_covered(each, leads.mentions.get(each.concept)) for each in summaries]
+    context = _read_context(reader, best, {*brought, *covered}, fetched)
+    rows = [context[key] for key in sorted(context)]
+    statements = (
+        *((row for row in rows if meets(row, where)) if where else rows),
+        *(
+            _as_statement(each, place, context.get(key), leads.essential[each.concept])
+            for place, (each, key) in enumerate(zip(summaries, covered, strict=True))
+        ),
+        *(fact.statement for fact in facts.facts),
+    )
+    others = (row for row in rows if not meets(row, where)) if where else ()
+    return Rows(
+        context=context,
+        statements=statements,
+        read=(*statements, *others),
+        summaries={_summary_id(each): each for each in summaries},
+    )
 
 
 def _read_context(
@@ -205,15 +201,6 @@ def _steps(missing: int, places: int) -> int:
     return max(1, -(-missing // (2 * places))) if places else 0
 
 
-def _states(
-    statements: Sequence[StoredStatement], question: Question
-) -> dict[int, set[tuple[str, str]]]:
-    """For a question about the present: ``states_of`` of the names that it asks for."""
-    if question.time.order != "latest" or question.time.previous:
-        return {}
-    return states_of(statements, names_asked_for(question))
-
-
 def states_of(
     statements: Sequence[StoredStatement], names: Iterable[str]
 ) -> dict[int, set[tuple[str, str]]]:
@@ -250,17 +237,21 @@ def _states_of_name(
             yield relation, name if is_named or subject != SPEAKER else speaker
 
 
-def _are_mostly_alone(rows: Sequence[StoredStatement]) -> bool:
+def _are_mostly_alone(rows: Collection[StoredStatement]) -> bool:
     """Whether most statements have no other beside them: facts, not turns of a conversation."""
     alone = sum(row.previous is None and row.next is None for row in rows)
     return 2 * alone > len(rows)
 
 
-def _posting_counts(stems: Sequence[str], question: Question, leads: Leads) -> PostingCounts:
-    """What postings and mentions say of the question's ``stems``."""
+def _posting_counts(question: Question, leads: Leads) -> PostingCounts:
+    """What postings and mentions say of the question's stems, and of its exact tokens that any
+    statement holds."""
+    stems = question.search_terms + tuple(
+        token for token in question.tokens if token in leads.postings
+    )
     speakers = _likely_speaker_stems(leads.mentions, leads.postings)
     counts = PostingCounts.read(stems, leads.postings, leads.mentions, speaker_stems=speakers)
-    return counts.with_rarer(question.exact_terms, stems, leads.sizes.corpus.statements)
+    return counts.with_rarer(question.exact_terms, leads.sizes.corpus.statements)
 
 
 def _likely_speaker_stems(
@@ -277,7 +268,22 @@ def _likely_speaker_stems(
     }
 
 
-def _named_speakers(question: Question, rows: Sequence[StoredStatement]) -> frozenset[str]:
+def _asked_for(
+    question: Question, stems: Sequence[str], rows: Collection[StoredStatement]
+) -> tuple[frozenset[str], list[int], TemporalAnchor | None]:
+    """What is asked for, now that the speakers of ``rows`` are known: which of the question's
+    concepts are speakers', which places of ``stems`` are neither theirs nor of what only says when,
+    and what only says when."""
+    speakers = _named_speakers(question, rows)
+    not_asked = {word for name in speakers for word in name.split(" ")}
+    when = question.when if _are_mostly_alone(rows) else None
+    if when is not None:
+        not_asked.update(when.terms)
+    columns = [column for column, term in enumerate(stems) if term not in not_asked]
+    return speakers, columns, when
+
+
+def _named_speakers(question: Question, rows: Iterable[StoredStatement]) -> frozenset[str]:
     """Of the question's concepts, those that are a speaker's, or a part of a speaker's name."""
     speakers = {row.speaker_concept for row in rows if row.speaker_concept is not None}
     speakers |= {word for name in speakers for word in name.split(" ")}

@@ -58,9 +58,6 @@ _DATED_POSITIONS = 4
 _NEAREST = 112
 """Statements that the question's vector brings."""
 
-_RELATED_STEMS = 12
-"""Related stems looked up for each of the question's."""
-
 _RELATED_NEWEST = 64
 """Newest statements looked at for a related stem."""
 
@@ -193,7 +190,7 @@ def related_stems_of(question: Question) -> dict[str, tuple[str, float]]:
     for stem in question.terms:
         if stem in names:
             continue
-        for other, share in related_stems(stem, _RELATED_STEMS):
+        for other, share in related_stems(stem):
             if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
                 related[other] = (stem, share)
     return related

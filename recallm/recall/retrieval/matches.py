@@ -20,11 +20,8 @@ from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.matches import Match, Matches
 from recallm.recall.ranking.meaning import related_stems
 from recallm.recall.retrieval.fact_candidates import FactPattern
-from recallm.recall.retrieval.relations import essential_names
+from recallm.recall.retrieval.relations import RELATED_STEMS, essential_names
 from recallm.stores.base import GraphReader
-
-_RELATED_STEMS = 6
-"""Related stems that count as each of the question's."""
 
 _READ = 1000
 """Matching statements that are read to find equal ones and names; further ones only count."""
@@ -69,7 +66,7 @@ def _matching_statements(reader: GraphReader, question: Question, where: Filter)
     if not stems or not number:
         return []
     accepted = {
-        stem: {stem, *(each for each, _ in related_stems(stem, _RELATED_STEMS))} for stem in stems
+        stem: {stem, *(each for each, _ in related_stems(stem, RELATED_STEMS))} for stem in stems
     }
     postings = reader.postings(set().union(*accepted.values()), limit=number, where=where)
     holding = [

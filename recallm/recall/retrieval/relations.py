@@ -24,8 +24,8 @@ from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.stores.base import GraphReader
 
-_RELATED_STEMS = 6
-"""Related stems that are looked up for each of the question's."""
+RELATED_STEMS = 6
+"""Related stems that count as each of the question's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class RelationIndex:
         asking = {word: word for word in question.words}
         for term in question.search_terms:
             asking.setdefault(term, term)
-            for other, _ in related_stems(term, _RELATED_STEMS):
+            for other, _ in related_stems(term, RELATED_STEMS):
                 asking.setdefault(other, term)
         text = f" {' '.join(question.words)} "
         found: dict[str, AskedRelation] = {}

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import islice, repeat
+from itertools import islice
+from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
 from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
+from recallm.stores.sqlite.checksums import verified
 from recallm.stores.sqlite.codec import below, hash_of, path_text
+from recallm.stores.sqlite.lookup import columns as columns_of
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.timestamps import microseconds
@@ -190,28 +193,30 @@ def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Valu
 
 def newest_rows(
     view: View,
-    columns: LiteralString,
+    named: tuple[LiteralString, LiteralString],
+    names: Collection[str],
     source: LiteralString,
-    totals: Mapping[int, int],
+    columns: LiteralString,
     limit: int,
     filter_sql: FilterSql,
-) -> Iterator[tuple[int, list[list[int]]]]:
-    """The newest visible rows of an inverted index that meet a filter, of each of ``totals`` in
-    order: how many of its rows count, whether they meet the filter or not, and each column.
+) -> Iterator[tuple[str, int, list[list[int]]]]:
+    """The newest visible rows of an inverted index that meet a filter, of each of ``names`` that is
+    known, sorted: the name, how many of its rows count, whether they meet the filter or not, and
+    each column.
 
     Args:
         view: decides which rows are visible.
+        named: the table of what the rows are of, and its column of names.
+        names: whose rows.
+        source: the index with its WHERE, in which ``named.id`` is what the rows are of.
         columns: columns of whole numbers, the first one is ``at``, with ``', '`` between them.
-        source: a table with its WHERE, in which ``listed.value`` is what the rows are of.
-        totals: what the rows are of, with the number of its rows up to the present.
         limit: the most rows of each; negative: all.
         filter_sql: the filter.
 
     Raises:
-        ValueError: the index is damaged.
+        ValueError: a row or the index is damaged.
     """
-    rows_of: LiteralString = "SELECT ({}) FROM json_each(:listed) AS listed ORDER BY listed.id"
-    later: LiteralString = "SELECT count(*) FROM " + source + " AND at >= :end"
+    later: LiteralString = "0" if view.is_present else "count(*) FROM " + source + " AND at >= :end"
     met = filter_sql.statements
     if filter_sql.is_met_by_few:
         source = "json_each(:few) AS few CROSS JOIN " + source
@@ -220,17 +225,20 @@ def newest_rows(
     # and the garbage collector has no tuples to look at.
     width = columns.count(",") + 1
     numbers: LiteralString = ",".join(["%d"] * width)
-    newest: LiteralString = (
-        "SELECT group_concat(printf('" + numbers + "', " + columns + ")) FROM (SELECT " + columns
-        + " FROM " + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)"
+    table, name_column = named
+    rows = view.rows(
+        "SELECT (SELECT group_concat(printf('" + numbers + "', " + columns + ")) FROM (SELECT "
+        + columns + " FROM " + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)),"
+        + " (SELECT " + later + "), " + columns_of(table)
+        + " FROM " + table + " AS named WHERE ns = :ns AND " + name_column + " IN {list}",
+        set(names), limit=limit, **filter_sql.values,
     )  # fmt: skip
-    sql = rows_of.replace("{}", newest)
-    texts = [text or "" for (text,) in view.rows(sql, [*totals], limit=limit, **filter_sql.values)]
-    late = [] if view.is_present else view.rows(rows_of.replace("{}", later), [*totals])
-    found: list[list[int]] = json.loads(f"[[{'],['.join(texts)}]]") if texts else []
-    for joined, total, (behind,) in zip(found, totals.values(), late or repeat((0,)), strict=False):
-        rows = [joined[column::width] for column in range(width)]
-        keys, counted = rows[0], total - behind
+    rows.sort(key=itemgetter(4))
+    known = verified((row[2:] for row in rows), table)
+    for (text, behind, *_), (_, _, name, *_, total) in zip(rows, known, strict=True):
+        joined: list[int] = json.loads(f"[{text or ''}]")
+        found = [joined[column::width] for column in range(width)]
+        keys, counted = found[0], total - behind
         if filter_sql.is_empty and not view.hides:
             expected = counted if limit < 0 else min(counted, limit)
             if len(keys) != expected:
@@ -238,5 +246,6 @@ def newest_rows(
         filter_sql.check_metadata_at(keys)
         if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
             order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
-            rows = [[column[place] for place in order] for column in rows]
-        yield counted, rows
+            found = [[column[place] for place in order] for column in found]
+        if counted:
+            yield name, counted, found

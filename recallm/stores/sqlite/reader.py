@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -138,47 +138,47 @@ class SQLiteReader(View):
             raise ValueError(f"the statement {min(lost)} of an index is not in its table")
         of_passages: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
         numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
-        decoded = _Decoded()
-        of_passage = {
-            row[1]: _shared(row, decoded) for row in self.read("passage", of_passages, numbers)
-        }
+        passages = {row[1]: row for row in self.read("passage", of_passages, numbers)}
+        metadata = {text: json.loads(text) for text in {row[9] for row in passages.values()}}
         self._read_session_keys([[row[2] for row in found]])
+        self._handed_out.append([key for row in rows for key in row[:2] if key is not None])
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
-            _, at, session, start, stop, _, terms, concepts, traits, own_text = row
-            id, text, said, speaker, concept, source, name, metadata, path = of_passage[at >> 20]
+            _, at, session_id, start, stop, _, terms, concepts, traits, own_text = row
+            (
+                _, _, id, text, source, session, speaker, speaker_concept, said, entries, path, key,
+                *_,
+            ) = passages[at >> 20]  # fmt: skip
             statements.append(
                 StoredStatement(
                     at,
                     id,
                     text[start:stop] if own_text is None else own_text,
-                    said,
+                    unpack_timestamp(said),
                     speaker,
-                    concept,
+                    speaker_concept,
                     source,
-                    name,
-                    self._session_keys.get(session),
-                    metadata,
+                    session,
+                    self._session_keys.get(session_id),
+                    metadata[entries],
                     unpack(terms),
                     unpack_mentions(concepts),
                     _trait(traits),
                     previous,
                     following,
-                    path,
+                    None if key is None else read_path(path),
                     start,
                     stop,
                 )
             )
-        self._handed_out.append([key for row in rows for key in row[:2] if key is not None])
         return statements
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        sql: LiteralString = "SELECT {} FROM term WHERE ns = :ns AND stem IN {list}"
-        terms = self.read("term", sql, set(stems))
-        source: LiteralString = "posting WHERE ns = :ns AND term = listed.value"
-        totals = {stem: (term, total) for term, _, stem, total in terms}
+        source: LiteralString = "posting WHERE ns = :ns AND term = named.id"
+        named: tuple[LiteralString, LiteralString] = ("term", "stem")
+        found = self._newest(named, stems, source, "at, count, session", limit, where)
         return {
             stem: Postings(
                 documents=documents,
@@ -186,27 +186,23 @@ class SQLiteReader(View):
                 counts=tuple(counts),
                 sessions=tuple(map(self._session_keys.get, sessions)),
             )
-            for stem, documents, (keys, counts, sessions) in self._newest(
-                "at, count, session", source, totals, limit, where
-            )
+            for stem, documents, (keys, counts, sessions) in found
         }
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        sql: LiteralString = "SELECT {} FROM concept WHERE ns = :ns AND name IN {list}"
-        concepts = self.read("concept", sql, set(names))
-        source: LiteralString = "mention WHERE ns = :ns AND concept = listed.value"
-        totals = {name: (concept, total) for concept, _, name, *_, total in concepts}
+        source: LiteralString = "mention WHERE ns = :ns AND concept = named.id"
+        named: tuple[LiteralString, LiteralString] = ("concept", "name")
+        most = -1 if limit is None else limit
+        found = self._newest(named, names, source, "at, session", most, where)
         return {
             name: Mentions(
                 statements=statements,
                 keys=tuple(keys),
                 sessions=tuple(map(self._session_keys.get, sessions)),
             )
-            for name, statements, (keys, sessions) in self._newest(
-                "at, session", source, totals, -1 if limit is None else limit, where
-            )
+            for name, statements, (keys, sessions) in found
         }
 
     def vectors(
@@ -240,22 +236,19 @@ class SQLiteReader(View):
 
     def _newest(
         self,
-        columns: LiteralString,
+        named: tuple[LiteralString, LiteralString],
+        names: Collection[str],
         source: LiteralString,
-        totals: Mapping[str, tuple[int, int]],
+        columns: LiteralString,
         limit: int,
         where: Filter,
     ) -> list[tuple[str, int, list[list[int]]]]:
-        """By name: how many rows of an inverted index count, and the columns of the newest ones;
-        the last column is the session, whose keys are read. The SQL of the last filter is at hand.
-        """
+        """``newest_rows``, whose last column is the session: their keys are read. The SQL of the
+        last filter is at hand."""
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self, where))
-        names = sorted(totals)
-        rows = newest_rows(
-            self, columns, source, dict(totals[name] for name in names), limit, self._filter[1]
-        )
-        found = [(name, *each) for name, each in zip(names, rows, strict=True) if each[0]]
+        _, filter_sql = self._filter
+        found = list(newest_rows(self, named, names, source, columns, limit, filter_sql))
         self._handed_out += [keys for _, _, (keys, *_) in found]
         self._read_session_keys(sessions for _, _, (*_, sessions) in found)
         return found
@@ -267,35 +260,6 @@ class SQLiteReader(View):
         missing = [id for id in set().union(*parts) if id > 0 and id not in known]
         sql: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
         known.update((id, key) for id, _, key, _, _ in self.read("session", sql, missing))
-
-
-class _Decoded(dict[str, Mapping[str, Any]]):
-    """JSON texts with their values: most passages have the same metadata."""
-
-    def __missing__(self, text: str) -> Mapping[str, Any]:
-        value: Mapping[str, Any] = json.loads(text)
-        self[text] = value
-        return value
-
-
-def _shared(passage: Sequence[Any], decoded: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
-    """What the statements of a passage share, from its row: its id, text, timestamp, speaker with
-    the concept, source, session, metadata, and the path of an item."""
-    (
-        _, _, id, text, source, session, speaker, speaker_concept, timestamp, metadata, path, key,
-        *_,
-    ) = passage  # fmt: skip
-    return (
-        id,
-        text,
-        unpack_timestamp(timestamp),
-        speaker,
-        speaker_concept,
-        source,
-        session,
-        decoded[metadata],
-        None if key is None else read_path(path),
-    )
 
 
 @lru_cache(maxsize=1 << 10)
