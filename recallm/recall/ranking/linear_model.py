@@ -317,7 +317,7 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
         other = candidates.context.get(beside) if beside is not None else None
         shared = [term for term in candidates.terms if term in other.terms] if other else []
         if other is not None and shared:
-            what = "question" if other.traits & Trait.QUESTION else "statement"
+            what = "question" if Trait.QUESTION in other.traits else "statement"
             yield f"{place} a matching {what}: {', '.join(shared)}"
 
 

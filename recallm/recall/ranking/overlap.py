@@ -48,12 +48,11 @@ def _passages_before(candidates: Candidates) -> tuple[Keys, Floats]:
     the start of their passage have none: the statements before them are of their own passage."""
     last_before: dict[int, int] = {}
     asking: set[int] = set()
-    question = int(Trait.QUESTION)
     for key, row in candidates.context.items():
         previous = row.previous
         if previous is not None and previous >> POSITION_BITS != key >> POSITION_BITS:
             last_before[key >> POSITION_BITS] = previous
-        if int(row.traits) & question:
+        if Trait.QUESTION in row.traits:
             asking.add(key >> POSITION_BITS)
     keys = np.full(len(candidates.statements), _NOWHERE, dtype=np.int64)
     follows_question = np.zeros(len(keys))

@@ -38,7 +38,7 @@ _MOST_OTHER_WORDS = 2
 _LOOKED_AT = 2
 """Equal statements and questions take no place either: twice as many are looked at as wanted."""
 
-_NEW = Trait.NUMBER | Trait.TIME
+_NEW = int(Trait.NUMBER | Trait.TIME)
 
 
 class Placed(NamedTuple):
@@ -101,10 +101,12 @@ def _small_talk(order: Sequence[int], candidates: Candidates, wanted: int) -> se
         statement = candidates.statements[place]
         previous = candidates.context.get(statement.previous or -1)
         if (
-            not _is_question(statement)
+            Trait.QUESTION not in statement.traits
             and statement.key not in candidates.facts
             and is_small_talk(
-                statement, names=names, answers=previous is not None and _is_question(previous)
+                statement,
+                names=names,
+                answers=previous is not None and Trait.QUESTION in previous.traits,
             )
         ):
             found.add(place)
@@ -144,13 +146,13 @@ def _empty_replies(
     for place in order:
         statement = candidates.statements[place]
         before = candidates.context.get(statement.previous or -1)
-        if before is None or not _is_question(before) or statement.traits.value & _NEW.value:
+        if before is None or Trait.QUESTION not in before.traits or int(statement.traits) & _NEW:
             continue
         if asked.isdisjoint(before.terms) or asked.isdisjoint(statement.terms):
             continue
         stems = set(content_terms(statement.terms))
         new = stems - {*asked, *before.terms}
-        if statement.traits & Trait.NEGATION:
+        if Trait.NEGATION in statement.traits:
             unknown = WORDS["stems_of_not_knowing"]
             if stems.isdisjoint(unknown) or len(new - unknown) > _MOST_OTHER_WORDS:
                 continue  # "I have no car" is an answer
@@ -158,10 +160,6 @@ def _empty_replies(
             continue
         found.add(place)
     return found
-
-
-def _is_question(statement: StoredStatement) -> bool:
-    return bool(statement.traits.value & Trait.QUESTION.value)
 
 
 # Small talk and changes.
@@ -194,7 +192,7 @@ _ADDRESSED = re.compile(
 )
 """Whom a statement addresses: "Thanks, Deb!", "Hey Mel, …"."""
 
-_TELLING = Trait.PAST | Trait.NUMBER | Trait.FUTURE
+_TELLING = int(Trait.PAST | Trait.NUMBER | Trait.FUTURE)
 
 _BEGINNINGS_OF_CHANGE = WORDS["beginnings_of_change"]
 _WORDS_OF_CHANGE = WORDS["words_of_change"]
@@ -219,7 +217,7 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
     traits = statement.traits
     if not answers and statement.length <= _MOST_NAMES and _acknowledges(statement.text):
         return True
-    if traits & _TELLING:
+    if int(traits) & _TELLING:
         return False
     terms = set(content_terms(statement.terms)) - WORDS["filling_stems"]
     if len(terms) > _MOST_WORDS:  # true of most, and names are slow to compare
@@ -233,9 +231,9 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
         return False
     if answers and not said & (_COURTESIES | _REACTIONS - _ANSWERS):
         return False
-    if traits & Trait.FIRST_PERSON and not said & _COURTESIES:
+    if Trait.FIRST_PERSON in traits and not said & _COURTESIES:
         return False
-    if traits & Trait.NEGATION and not said & (_ANSWERS | {"worries", "problem", "wait"}):
+    if Trait.NEGATION in traits and not said & (_ANSWERS | {"worries", "problem", "wait"}):
         return False
     if not stems or answers:
         return not stems

@@ -82,7 +82,7 @@ def _matching_statements(reader: GraphReader, question: Question, where: Filter)
     newest = sorted(common, reverse=True)
     equals = EqualSentences.asked_by(question.time)
     rows = reader.statements(newest[:_READ])
-    answers = equals.distinct(row for row in reversed(rows) if not row.traits & Trait.QUESTION)
+    answers = equals.distinct(row for row in reversed(rows) if Trait.QUESTION not in row.traits)
     return [
         *(
             Match(row.key, _answer(row, question), row.passage_id, sentence)
