@@ -176,7 +176,7 @@ class DictReader(DictFacts):
         return found
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter
+        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
     ) -> Mapping[str, Postings]:
         found: dict[str, Postings] = {}
         for stem in sorted(set(stems)):
@@ -184,11 +184,12 @@ class DictReader(DictFacts):
             if documents:
                 holders = [(u, s) for u, s in self._said() if stem in s.terms]
                 met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
+                located = [] if keys_only else met
                 found[stem] = Postings(
                     documents=documents,
                     keys=tuple(key_of(u, s) for u, s in met),
-                    counts=tuple(s.terms.count(stem) for _, s in met),
-                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
+                    counts=tuple(s.terms.count(stem) for _, s in located),
+                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in located),
                 )
         return found
 

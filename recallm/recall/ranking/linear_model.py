@@ -148,16 +148,14 @@ def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedState
         for mention in ranked.statements[place].concepts
         if mention.kind in NAME_KINDS
     }
+    new = {place: own & all_names or own for place, own in concepts.items()}
     worth = ranked.worth.copy()
     order: list[int] = []
     given: Counter[str] = Counter()
     while left:
         gains = {
             place: worth[place]
-            * _REPETITION_WORTH
-            ** min(
-                (given[name] for name in concepts[place] & all_names or concepts[place]), default=0
-            )
+            * _REPETITION_WORTH ** min(map(given.__getitem__, new[place]), default=0)
             for place in left
         }
         best = max(left, key=gains.__getitem__)

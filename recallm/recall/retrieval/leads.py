@@ -93,7 +93,9 @@ def read_leads(
         lambda reader: reader.mentions(names, limit=_MENTIONS * limit, where=where),
         lambda reader: _read_concepts(reader, names, where),
         lambda reader: (
-            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where) if related else {}
+            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
+            if related
+            else {}
         ),
         lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
         lambda reader: _statements_of_dates(reader, dates, request),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -196,10 +197,13 @@ class Neo4jReader:
         return self._ask_for(statement_in, cypher.STATEMENTS, keys=known)
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter
+        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
     ) -> Mapping[str, Postings]:
         given = {"stems": keys_of(stems), "limit": limit, **_filter(where)}
-        return dict(self._ask_for(postings_in, POSTINGS, **given))
+        found = dict(self._ask_for(postings_in, POSTINGS, **given))
+        if not keys_only:
+            return found
+        return {stem: replace(each, counts=(), sessions=()) for stem, each in found.items()}
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter

@@ -49,8 +49,6 @@ from recallm.stores.sqlite.totals import read_concepts, read_relations, read_siz
 from recallm.stores.sqlite.view import View, columns
 from recallm.stores.timestamps import unpack_timestamp
 
-_EVERY_PASSAGE = Filter()
-
 _BESIDE: LiteralString = (
     "(at) FROM statement q INDEXED BY statement_session"
     " WHERE q.ns = :ns AND q.session = s.session AND q.at {side} s.at{visible})"
@@ -62,7 +60,6 @@ _STATEMENTS: LiteralString = (
     + " FROM {keys} CROSS JOIN statement s WHERE s.ns = :ns AND s.at = value{visible}"
 )  # fmt: skip
 """Statements, each with the keys of those before and after it."""
-_LISTED: LiteralString = "json_each(:listed)"
 _SURROUNDINGS: LiteralString = (
     "(WITH RECURSIVE s(at, session, is_later, steps) AS ("
     " SELECT o.at, o.session, side.value, 0 FROM json_each(:listed) k"
@@ -129,8 +126,9 @@ class SQLiteReader(View):
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         wanted = _keys(keys)
-        sql: LiteralString = _STATEMENTS.replace("{keys}", _SURROUNDINGS if ahead else _LISTED)
-        rows = self.rows(sql.replace("{visible}", self.visible), wanted, ahead=ahead)
+        of_keys: LiteralString = _SURROUNDINGS if ahead else "json_each(:listed)"
+        sql = _STATEMENTS.replace("{keys}", of_keys).replace("{visible}", self.visible)
+        rows = self.rows(sql, wanted, ahead=ahead)
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
         missing = set(wanted).difference(row[1] for row in found)
@@ -174,28 +172,27 @@ class SQLiteReader(View):
         return statements
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter
+        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
     ) -> Mapping[str, Postings]:
         source: LiteralString = "posting WHERE ns = :ns AND term = named.id"
-        named: tuple[LiteralString, LiteralString] = ("term", "stem")
-        found = self._newest(named, stems, source, "at, count, session", limit, where)
+        columns: LiteralString = "at" if keys_only else "at, count, session"
+        found = self._newest(("term", "stem"), stems, source, columns, limit, where)
         return {
             stem: Postings(
                 documents=documents,
                 keys=tuple(keys),
-                counts=tuple(counts),
-                sessions=tuple(map(self._session_keys.get, sessions)),
+                counts=() if keys_only else tuple(others[0]),
+                sessions=() if keys_only else tuple(map(self._session_keys.get, others[1])),
             )
-            for stem, documents, (keys, counts, sessions) in found
+            for stem, documents, (keys, *others) in found
         }
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         source: LiteralString = "mention WHERE ns = :ns AND concept = named.id"
-        named: tuple[LiteralString, LiteralString] = ("concept", "name")
         most = -1 if limit is None else limit
-        found = self._newest(named, names, source, "at, session", most, where)
+        found = self._newest(("concept", "name"), names, source, "at, session", most, where)
         return {
             name: Mentions(
                 statements=statements,
@@ -243,14 +240,15 @@ class SQLiteReader(View):
         limit: int,
         where: Filter,
     ) -> list[tuple[str, int, list[list[int]]]]:
-        """``newest_rows``, whose last column is the session: their keys are read. The SQL of the
-        last filter is at hand."""
+        """``newest_rows``; the last column of several is the session, whose keys are read. The SQL
+        of the last filter is at hand."""
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self, where))
         _, filter_sql = self._filter
         found = list(newest_rows(self, named, names, source, columns, limit, filter_sql))
         self._handed_out += [keys for _, _, (keys, *_) in found]
-        self._read_session_keys(sessions for _, _, (*_, sessions) in found)
+        if columns != "at":
+            self._read_session_keys(sessions for _, _, (*_, sessions) in found)
         return found
 
     def _read_session_keys(self, parts: Iterable[Collection[int]]) -> None:
@@ -262,9 +260,7 @@ class SQLiteReader(View):
         known.update((id, key) for id, _, key, _, _ in self.read("session", sql, missing))
 
 
-@lru_cache(maxsize=1 << 10)
-def _trait(bits: int) -> Trait:
-    return Trait(bits)
+_trait = lru_cache(maxsize=1 << 10)(Trait)
 
 
 def _keys(keys: Collection[int]) -> list[int]:
