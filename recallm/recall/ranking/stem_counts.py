@@ -262,7 +262,8 @@ class PostingCounts:
         posted = {column: postings[stem] for column, stem in enumerate(stems) if stem in postings}
         found: list[Postings | Mentions] = [*posted.values(), *mentions.values()]
         keys_of = [np.array(each.keys, dtype=np.int64) for each in found]
-        keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *keys_of]))
+        keys = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *keys_of]))
+        keys = keys[np.diff(keys, prepend=-1) > 0]  # each key once
         places = [np.searchsorted(keys, each) for each in keys_of]
         counts = np.zeros((len(keys), len(stems)))
         documents = np.zeros(len(stems))

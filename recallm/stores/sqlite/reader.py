@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -175,7 +175,7 @@ class SQLiteReader(View):
         self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
     ) -> Mapping[str, Postings]:
         source: LiteralString = "posting WHERE ns = :ns AND term = named.id"
-        columns: LiteralString = "at" if keys_only else "at, count, session"
+        columns = ("at",) if keys_only else ("at", "count", "session")
         found = self._newest(("term", "stem"), stems, source, columns, limit, where)
         return {
             stem: Postings(
@@ -192,7 +192,7 @@ class SQLiteReader(View):
     ) -> Mapping[str, Mentions]:
         source: LiteralString = "mention WHERE ns = :ns AND concept = named.id"
         most = -1 if limit is None else limit
-        found = self._newest(("concept", "name"), names, source, "at, session", most, where)
+        found = self._newest(("concept", "name"), names, source, ("at", "session"), most, where)
         return {
             name: Mentions(
                 statements=statements,
@@ -236,7 +236,7 @@ class SQLiteReader(View):
         named: tuple[LiteralString, LiteralString],
         names: Collection[str],
         source: LiteralString,
-        columns: LiteralString,
+        columns: Sequence[LiteralString],
         limit: int,
         where: Filter,
     ) -> list[tuple[str, int, list[list[int]]]]:
@@ -247,7 +247,7 @@ class SQLiteReader(View):
         _, filter_sql = self._filter
         found = list(newest_rows(self, named, names, source, columns, limit, filter_sql))
         self._handed_out += [keys for _, _, (keys, *_) in found]
-        if columns != "at":
+        if len(columns) > 1:
             self._read_session_keys(sessions for _, _, (*_, sessions) in found)
         return found
 
