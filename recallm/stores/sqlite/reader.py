@@ -35,7 +35,6 @@ from recallm.stores.sqlite.elements import (
 )
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, newest_rows
-from recallm.stores.sqlite.lookup import columns
 from recallm.stores.sqlite.passages import (
     read_open_session,
     read_passages,
