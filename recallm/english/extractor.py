@@ -297,6 +297,7 @@ class Extractor:
         if discourse is not None:
             referred = tuple(mention for reference in found for mention in reference.mentions())
             discourse.add(EarlierPassage(turn.id, turn.speaker, read.text, referred))
+            self._earlier.add(read.text, text)
         return found
 
     def _read_earlier(self, earlier: Sequence[EarlierPassage]) -> list[TextRead]:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import recallm.english.extractor as under_test
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
+from recallm.english.plain_reading import TextCache
 from recallm.errors import InvalidInputError
-from recallm.model import ConceptMention, Extraction, Trait
+from recallm.model import ConceptMention, Discourse, Extraction, Trait, Turn
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
 from tests.tables import each_row
 
@@ -319,3 +320,45 @@ def test_a_date_with_its_year_is_no_search_term(
 ) -> None:
     """The date limits time; where nothing else is asked, its words are all there is to search."""
     assert EXTRACTOR.question(question).search_terms == search_terms
+
+
+MESSAGES = st.lists(
+    st.tuples(
+        st.sampled_from(["Ann Baker", "Bob", "assistant", None]),
+        st.lists(
+            st.sampled_from(
+                [
+                    "Ingrid Meyer works for Acme.",
+                    "She moved to Oslo, and he followed her.",
+                    "Ann and Bob met Ingrid.",
+                    "They like it. The company pays them.",
+                    "He gave his book to Carl Baker; you know him.",
+                ]
+            ),
+            min_size=1,
+            max_size=4,
+        ).map(" ".join),
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None)
+@given(MESSAGES, st.integers(1, 8))
+def test_what_a_session_said_is_the_same_read_once_or_again(
+    messages: list[tuple[str | None, str]], batch_size: int
+) -> None:
+    """Coreference reads the passages before a message from its own cache, or else anew."""
+
+    def said(extractor: Extractor) -> list[Extraction]:
+        discourse = Discourse()
+        turns = [
+            Turn(text, speaker, f"m{n}", discourse) for n, (speaker, text) in enumerate(messages)
+        ]
+        return list(extractor.extract_many(turns, batch_size=batch_size))
+
+    forgetful = Extractor(RecallConfig())
+    forgetful._earlier = TextCache(0)
+    assert said(forgetful) == said(EXTRACTOR)

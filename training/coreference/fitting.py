@@ -47,7 +47,7 @@ def fit(
         return array.astype(np.float32)
 
     return Ranker(
-        features=tuple(features),
+        features={name: place for place, name in enumerate(features)},
         hidden=single(np.concatenate(hidden, axis=1)),
         hidden_bias=single(np.concatenate(bias)),
         output=single(np.concatenate(output) / networks),
@@ -119,4 +119,4 @@ def _gradients(
 def save(ranker: Ranker, path: Path) -> None:
     """Write the weights of a ranker in half precision."""
     halves = {name: getattr(ranker, name).astype(np.float16) for name in PARAMETERS}
-    np.savez_compressed(path, features=np.array(ranker.features), **halves)
+    np.savez_compressed(path, features=np.array([*ranker.features]), **halves)

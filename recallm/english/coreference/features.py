@@ -262,8 +262,9 @@ class Features:
             and ahead is not None
             and ahead.first - i <= _POSSESSED_REACH
         )
-        values["quotes differ"] = name.surroundings["in quotes"] != among.in_quotes
-        return values | name.surroundings
+        values["quotes differ"] = ("in quotes" in name.surroundings) != among.in_quotes
+        values |= name.surroundings
+        return values
 
     def _between(self, token: int, i: int, role: str) -> Row:
         """What stands between a mention and an anaphor of the same sentence."""

@@ -52,8 +52,8 @@ class Name(NamedTuple):
     ``role`` is the relation of its head, for a member of a coordination that of the first member.
     ``kind`` is the recogniser's type ("PER", "ORG", "LOC", "" where it gave none). ``female`` is
     the share of women among those whom name and titles can describe. ``joined`` is the place, in
-    the passage's names, of the name that it is coordinated with. ``surroundings`` are
-    features of the words around it.
+    the passage's names, of the name that it is coordinated with. ``surroundings`` are those
+    features of the words around it that are not 0.
     """
 
     place: ConceptPlace
@@ -192,22 +192,26 @@ def name_of_span(
         is_gender_known=is_known,
         joined=joined,
         surroundings={
-            "in apposition": in_apposition,
-            "coordinated": joined is not None,
-            "passive": role == "nsubj:pass",
-            "first name known": is_known,
-            "first of the passage": not before,
-            **_surroundings(text, span, sentence),
+            feature: 1.0
+            for feature, is_true in {
+                "in apposition": in_apposition,
+                "coordinated": joined is not None,
+                "passive": role == "nsubj:pass",
+                "first name known": is_known,
+                "first of the passage": not before,
+                **_surroundings(text, span, sentence),
+            }.items()
+            if is_true
         },
     )
 
 
-def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, float]:
+def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, bool]:
     first, last = span
     words, tags = text.words, text.tags
     start, end = text.sentence_span(sentence)
     behind = [word.lowered for word in words[last : min(end, last + 2)]] or [""]
-    found: dict[str, float] = {
+    found = {
         "in brackets": text.in_brackets(first, start),
         "in quotes": text.in_quotes(first, start),
         "possessive mark": behind[0] in _POSSESSIVE_MARKS,
@@ -225,7 +229,7 @@ def _surroundings(text: TextRead, span: Span, sentence: int) -> dict[str, float]
     }
     before = words[first - 1].lowered if first > start else ""
     if before and tags[first - 1] == ADP:
-        found[f"behind {before if before in _PREPOSITIONS else 'other'}"] = 1.0
+        found[f"behind {before if before in _PREPOSITIONS else 'other'}"] = True
     return found
 
 

@@ -33,13 +33,13 @@ PARAMETERS: Final = ("hidden", "hidden_bias", "output", "direct", "thresholds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranker:
-    """The weights for features by name: ``hidden`` has shape (features, units), ``hidden_bias`` and
-    ``output`` (units,), ``direct`` (features,).
+    """The weights: ``hidden`` has shape (features, units), ``hidden_bias`` and ``output`` (units,),
+    ``direct`` (features,). ``features`` are the places of features by name.
 
     ``thresholds`` are the least probabilities of an antecedent, one for each
     kind of anaphor (``KINDS``)."""
 
-    features: tuple[str, ...]
+    features: dict[str, int]
     hidden: Floats
     hidden_bias: Floats
     output: Floats
@@ -48,9 +48,11 @@ class Ranker:
 
     def probabilities(self, rows: Sequence[Row]) -> Floats:
         """The probability of each row of features (the first is "no antecedent")."""
-        features = np.array(
-            [[row.get(name, 0.0) for name in self.features] for row in rows], dtype=np.float32
-        )
+        features = np.zeros((len(rows), len(self.features)), dtype=np.float32)
+        for i, row in enumerate(rows):
+            for name, value in row.items():
+                if value and (place := self.features.get(name)) is not None:
+                    features[i, place] = value
         units = np.maximum(features @ self.hidden + self.hidden_bias, 0.0)
         scores = units @ self.output + features @ self.direct
         shares = np.exp(scores - scores.max())
@@ -62,7 +64,7 @@ class Ranker:
         """Read the weights of a file."""
         with path.open("rb") as file, np.load(file) as arrays:
             return cls(
-                features=tuple(arrays["features"].tolist()),
+                features={name: place for place, name in enumerate(arrays["features"].tolist())},
                 **{name: arrays[name].astype(np.float32) for name in PARAMETERS},
             )
 
