@@ -28,6 +28,10 @@ _MOST_WORDS: Final = 16_384
 _FIRST_SEED: Final = 8
 """SpaCy's hashed embeddings count their seeds up from here."""
 _TINY: Final = 1e-8
+_FEW: Final = 128
+"""Among so few windows, to look for equal ones takes longer than to read them all."""
+_WINDOW_CODE: Final = np.array([1 << 42, 1 << 21, 1])
+"""Makes one number of three places below two million."""
 
 _Floats = npt.NDArray[np.float32]
 _Key = tuple[int, int]
@@ -84,17 +88,13 @@ class Network:
             spans.append((first, first + len(doc)))
             keys.extend(zip(*doc.to_array([ORTH, NORM]).T.tolist(), strict=True))
             keys.extend(padding)
-        x = self._vectors(keys, docs[0].vocab)
-        for layer in self._convolutions:
-            inner = x[1:-1]
-            x = layer(np.concatenate((x[:-2], inner, x[2:]), axis=1))
-            x += inner
+        x = self._in_context(keys, docs[0].vocab)
         scores = x @ self._weights
         scores += self._bias
         of_tags, of_starts, of_roles, of_entities = (scores[:, head] for head in self._heads)
         tags = self._tags[of_tags.argmax(axis=1)].tolist()
         begins = of_starts[:, 1] > of_starts[:, 0]
-        moves = self._entities.read(of_entities, begins, [end for _, end in spans])
+        moves = self._entities.read(x, of_entities, begins, [end for _, end in spans])
         roles = self._roles[of_roles.argmax(axis=1)].tolist()
         starts = begins.tolist()
         return [
@@ -106,6 +106,24 @@ class Network:
             )
             for doc, (first, end) in zip(docs, spans, strict=True)
         ]
+
+    def _in_context(self, keys: Sequence[_Key], vocab: Vocab) -> _Floats:
+        """The vectors of tokens in their contexts, without the outermost paddings. Equal windows of
+        many (of paddings, of rows of a table) are read once."""
+        words = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        x = self._vectors([*words], vocab)
+        places = np.array([*map(words.__getitem__, keys)])
+        for layer in self._convolutions:
+            windows = np.array((places[:-2], places[1:-1], places[2:])).T
+            places = np.arange(len(windows))
+            if len(windows) > _FEW:
+                codes = windows @ _WINDOW_CODE
+                _, chosen, places = np.unique(codes, return_index=True, return_inverse=True)
+                windows = windows[chosen]
+            read = x.take(windows, axis=0)
+            x = layer(read.reshape(len(windows), 3 * x.shape[1]))
+            x += read[:, 1]
+        return x.take(places, axis=0)
 
     def _vectors(self, keys: Sequence[_Key], vocab: Vocab) -> _Floats:
         """The vectors of words, computed once for each; a full table starts anew."""
@@ -160,12 +178,13 @@ class _EntityMoves:
         lower, upper, reducing = _parameters(component)
         _, units, pieces, width = lower["W"].shape
         self._pieces, self._units = pieces, units
-        weights = lower["W"].swapaxes(1, 2).reshape(-1, width)
-        bias = weights @ reducing["b"]
-        bias[: pieces * units] += lower["b"].T.ravel()
-        self.head = {"W": weights @ reducing["W"], "b": bias}
-        """What a token adds to the scores at its own place, as the first token of an open entity,
-        and as the token before."""
+        weights = lower["W"].swapaxes(1, 2).reshape(3, pieces * units, width)
+        alone, *opened = weights @ reducing["W"]
+        bias, *bias_opened = weights @ reducing["b"]
+        self.head = {"W": alone, "b": bias + lower["b"].T.ravel()}
+        """What a token adds to the scores at its own place."""
+        self._opened = np.concatenate(opened, axis=1).T, np.sum(bias_opened, axis=0)
+        """What the first token of an open entity and the token before add."""
         self._nothing_open = lower["pad"][0, 1:].sum(axis=0).T.ravel()
         system: Any = srsly.msgpack_loads(component["state"]["moves"])
         self._labels = [*json.loads(system["moves"])["1"]]
@@ -178,14 +197,15 @@ class _EntityMoves:
         )
 
     def read(
-        self, added: _Floats, begins: npt.NDArray[np.bool_], ends: Sequence[int]
+        self, x: _Floats, alone: _Floats, begins: npt.NDArray[np.bool_], ends: Sequence[int]
     ) -> dict[int, tuple[int, str]]:
-        """From each token that may begin an entity to that entity's end and label. ``ends`` are
-        the places behind the last tokens of texts."""
+        """From each token that may begin an entity to that entity's end and label. ``x`` are the
+        vectors of tokens, ``alone`` what ``head`` makes of them, ``ends`` the places behind the
+        last tokens of texts."""
         cuts = np.append(begins, True)
         cuts[ends] = True
         closes = cuts[1:]
-        alone, opened, before = np.split(added, 3, axis=1)
+        opened, bias_opened = self._opened
         weights, bias = self._begin
         scores = self._hidden(alone + self._nothing_open) @ weights.T + bias
         kinds = len(self._labels)
@@ -199,7 +219,8 @@ class _EntityMoves:
             last[growing] += 1
             growing = growing[~closes[last[growing]]]
             at, kind = last[growing], label[growing]
-            hidden = self._hidden(alone[at] + opened[starts[growing]] + before[at - 1])
+            before = np.concatenate((x[starts[growing]], x[at - 1]), axis=1)
+            hidden = self._hidden(alone[at] + before @ opened + bias_opened)
             stay, leave = (
                 np.einsum("ij,ij->i", hidden, weights[kind]) + bias[kind]
                 for weights, bias in (self._go_on, self._end)
