@@ -169,7 +169,7 @@ def name_of_word(word: Word, *, all_capitals: bool) -> str:
     """The name of a word as a concept. That of a code is its letters and its number apart, however
     the code is written: "POL-358", "POL358", "POL 358" → "pol 358"."""
     name = word.stem if all_capitals else word.acronym
-    code = _CODE.fullmatch(name)
+    code = _CODE.fullmatch(name) if name[-1:].isdigit() else None
     return f"{stem(code[1])} {code[2]}" if code else name
 
 

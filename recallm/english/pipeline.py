@@ -28,6 +28,8 @@ from recallm.english.words import Lexicon, Word
 from recallm.errors import PipelineError
 from recallm.ground.forking import new_loading_lock, new_lock
 
+_OF_WORDS: Final = [IDS[name] for name in ("IS_SPACE", "NORM", "PREFIX", "SHAPE", "SUFFIX")]
+"""What the network and the parser read of a new word; spaCy would look up twenty things more."""
 _DELIMITER: Final = (
     r"""(?<=\S)["'”’)\]]{0,2}(?:[;|]{1,3}|,{2,3}|(?<!\d),|,(?!\d))["'“‘(\[]{0,2}(?=[\w$€£#@])"""
 )
@@ -266,6 +268,8 @@ def load_pipeline(model: str | None) -> Pipeline:
 
 def _shipped() -> Pipeline:
     nlp = English(create_tokenizer=_tokenizer)
+    vocab: Any = nlp.vocab
+    vocab.lex_attr_getters = {each: vocab.lex_attr_getters[each] for each in _OF_WORDS}
     return Pipeline(nlp, Network(shipped_components(KNOWLEDGE)))
 
 

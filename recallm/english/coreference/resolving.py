@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -150,12 +149,9 @@ def decisions(
 ) -> Iterator[Decision]:
     """What must be decided for each anaphor, from left to right. ``choose`` decides: the referent
     that it gives counts as mentioned from there on."""
-    found = anaphors(text)
-    if (first := next(found, None)) is None:
-        return
     discourse = Discourse(text, earlier)
     features = Features(text)
-    for anaphor in chain((first,), found):
+    for anaphor in anaphors(text):
         discourse.advance(anaphor.first)
         candidates = list(discourse.candidates(anaphor))
         if not candidates:
