@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from recallm.errors import EmbeddingError, InvalidInputError
+from recallm.ground import checks
 from recallm.vectors.arrays import Rows, unit_rows
 
 _MODEL_ATTRIBUTES = (
@@ -85,8 +86,10 @@ class Embedding:
 
         Raises:
             EmbeddingError: the model failed, or returned anything but vectors of one dimension.
+            InvalidInputError: ``texts`` are no list of str.
 
         """
+        texts = checks.strings(texts, "texts")
         if not texts:
             return np.empty((0, 0), np.float32)
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}

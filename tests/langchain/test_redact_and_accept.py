@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:The class `BaseMemory`:langchain_core._api.deprecation.LangChainDeprecationWarning"
 )
 
-SECRET = "4711"
+SECRET = "471108154711081547"
 SAID = f"My PIN is {SECRET}."
 
 
