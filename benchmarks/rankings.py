@@ -182,7 +182,8 @@ def opened_rows(
 
         def rows(unit: str) -> Rows:
             weights = None if weights_for is None else weights_for(unit)
-            config = RecallConfig(weights=weights)
+            # What is measured is an order: nothing of it is left out.
+            config = RecallConfig(weights=weights, fill=True)
             writer = RecallM(store, namespace=unit, config=config)
             rankers: list[Ranker] = [
                 Paper(PAPER_ROW, RecallM(store, namespace=unit, config=paper)),

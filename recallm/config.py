@@ -68,7 +68,12 @@ class RecallConfig:
     moved to Porto."): a statement stands without the text around it."""
 
     limit: int = 10
-    """Statements that "statements" recalls if no limit is given."""
+    """Statements that "statements" recalls at most if no limit is given."""
+
+    fill: bool = False
+    """Whether "statements" hands over as many statements as the limit or the tokens allow. False:
+    only those that earn their place (``recallm.recall.ranking.choosing``), none where the memory
+    most likely knows no answer."""
 
     hops: int = 2
     """λ of the paper."""
@@ -127,6 +132,7 @@ class RecallConfig:
         checks.amount(self.temporal_weight, "temporal_weight")
         checks.choice(self.concepts, get_args(ConceptChoice), "concepts")
         checks.flag(self.name_antecedents, "name_antecedents")
+        checks.flag(self.fill, "fill")
         if self.trim_concepts is not None:
             checks.whole(self.trim_concepts, "trim_concepts", least=2, most=LARGEST_NUMBER)
         if self.spacy_model is not None:

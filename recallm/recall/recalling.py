@@ -92,7 +92,7 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
         relations=relations,
     )
     if candidates is None:
-        return RecalledContext(question=question.text, time=question.time)
+        return RecalledContext(question=question.text, time=question.time, confidence=0.0)
     return context_of_statements(candidates, request)
 
 

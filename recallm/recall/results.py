@@ -291,6 +291,9 @@ class RecalledContext:
     Where the question asks for every answer or for their number, the default ranking determines
     all that matches. ``more`` is how much of it is not in the context; the last line of ``text``
     says so. ``complete``: something matches, and all of it is in the context.
+
+    ``confidence`` is the probability (0 to 1) that the memory knows an answer; None with a ranking
+    that gives no probabilities. ``unknown`` are the names in the question that nothing stored has.
     """
 
     question: str
@@ -302,6 +305,8 @@ class RecalledContext:
     time: TemporalReading | None = None
     complete: bool = False
     more: int = 0
+    confidence: float | None = None
+    unknown: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.statements)
@@ -315,6 +320,9 @@ class RecalledContext:
         lines = [f"question: {one_line(self.question)}"]
         if self.time is not None and self.time.rules:
             lines.append(f"time: {one_line('; '.join(self.time.rules))}")
+        if self.confidence is not None:
+            unknown = f"; unknown: {one_line(', '.join(self.unknown))}" if self.unknown else ""
+            lines.append(f"confidence: {self.confidence:.2f}{unknown}")
         if self.concepts:
             concepts = (
                 f"{one_line(concept.label)}{' (essential)' if concept.essential else ''} "

@@ -109,7 +109,7 @@ similar = 3
 def config(tmp_path_factory: pytest.TempPathFactory) -> RecallConfig:
     path = tmp_path_factory.mktemp("weights") / "weights.toml"
     path.write_text(WEIGHTS, encoding="utf-8")
-    return RecallConfig(weights=str(path))
+    return RecallConfig(weights=str(path), fill=True)
 
 
 def test_of_statements_with_the_same_words_the_nearer_stands_first(config: RecallConfig) -> None:

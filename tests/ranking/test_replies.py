@@ -5,6 +5,7 @@ from __future__ import annotations
 from recallm import RecallM
 from recallm.model import statement_key
 from recallm.recall.ranking.replies import is_small_talk
+from tests.retrieval.talk import FILL
 
 _QUESTIONS = (
     "What is my budget for Lisbon?",
@@ -80,7 +81,7 @@ def test_questions_alone_are_recalled() -> None:
 
 
 def talk(*turns: tuple[str, str]) -> RecallM:
-    memory = RecallM()
+    memory = RecallM(config=FILL)
     memory.update_many([{"speaker": who, "text": text, "session": "s"} for who, text in turns])
     return memory
 

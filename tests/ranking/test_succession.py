@@ -17,7 +17,7 @@ from recallm.recall.ranking.concepts import named_share
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.ranking.succession import newest, succession_signals
 from tests.retrieval import talk
-from tests.retrieval.talk import asked, candidates, store_of
+from tests.retrieval.talk import FILL, asked, candidates, store_of
 
 PRESENT = TemporalReading(intent="current", recency=1.0, order="latest")
 LATELY = TemporalReading(recency=0.5, order="latest")
@@ -307,7 +307,7 @@ def test_each_speaker_lives_somewhere() -> None:
 
 
 def test_a_state_said_in_a_conversation_supersedes_the_state_before() -> None:
-    memory = RecallM()
+    memory = RecallM(config=FILL)
     memory.update("I live in Malaga and I love it. The sea is warm.", speaker="Ingrid", session="a")
     memory.update("Where do you live, Ingrid? I live in Oslo.", speaker="Tom", session="b")
     memory.update("It rains a lot here. I moved to Porto.", speaker="Ingrid", session="b")

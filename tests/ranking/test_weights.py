@@ -113,7 +113,7 @@ def test_other_weights_make_another_order_and_their_intercept_stands(tmp_path: P
     )
     question = asked("which heron sleeps")
     assert best(recall(store, question)) == "The heron sleeps"
-    config = RecallConfig(weights=weights(tmp_path, "length = 4.0", "length = -4.0"))
+    config = RecallConfig(fill=True, weights=weights(tmp_path, "length = 4.0", "length = -4.0"))
     context = recall(store, question, config=config)
     assert best(context) == "A heron and a very long walk along the harbour"
     assert context.intercept == -1.0
@@ -149,6 +149,6 @@ def test_log_odds_of_any_size_have_a_probability(tmp_path: Path) -> None:
     for intercept, expected in ((-800, 0.0), (800, 1.0)):
         path = tmp_path / f"{intercept}.toml"
         path.write_text(f"[words]\nintercept = {intercept}\n[vectors]\nintercept = 0")
-        config = RecallConfig(weights=str(path))
+        config = RecallConfig(fill=True, weights=str(path))
         [found] = recall(store, asked("heron"), config=config).statements
         assert found.score == pytest.approx(expected)

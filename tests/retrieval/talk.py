@@ -161,6 +161,10 @@ def candidates(
         return read_candidates(reader, question, under, request, wanted=10)
 
 
+FILL = RecallConfig(fill=True)
+"""Settings with which a recall shows its whole order."""
+
+
 def recall(
     store: DictStore,
     question: Question,
@@ -174,10 +178,10 @@ def recall(
     under: EmbeddedQuestion | None = None,
     namespace: str = "n",
 ) -> RecalledContext:
-    """Recall with a token for each four characters."""
+    """Recall all that the budget holds, with a token for each four characters."""
     request = RecallRequest(
         question=question.text,
-        config=config or RecallConfig(),
+        config=config or FILL,
         where=where,
         limit=limit,
         max_tokens=max_tokens,

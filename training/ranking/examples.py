@@ -119,7 +119,7 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
     with RecallM(embeddings=embeddings) as memory:
         memory.update_many(unit.items)
         for text, answering, wanted in unit.questions:
-            candidates = _candidates(memory, text)
+            candidates = candidates_of(memory, text)
             groups = () if candidates is None else answering(candidates)
             found.append(
                 Asked(
@@ -133,7 +133,8 @@ def asked_of(unit: Unit, embeddings: object) -> list[Asked]:
     return found
 
 
-def _candidates(memory: RecallM, text: str) -> Candidates | None:
+def candidates_of(memory: RecallM, text: str) -> Candidates | None:
+    """The candidates of a question; None where nothing of the question is known."""
     request = RecallRequest(question=text, config=memory.config)
     with memory._questions.recaller.opened(request) as opened:
         return read_candidates(opened.reader, opened.question, opened.vector, request, wanted=10)

@@ -17,6 +17,9 @@ HOLIDAYS = {name: Yearly(**days) for name, days in DATES["holidays"].items()}
 DECADES: dict[str, int] = DATES["decades"]
 QUARTERS: dict[str, int] = DATES["quarters"]
 NUMBERS: dict[str, int] = DATES["numbers"]
+DATE_WORDS = frozenset({*WEEKDAYS, *MONTHS, *SEASONS, *HOLIDAYS})
+"""The names of days and of parts of the year, in lower case."""
+
 PAST = ("last", "past", "previous", "this past")
 
 _PARTS = {

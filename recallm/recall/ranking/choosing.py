@@ -1,0 +1,162 @@
+"""What of an order is handed over: what earns its place, and nothing where nothing is known.
+
+A reader who gets ten lines reads ten lines. Three rules end the list earlier:
+
+* **Confidence** is the probability that the candidates hold an answer. Confidence grows with the
+  score of the best candidate, and falls with the share of the asked names that the memory does not
+  know. Below ``LEAST_CONFIDENCE`` nothing is handed over: that nothing is known is an answer too.
+  Where every name is known, something is.
+* **About others**: where the best statement is about a name in the question, a statement has no
+  place if nothing in its session mentions such a name.
+* **A statement's odds**, as a share of those of the best statement, decide whether the statement
+  earns its place. Later places need more: the tenth line seldom says what the first nine do not.
+
+A question for every answer ("Which bands …?") or about the past ("at first", "before") keeps more
+lines. A question whose matches are all determined ("How many …?") keeps all, and so does a message
+of several sentences: each may ask for something else.
+``RecallConfig(fill=True)`` turns all of these rules off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from recallm.english.dating import DATE_WORDS
+from recallm.model import Question, readable_term
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.concepts import names_asked_for
+from recallm.recall.ranking.stem_counts import Floats
+
+LEAST_CONFIDENCE = 0.2
+"""A context with less confidence is empty."""
+
+_LEAST_SHARE = 0.05
+"""The share of the best statement's odds that a statement needs, multiplied by its rank: 20 % for
+the fourth, half for the tenth. ``python -m benchmarks.choosing`` shows what this keeps of the
+evidence among ten statements."""
+
+_FIRST, _SHARE_OF_FIRST = 3, 0.02
+"""The first three statements need 2 % alone: the best is not always the answer, and three lines are
+soon read."""
+
+_OF_SEVERAL = 0.25
+"""What a question for several answers, or about the past, asks of each statement, as a share of
+``_LEAST_SHARE``."""
+
+_LONGEST_ADDRESS = 3
+"""Words before the first comma of a question that address somebody, at most."""
+
+_LAST_RANK = 10
+"""Statements behind the tenth need no more than the tenth."""
+
+_CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.64, 1.51, -7.07
+"""The log-odds that the candidates hold an answer: a constant, a factor on the log-odds of the best
+statement, and a factor on the share of unknown names. ``python -m training.ranking.confidence``
+fits them."""
+
+
+def confidence(best: float, unknown: float) -> float:
+    """The probability (0 to 1) that the candidates hold an answer.
+
+    ``best`` are the log-odds of the best statement, ``unknown`` is the share (0 to 1) of the asked
+    names that the memory does not know.
+    """
+    odds = _CONSTANT + _OF_BEST * best + _OF_UNKNOWN * unknown
+    return float(np.exp(-np.logaddexp(0.0, -odds)))
+
+
+class AskedNames(NamedTuple):
+    """The names in a question, as the question spells them: ``known`` are those that something
+    stored mentions or holds."""
+
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of the names that are unknown; 0 where the question has no name."""
+        return len(self.unknown) / max(1, len(self.known) + len(self.unknown))
+
+    @classmethod
+    def of(cls, candidates: Candidates) -> Self:
+        """The names in the question of these candidates.
+
+        A name of several words is known where one of its words is.
+        """
+        labels = _labels_of_names(candidates.question)
+        parts = {word for name in labels if " " in name for word in name.split(" ")}
+        stored = _stored_words(candidates)
+        facts = " ".join(candidates.stated.values()).casefold()
+        known: list[str] = []
+        unknown: list[str] = []
+        for name in labels.keys() - parts:
+            words = {name, *name.split(" ")}
+            is_known = not stored.isdisjoint(words) or labels[name].casefold() in facts
+            (known if is_known else unknown).append(labels[name])
+        return cls(known=tuple(sorted(known)), unknown=tuple(sorted(unknown)))
+
+
+def _labels_of_names(question: Question) -> dict[str, str]:
+    """The names in a question, each with its spelling: without that of the asker, for whom "I"
+    stands, without whom the question addresses ("Hi Maria, …"), and without months and days."""
+    asked = {*names_asked_for(question)} - {question.asker}
+    head, comma, _ = question.text.partition(",")
+    addressed = set(head.split()) if comma and len(head.split()) <= _LONGEST_ADDRESS else set()
+    return {
+        concept.name: concept.label
+        for concept in question.concepts
+        if concept.name in asked
+        and concept.label.casefold() not in DATE_WORDS
+        and addressed.isdisjoint(concept.label.split())
+    }
+
+
+def _stored_words(candidates: Candidates) -> set[str]:
+    """The concepts and stems of the question that a statement or fact within the filter holds."""
+    leads = candidates.leads
+    held = {stem for stem, found in leads.postings.items() if found.keys}
+    held.update(chain.from_iterable(fact.statement.terms for fact in candidates.facts.values()))
+    mentioned = {
+        name for name in leads.essential if name not in leads.mentions or leads.mentions[name].keys
+    }
+    return {*mentioned, *held, *map(readable_term, held)}
+
+
+def earning_their_place(order: Sequence[int], odds: Floats, *, several: bool = False) -> list[int]:
+    """The places of ``order`` whose statements have a great enough share of the odds of the best
+    of them, in their order. ``odds[place]`` are the log-odds of a statement. With ``several``
+    answers a smaller share is enough."""
+    if not order:
+        return []
+    ranked = odds[list(order)]
+    ranks = np.arange(1, len(order) + 1)
+    shares = np.where(
+        ranks <= _FIRST, _SHARE_OF_FIRST, _LEAST_SHARE * np.minimum(ranks, _LAST_RANK)
+    )
+    needed = ranked.max() + np.log(shares * (_OF_SEVERAL if several else 1.0))
+    return [place for place, earns in zip(order, ranked >= needed, strict=True) if earns]
+
+
+def about_others(candidates: Candidates) -> set[int]:
+    """The places of the statements that have nothing to do with the names in a question: neither
+    they nor anything in their sessions mentions any of these names. Empty where no name is known,
+    or where more statements mention a name than were read."""
+    mentions = candidates.leads.mentions
+    names = {name for name in _labels_of_names(candidates.question) if name in mentions}
+    if not names or any(mentions[name].statements > len(mentions[name].keys) for name in names):
+        return set()
+    sessions = {session for name in names for session in mentions[name].sessions} - {None}
+    mentioning = {key for name in names for key in mentions[name].keys}
+    return {
+        place
+        for place, statement in enumerate(candidates.statements)
+        if statement.key not in mentioning
+        and statement.session_key not in sessions
+        and statement.key not in candidates.facts
+        and statement.key not in candidates.stated
+        and statement.passage_id not in candidates.summaries
+    }
