@@ -53,4 +53,4 @@ with RecallM() as memory:  # RecallM("memory.db") keeps it in a file
     say("bo", "wednesday", "What do I work as?")
 
     print()
-    print(memory.in_namespace("user-ann").recall("Where does Ann live?").text)
+    print(memory.in_namespace("user-ann").recall("Where do I live?", asker="Human").text)

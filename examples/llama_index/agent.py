@@ -70,7 +70,7 @@ async def main() -> None:
         await say("bo", "wednesday", "What do I work as?")
 
         print()
-        print(core.in_namespace("user-ann").recall("Where does Ann live?").text)
+        print(core.in_namespace("user-ann").recall("Where do I live?", asker="Human").text)
     await engine.dispose()
 
 

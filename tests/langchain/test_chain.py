@@ -23,6 +23,8 @@ DRINKS = (
     "Brandon drinks water at night.",
     "Brandon drinks juice on Sundays.",
 )
+DRUNK = DRINKS[1:]
+"""What answers the question: that he loves coffee does not."""
 
 
 def answering(**how: Any) -> RecordingModel:
@@ -47,10 +49,10 @@ def test_answer_with_its_statements(drinks: RecallM) -> None:
     result = answer_chain(drinks, model).invoke(QUESTION)
     assert result["question"] == QUESTION
     assert result["answer"] == "He drinks tea."
-    assert texts(result["statements"]) == DRINKS
+    assert texts(result["statements"]) == DRUNK
     assert isinstance(result["statements"], tuple)
     assert result["context"].startswith("<recalled_memory>\n")
-    assert result["context"].endswith("\n".join((*DRINKS, "</recalled_memory>")))
+    assert result["context"].endswith("\n".join((*DRUNK, "</recalled_memory>")))
     assert set(result) == {"question", "answer", "context", "statements"}
     system, human = model.given[-1]
     assert (system.type, human.type) == ("system", "human")
@@ -182,7 +184,7 @@ async def test_streams(drinks: RecallM) -> None:
     chain = answer_chain(drinks, answering())
     chunks = list(chain.stream(QUESTION))
     assert [chunk async for chunk in chain.astream({"question": QUESTION})] == chunks
-    assert texts(chunks[0]["statements"]) == DRINKS
+    assert texts(chunks[0]["statements"]) == DRUNK
     assert [chunk["answer"] for chunk in chunks[1:]] == list("He drinks tea.")
     whole: Any = chunks[0]
     for chunk in chunks[1:]:
@@ -248,8 +250,8 @@ async def test_tracers_see_the_steps(drinks: RecallM) -> None:
         names = [run for run, _ in seen.runs]
         assert names[:2] == [name, "recall_memory"]
         assert names.count("model") == 1
-        assert seen.documents == list(DRINKS)
-        assert texts(seen.outputs["recall_memory"]["statements"]) == DRINKS
+        assert seen.documents == list(DRUNK)
+        assert texts(seen.outputs["recall_memory"]["statements"]) == DRUNK
         assert seen.outputs[name]["answer"] == "He drinks tea."
     failing = Seen()
     with pytest.raises(InvalidInputError):

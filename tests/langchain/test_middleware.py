@@ -131,6 +131,17 @@ def test_where_the_recalled_text_stands(memory: RecallM) -> None:
             assert isinstance(content, str) or message.content[:2] == content
 
 
+@pytest.mark.parametrize("position", ["system", "user"])
+def test_where_nothing_is_known_nothing_joins_the_request(memory: RecallM, position: str) -> None:
+    memory.update("Ann lives in Oslo.")
+    talk = Talk(memory, "I do not know.", "In Oslo.", position=position)
+    talk.say("Where does Zed live?", "1")
+    [asked] = talk.model.sent[0]
+    assert (asked.type, asked.content) == ("human", "Where does Zed live?")
+    talk.say("Where does Ann live?", "2")
+    assert "Ann lives in Oslo." in str(talk.model.sent[1])
+
+
 @wrap_model_call
 def trim(request: ModelRequest[Any], handler: Any) -> Any:
     return handler(request.override(messages=request.messages[-1:]))
@@ -369,7 +380,8 @@ async def test_recall_is_one_retriever_run_inside_the_agents_run(
         assert seen.questions == ["Where does Ann live?"]
         assert {"recallm", "namespace:ann", "mine"} <= set(seen.retriever["tags"])
         assert seen.retriever["metadata"]["namespace"] == "ann"
-        assert seen.documents[:2] == ["Ann lives in Oslo.", "Bo lives in Lima."]
+        assert seen.documents[:1] == ["Ann lives in Oslo."]
+        assert "Bo lives in Lima." not in seen.documents
         assert seen.errors == []
     assert first.retriever["metadata"]["session"] == "monday"
     talk = Talk(memory, "Hm.", redact=lambda text: text.replace("Ann", "[NAME]"))

@@ -57,6 +57,15 @@ def test_statements_come_in_order_with_ids_as_data(memory: RecallM) -> None:
     assert json.loads(json.dumps(message.artifact)) == [first, second]
 
 
+def test_where_nothing_is_known_the_model_reads_so(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.")
+    recall, *_ = create_recallm_tools(memory)
+    message = invoked(recall, query="Where does Zed live?")
+    assert message.content == "Nothing is remembered about that."
+    assert message.artifact == []
+    assert message.status == "success"
+
+
 def test_nothing_that_is_remembered_looks_like_somebody_elses_words(memory: RecallM) -> None:
     """What nobody is known to have said stands in quotation marks; what a model saved is the
     model's; an id cannot pass for a line."""
@@ -297,27 +306,28 @@ def recalled(output: Any) -> list[str]:
     return [it["text"] for it in output["messages"][-2].artifact]
 
 
-def test_what_the_model_reads_anyway_is_not_recalled(memory: RecallM) -> None:
+def test_what_the_model_reads_anyway_is_not_recalled() -> None:
     """Neither the question being answered nor what the state holds; what the model saved while it
     answers is, and what a summary has removed from the state."""
-    asked = "Where does Ann live?"
-    tools = create_recallm_tools(memory)
-    memory.update("Ann lives in Oslo.")
-    own = memory.in_namespace("state")
-    own.update("Ann lives in Oslo.")
-    saving = call("save_memory", "1", text="Ann lives in Bergen now.")
-    asking = call("recall_memory", "2", says="Where Ann lives? A moment.", query=asked)
-    talk = Talk(memory, saving, asking, "Bergen.", tools=tools)
-    output = talk.say("Where does Ann live? She moved to Bergen.", "1")
-    assert recalled(output) == ["Ann lives in Oslo.", "Ann lives in Bergen now."]
-    lines = ["Noted.", asking, "Bergen.", call("recall_memory", "3", query=asked), "Bergen."]
-    tools = create_recallm_tools(own)
-    talk = Talk(own, *lines, tools=tools, checkpointer=InMemorySaver())
-    talk.say("Ann lives in Bergen now.", "1", id="told")
-    assert recalled(talk.say("Where does she live?", "1")) == ["Ann lives in Oslo."]
-    talk.agent.update_state(thread("1"), {"messages": [RemoveMessage("told")]})
-    output = talk.say("Where, again?", "1")
-    assert {"Ann lives in Oslo.", "Ann lives in Bergen now."} <= set(recalled(output))
+    with RecallM(config=RecallConfig(fill=True)) as memory:
+        asked = "Where does Ann live?"
+        tools = create_recallm_tools(memory)
+        memory.update("Ann lives in Oslo.")
+        own = memory.in_namespace("state")
+        own.update("Ann lives in Oslo.")
+        saving = call("save_memory", "1", text="Ann lives in Bergen now.")
+        asking = call("recall_memory", "2", says="Where Ann lives? A moment.", query=asked)
+        talk = Talk(memory, saving, asking, "Bergen.", tools=tools)
+        output = talk.say("Where does Ann live? She moved to Bergen.", "1")
+        assert recalled(output) == ["Ann lives in Oslo.", "Ann lives in Bergen now."]
+        lines = ["Noted.", asking, "Bergen.", call("recall_memory", "3", query=asked), "Bergen."]
+        tools = create_recallm_tools(own)
+        talk = Talk(own, *lines, tools=tools, checkpointer=InMemorySaver())
+        talk.say("Ann lives in Bergen now.", "1", id="told")
+        assert recalled(talk.say("Where does she live?", "1")) == ["Ann lives in Oslo."]
+        talk.agent.update_state(thread("1"), {"messages": [RemoveMessage("told")]})
+        output = talk.say("Where, again?", "1")
+        assert {"Ann lives in Oslo.", "Ann lives in Bergen now."} <= set(recalled(output))
 
 
 def test_inside_one_thread(memory: RecallM) -> None:

@@ -94,6 +94,19 @@ async def test_nothing_known_or_asked(core: RecallM) -> None:
     assert await block.aget([*queue, asked], session_id="s", another="value") == first
 
 
+@pytest.mark.parametrize("eager", [False, True])
+async def test_where_nothing_is_known_the_prompt_has_no_message_of_the_memory(
+    core: RecallM, new_memory: NewMemory, eager: bool
+) -> None:
+    """Also where the block has written the question before it recalls."""
+    core.update("Ann lives in Oslo.")
+    block = RecallMMemoryBlock(memory=core, raise_errors=True, eager=eager)
+    [asked] = await turn(new_memory("1", block), "Where does Zed live?", "I do not know.")
+    assert (asked.role, asked.content) == ("user", "Where does Zed live?")
+    sent = await turn(new_memory("2", block), "Where does Ann live?", "In Oslo.")
+    assert "Ann lives in Oslo." in system_of(sent)
+
+
 async def test_remembered_text_stays_inside(core: RecallM, new_memory: NewMemory) -> None:
     for place, evil in enumerate(
         (
@@ -131,17 +144,18 @@ async def test_input_that_is_not_in_the_queue_yet(core: RecallM, new_memory: New
 # -- truncation --------------------------------------------------------------------------------
 
 
-async def test_the_oldest_statements_go_first(core: RecallM) -> None:
-    core.update_many(["My cat is called Mila.", "My cat is black.", "My dog is called Rex."])
-    content = await RecallMMemoryBlock(memory=core).aget([user("What is my cat called?")])
-    shorter = await RecallMMemoryBlock(memory=core).atruncate(content, 1)
-    assert shorter == content.replace("My cat is called Mila.\n", "")
-    block = RecallMMemoryBlock(memory=core, tokenizer_fn=list)
-    by_letter = await block.atruncate(content, 23)
-    assert by_letter == shorter
-    assert await block.atruncate(content, 24) == shorter.replace("My cat is black.\n", "")
-    assert await block.atruncate(content, 0) == content
-    assert await block.atruncate(content, 50) is None
+async def test_the_oldest_statements_go_first() -> None:
+    with RecallM(config=RecallConfig(fill=True)) as core:
+        core.update_many(["My cat is called Mila.", "My cat is black.", "My dog is called Rex."])
+        content = await RecallMMemoryBlock(memory=core).aget([user("What is my cat called?")])
+        shorter = await RecallMMemoryBlock(memory=core).atruncate(content, 1)
+        assert shorter == content.replace("My cat is called Mila.\n", "")
+        block = RecallMMemoryBlock(memory=core, tokenizer_fn=list)
+        by_letter = await block.atruncate(content, 23)
+        assert by_letter == shorter
+        assert await block.atruncate(content, 24) == shorter.replace("My cat is black.\n", "")
+        assert await block.atruncate(content, 0) == content
+        assert await block.atruncate(content, 50) is None
 
 
 async def test_truncation_of_the_papers_contexts() -> None:

@@ -20,7 +20,7 @@ from llama_index.core.workflow import Context
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from llama_index_recallm import RecallMMemoryBlock
-from recallm import RecallM
+from recallm import RecallConfig, RecallM
 from tests.llama_index.memories import SMALL, NewMemory, ai, core, new_memory, user
 from tests.llama_index.scripted_model import ScriptedLLM, call
 from tests.store_suite import DictStore
@@ -256,7 +256,7 @@ async def test_the_loop_goes_on(new_memory: NewMemory) -> None:
                 threads.add(threading.get_ident())
             return super().__getattribute__(name)
 
-    with RecallM(Watched()) as core:
+    with RecallM(Watched(), config=RecallConfig(fill=True)) as core:
         block = block_of(core)
         memory = new_memory("s", block)
         await memory.aput(user("Ann lives in Oslo."))

@@ -42,7 +42,7 @@ def texts(found: list[NodeWithScore]) -> list[str]:
     return [node.text for node in found]
 
 
-QUESTION = "Where does Ann live now?"
+QUESTION = "Where does Ann live?"
 
 
 def test_statements_in_order_of_time(index: PropertyGraphIndex) -> None:
@@ -121,7 +121,7 @@ def test_what_comes_from_no_chunk_stands_alone(
     store.upsert_llama_nodes([TextNode(text=OLD, id_="old")])
     memory.update("Ann told me that Porto is her home now.", id="said")
     *_, chunk, said = RecallMSubRetriever(store, include_text=True).retrieve(
-        "Where is the home of Ann now?"
+        "Where is the home of Ann?"
     )
     assert chunk.node_id == "old"
     assert (said.node_id, said.text) == ("said#0", "Ann told me that Porto is her home now.")

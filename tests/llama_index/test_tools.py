@@ -68,6 +68,14 @@ async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
     assert tools["history"].call(about="Ann").content == "Nothing is remembered about that."
 
 
+def test_where_nothing_is_known_the_model_reads_so(memory: RecallM) -> None:
+    memory.update("Ann lives in Oslo.")
+    output = tools_of(memory)["recall"].call(query="Where does Zed live?")
+    assert output.content == "Nothing is remembered about that."
+    assert output.raw_output.rows == []
+    assert not output.is_error
+
+
 def test_whose_memory(memory: RecallM) -> None:
     ann = memory.in_namespace("ann")
     tools_of(memory, namespace="ann")["remember"].call(text="Ann has a cat.")
