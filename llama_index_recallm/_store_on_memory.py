@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import PurePosixPath
-from typing import Any, ClassVar, Self
+from typing import IO, Any, ClassVar, Self, cast
 
 from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
@@ -80,7 +80,7 @@ class StoreOnMemory:
             store.memory.load(persist_path)
             return store
         try:
-            with fs.open(persist_path, "r", encoding="utf-8") as stream:
+            with cast("IO[str]", fs.open(persist_path, "r", encoding="utf-8")) as stream:
                 store.memory.load(stream)
         except OSError as error:
             raise ArchiveError(f"{persist_path} cannot be read: {error}") from error

@@ -55,6 +55,9 @@ _OF_TIME = ("newest", "superseded", "earliest", "like anchor", "neighbour state"
 _FURTHER_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+\w")
 """The end of a sentence with another one behind."""
 
+_LOOKED_AT = 10
+"""Statements that may show that somebody with a role speaks of himself or herself."""
+
 _ROLES = frozenset({"human", "user", "me"})
 """Speakers without a name, as agents and chat APIs have them."""
 
@@ -290,8 +293,9 @@ def _chosen(
     odds = ranked.odds_without()
     best = max(order, key=odds.__getitem__, default=None)
     is_unknown = names.unknown or not names.known
+    first = [ranked.statements[place] for place in order[:_LOOKED_AT]]
     if best is None or (
-        is_unknown and sure < LEAST_CONFIDENCE and not _is_of_a_role(ranked.statements[best])
+        is_unknown and sure < LEAST_CONFIDENCE and not any(map(_is_of_a_role, first))
     ):
         # The words of a text say little of the facts that a caller gave with the text.
         stated = [each for each in order if ranked.statements[each].key in candidates.stated]

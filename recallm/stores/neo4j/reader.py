@@ -45,6 +45,7 @@ from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
     counted_in,
     evidence_in,
+    fields_in,
     item_key,
     key_of,
     keys_of,
@@ -256,8 +257,7 @@ class Neo4jReader:
             passages=keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
-        found = (Entity(**{**row, "properties": mapping_of(row["properties"])}) for row in entities)
-        return sorted(found, key=attrgetter("id"))
+        return sorted((Entity(**fields_in(row)) for row in entities), key=attrgetter("id"))
 
     def triplets(
         self,
@@ -284,10 +284,7 @@ class Neo4jReader:
         elif ends is not None and subjects is None and objects is None:
             query = graph_queries.TRIPLETS_AT
         triplets = self._ask(query, **conditions, **wanted)
-        found = (
-            Triplet(**{**row, "properties": mapping_of(row["properties"])}) for row in triplets
-        )
-        return sorted(found, key=by_parts)
+        return sorted((Triplet(**fields_in(row)) for row in triplets), key=by_parts)
 
     def triplet_evidence(
         self,

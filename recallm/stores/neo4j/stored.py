@@ -20,9 +20,9 @@ from recallm.model import (
     session_key_of,
 )
 from recallm.stores.neo4j.transaction import Row
-from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
+from recallm.stores.neo4j.values import content_in, fields_in, neighbours_in, summary_in
 from recallm.stores.semantics.archiving import dump_records
-from recallm.stores.semantics.reading import mapping_of, passage_fields, update_of
+from recallm.stores.semantics.reading import passage_fields, update_of
 
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
@@ -142,19 +142,15 @@ def _update(row: Row) -> PreparedUpdate:
         neighbours=neighbours_in(node.get("neighbours"), statements),
         entities=[
             EntityUpsert(
-                **{
-                    **shown,
-                    "concept": ConceptMention(**shown["concept"]),
-                    "properties": mapping_of(shown["properties"]),
-                    "vectors": dict(shown["vectors"]) or empty_mapping(),
-                }
+                **fields_in(
+                    shown,
+                    concept=ConceptMention(**shown["concept"]),
+                    vectors=dict(shown["vectors"]) or empty_mapping(),
+                )
             )
             for shown in row["entities"]
         ],
-        triplets=[
-            TripletUpsert(**{**shown, "properties": mapping_of(shown["properties"])})
-            for shown in row["triplets"]
-        ],
+        triplets=[TripletUpsert(**fields_in(shown)) for shown in row["triplets"]],
         vectors=[
             StatementVector(position=position_of(s["key"]), model=s["model"], blob=s["blob"])
             for s in row["statements"]

@@ -321,9 +321,12 @@ def _session_keys(numbers: Iterable[int], row: Mapping[str, Any]) -> tuple[str |
     return tuple(keys.get(number) for number in numbers)
 
 
+def fields_in(row: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    """The columns of a row as the fields of a value, its properties read. ``others`` take the place
+    of columns of the same name."""
+    return {**row, "properties": mapping_of(row["properties"]), **others}
+
+
 def evidence_in(row: Mapping[str, Any]) -> TripletEvidence:
     """The evidence of a row of ``TRIPLET_EVIDENCE``."""
-    timestamp = unpack_timestamp(row["timestamp"])
-    return TripletEvidence(
-        **{**row, "properties": mapping_of(row["properties"]), "timestamp": timestamp}
-    )
+    return TripletEvidence(**fields_in(row, timestamp=unpack_timestamp(row["timestamp"])))

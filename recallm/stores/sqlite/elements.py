@@ -181,7 +181,7 @@ def read_triplets(
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
     index, chosen, lists = _chosen(view, subjects, predicates, objects)
-    entries = [(index, chosen)]
+    entries: list[tuple[LiteralString, LiteralString]] = [(index, chosen)]
     if ends is not None:
         lists["ends"] = set(ends)
         entries = [

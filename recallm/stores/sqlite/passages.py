@@ -97,5 +97,5 @@ def read_sessions(view: View) -> list[Session]:
 
 def fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
     """``passage_fields`` of a row of the table."""
-    named = dict(zip(CHECKSUMMED_COLUMNS["passage"], row, strict=True))
+    named: dict[str, Any] = dict(zip(CHECKSUMMED_COLUMNS["passage"], row, strict=True))
     return passage_fields(named, read_path(named["path"]))
