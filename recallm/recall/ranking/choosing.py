@@ -53,7 +53,7 @@ _LONGEST_ADDRESS = 3
 _LAST_RANK = 10
 """Statements behind the tenth need no more than the tenth."""
 
-_CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.64, 1.51, -7.07
+_CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.51, 1.54, -6.97
 """The log-odds that the candidates hold an answer: a constant, a factor on the log-odds of the best
 statement, and a factor on the share of unknown names. ``python -m training.ranking.confidence``
 fits them."""
