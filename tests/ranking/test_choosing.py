@@ -88,6 +88,48 @@ def test_a_name_is_known_by_one_of_its_words_or_by_a_fact(memory: RecallM) -> No
         ]
 
 
+GUIDED = ("Ann likes tea.", "one"), ("Visitors may park behind the museum.", "guide")
+
+
+def test_what_is_known_is_not_hidden_by_how_somebody_asks() -> None:
+    """The asker, greetings, several sentences and documents beside a chat hide no answer."""
+    cases: tuple[tuple[tuple[tuple[str, str], ...], str, str], ...] = (
+        (GUIDED, "Where can I park at the museum?", "behind the museum"),
+        (GUIDED, "Where can Ann park at the museum?", "behind the museum"),
+        (
+            (("My cat is called Mila.", "a"), ("My dog is called Rex.", "a")),
+            "What is my cat called?",
+            "Mila",
+        ),
+        ((("Ann keeps bees.", "a"),), "Hi Maria, who keeps bees?", "bees"),
+        ((("Ann lives in Oslo.", "a"),), "I met Peter. Where does Ann live?", "Oslo"),
+        (
+            (("Ann lives in Oslo.", "a"), ("Bo has a dog.", "b")),
+            "Where does Ann live? What does Bo have?",
+            "dog",
+        ),
+        ((("Ann lives in Oslo.", "a"),), "What should Ann wear?", "Oslo"),
+        ((("I live in Oslo.", "a"),), "Where does Ann live?", "Oslo"),
+    )
+    wrong = {}
+    for said, question, answer in cases:
+        with RecallM() as memory:
+            for text, session in said:
+                memory.update(text, speaker="Human", session=session)
+            context = memory.recall(question, asker="Human")
+        if answer not in context.text:
+            wrong[question] = context.text
+    assert not wrong
+
+
+def test_a_name_that_a_filter_leaves_out_is_unknown() -> None:
+    with RecallM() as memory:
+        memory.update("Ann lives in Oslo.")
+        memory.update("Where does Zed live?", speaker="Human")
+        context = memory.recall("Where does Zed live?", asker="Human", until=1)
+        assert (context.text, context.unknown) == ("", ("Zed",))
+
+
 def test_fill_hands_over_all_that_the_limit_allows(memory: RecallM) -> None:
     with RecallM(config=RecallConfig(fill=True)) as full:
         full.update_many(FACTS)
