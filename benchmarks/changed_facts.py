@@ -3,8 +3,8 @@
     python -m benchmarks.changed_facts [--subjects 2400] [--embeddings default]
         [--missed] [--json OUT]
 
-After MQuAKE: a fact is one sentence of ``changed_facts.toml``, told as an update of its own.
-First all facts are told, then half of them again with another value, each among repetitions of
+After MQuAKE: a fact is one sentence of ``changed_facts.toml``, written as an update of its own.
+First all facts are written, then half of them again with another value, each among repetitions of
 facts that do not change. Each changed fact is asked for. ``last word @5``: of five recalled
 statements, in the order in which they are handed over, the last one on the same subject and
 relation tells the new value. ``found @5``: one of them tells it. ``--missed`` prints the contexts
@@ -32,15 +32,16 @@ _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="
 
 
 class ChangedFact(NamedTuple):
-    """The question for a fact, the sentence that told it first, and the one that changed it."""
+    """The question for a fact, the sentence that states the fact, and the one that changes
+    the fact."""
 
     question: str
     before: str
     now: str
 
 
-def told(subjects: int, seed: int = 1) -> tuple[list[str], list[ChangedFact]]:
-    """All sentences in the order in which they are told, and the facts that change."""
+def stated(subjects: int, seed: int = 1) -> tuple[list[str], list[ChangedFact]]:
+    """All sentences in the order in which they are written, and the facts that change."""
     chance = random.Random(seed)
     things = _things(subjects, chance, seed)
     first, later, changed = [], [], []
@@ -111,7 +112,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    sentences, changed = told(options.subjects, options.seed)
+    sentences, changed = stated(options.subjects, options.seed)
     with tempfile.TemporaryDirectory() as folder:
         with RecallM(Path(folder) / "m.db", embeddings=options.embeddings) as memory:
             memory.update_many(sentences)

@@ -24,7 +24,7 @@ from thinc.api import NumpyOps
 from recallm.english.shipped import ROLES
 
 _MOST_WORDS: Final = 16_384
-"""About so many words' vectors are kept, in 8 MB."""
+"""Above this number of words the table of their vectors (8 MB) starts anew."""
 _FIRST_SEED: Final = 8
 """SpaCy's hashed embeddings count their seeds up from here."""
 _TINY: Final = 1e-8

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from benchmarks.changed_facts import last_words, told
+from benchmarks.changed_facts import last_words, stated
 from recallm import RecallM
 
 
 def test_the_changed_fact_is_the_last_word() -> None:
-    sentences, changed = told(60)
-    assert (sentences, changed) == told(60)
+    sentences, changed = stated(60)
+    assert (sentences, changed) == stated(60)
     assert len(changed) > 20
     for fact in changed:
         assert sentences.index(fact.before) < sentences.index(fact.now), fact

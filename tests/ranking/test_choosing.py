@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recallm import RecallConfig, RecallM
 from recallm.graph import NewEntity, NewTriplet
-from recallm.recall.ranking.choosing import confidence, earning_their_place
+from recallm.recall.ranking.choosing import answer_probability, earning_their_place
 
 GUIDE = (
     "Athens is the capital of Greece. The Acropolis stands above the city. This period was "
@@ -157,10 +157,10 @@ def test_rankings_without_probabilities_have_no_confidence(memory: RecallM) -> N
 
 def test_confidence_grows_with_the_best_and_falls_with_what_is_unknown() -> None:
     odds = (-800.0, -5.0, -2.0, 0.0, 4.0)
-    rising = [confidence(best, 0.0) for best in odds]
+    rising = [answer_probability(best, 0.0) for best in odds]
     assert rising == sorted(rising)
-    assert all(confidence(best, 1.0) < confidence(best, 0.5) for best in odds[1:])
-    assert all(0 <= confidence(best, share) <= 1 for best in odds for share in (0, 0.5, 1))
+    assert all(answer_probability(best, 1.0) < answer_probability(best, 0.5) for best in odds[1:])
+    assert all(0 <= answer_probability(best, share) <= 1 for best in odds for share in (0, 0.5, 1))
 
 
 @given(st.lists(st.floats(-30, 30), min_size=1, max_size=40), st.booleans())

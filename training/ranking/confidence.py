@@ -100,8 +100,9 @@ def measured(memory: RecallM, question: str) -> tuple[float, float]:
     if candidates is None:
         return _LEAST_ODDS, 1.0
     ranked = rank(candidates, RecallRequest(question=question, config=memory.config))
-    odds = ranked.odds_without("superseded")[list(ranked.order)]
-    return float(odds.max(initial=_LEAST_ODDS)), AskedNames.of(candidates).unknown_share
+    odds = ranked.odds()
+    best = (odds.whole - odds.superseded)[list(ranked.order)].max(initial=_LEAST_ODDS)
+    return float(best), AskedNames.of(candidates).unknown_share
 
 
 def fitted(questions: Sequence[Question]) -> tuple[float, float, float]:

@@ -19,6 +19,7 @@ of several sentences: each may ask for something else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple, Self
@@ -26,7 +27,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from recallm.english.dating import DATE_WORDS
-from recallm.model import Question, readable_term
+from recallm.model import Question, StoredStatement, Trait, readable_term
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.stem_counts import Floats
@@ -53,20 +54,34 @@ _LONGEST_ADDRESS = 3
 _LAST_RANK = 10
 """Statements behind the tenth need no more than the tenth."""
 
+OF_TIME = ("newest", "superseded", "earliest", "like anchor", "neighbour state")
+"""The signals that compare a statement with earlier and later ones."""
+
+_SURELY_SUPERSEDED = -3.0
+"""Log-odds of "superseded" from which on a statement is no further answer."""
+
+_FURTHER_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+\w")
+"""The end of a sentence with another one behind."""
+
+_ROLES = frozenset({"human", "user", "me"})
+"""Speakers without a name, as agents and chat APIs have them."""
+
+_LOOKED_AT = 10
+"""Statements that may show that somebody with a role speaks of himself or herself."""
+
 _CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.51, 1.54, -6.97
 """The log-odds that the candidates hold an answer: a constant, a factor on the log-odds of the best
 statement, and a factor on the share of unknown names. ``python -m training.ranking.confidence``
 fits them."""
 
 
-def confidence(best: float, unknown: float) -> float:
-    """The probability (0 to 1) that the candidates hold an answer.
+class Odds(NamedTuple):
+    """Log-odds of statements, by their places: the ``whole``, what "superseded" adds to them, and
+    the ``timeless`` rest without the signals ``OF_TIME``."""
 
-    ``best`` are the log-odds of the best statement, ``unknown`` is the share (0 to 1) of the asked
-    names that the memory does not know.
-    """
-    odds = _CONSTANT + _OF_BEST * best + _OF_UNKNOWN * unknown
-    return float(np.exp(-np.logaddexp(0.0, -odds)))
+    whole: Floats
+    superseded: Floats
+    timeless: Floats
 
 
 class AskedNames(NamedTuple):
@@ -126,6 +141,68 @@ def _stored_words(candidates: Candidates) -> set[str]:
     return {*mentioned, *held, *map(readable_term, held)}
 
 
+def confidence(
+    order: Sequence[int], odds: Odds, candidates: Candidates, names: AskedNames
+) -> float:
+    """The probability (0 to 1) that the statements of an order hold an answer; 1 where facts match
+    the question."""
+    if candidates.matches is not None and candidates.matches.facts:
+        return 1.0
+    if not order:
+        return 0.0
+    # What a later statement supersedes still says that the matter is known.
+    best = (odds.whole - odds.superseded)[list(order)].max()
+    return answer_probability(float(best), names.unknown_share)
+
+
+def answer_probability(best: float, unknown: float) -> float:
+    """The probability (0 to 1) that statements hold an answer: ``best`` are the log-odds of the
+    best of them, ``unknown`` is the share (0 to 1) of the asked names that are unknown."""
+    odds = _CONSTANT + _OF_BEST * best + _OF_UNKNOWN * unknown
+    return float(np.exp(-np.logaddexp(0.0, -odds)))
+
+
+def chosen(
+    order: Sequence[int], odds: Odds, candidates: Candidates, sure: float, names: AskedNames
+) -> Sequence[int]:
+    """What of an order earns its place. ``sure`` is the confidence that the order holds an
+    answer."""
+    question = candidates.question
+    if _FURTHER_SENTENCE.search(question.text) or not order:
+        return order
+    is_unknown = names.unknown or not names.known
+    first = [candidates.statements[place] for place in order[:_LOOKED_AT]]
+    if is_unknown and sure < LEAST_CONFIDENCE and not any(map(_is_of_a_role, first)):
+        # The words of a text say little of the facts that a caller gave with the text.
+        stated = [each for each in order if candidates.statements[each].key in candidates.stated]
+        return () if names.unknown else stated
+    if question.asks_all:
+        return order
+    others = _about_others(candidates)
+    if max(order, key=odds.whole.__getitem__) not in others:
+        order = [place for place in order if place not in others]
+    time = question.time
+    is_history = time.previous or time.anchor is not None or time.order == "earliest"
+    several = time.spread or is_history
+    kept = {*earning_their_place(order, odds.whole, several=several)}
+    # What is new, or first, outshines all else. Whatever answers as well without its time stays,
+    # but for what is surely superseded.
+    current = sorted(
+        (place for place in order if odds.superseded[place] > _SURELY_SUPERSEDED),
+        key=odds.timeless.__getitem__,
+        reverse=True,
+    )
+    kept.update(earning_their_place(current, odds.timeless, several=several))
+    return [place for place in order if place in kept]
+
+
+def _is_of_a_role(statement: StoredStatement) -> bool:
+    """Whether somebody who has no name but a role speaks of himself or herself: of whoever uses an
+    agent any name may be asked for."""
+    speaks = (statement.speaker or "").casefold() in _ROLES
+    return speaks and Trait.FIRST_PERSON in statement.traits
+
+
 def earning_their_place(order: Sequence[int], odds: Floats, *, several: bool = False) -> list[int]:
     """The places of ``order`` whose statements have a great enough share of the odds of the best
     of them, in their order. ``odds[place]`` are the log-odds of a statement. With ``several``
@@ -141,7 +218,7 @@ def earning_their_place(order: Sequence[int], odds: Floats, *, several: bool = F
     return [place for place, earns in zip(order, ranked >= needed, strict=True) if earns]
 
 
-def about_others(candidates: Candidates) -> set[int]:
+def _about_others(candidates: Candidates) -> set[int]:
     """The places of the statements that have nothing to do with the names in a question: neither
     they nor anything in their sessions mentions any of these names. Empty where no name is known,
     or where more statements mention a name than were read."""

@@ -11,7 +11,6 @@ earlier statements gave all its names, or all its concepts if it names nothing.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,13 +29,7 @@ from recallm.recall.ranking.budget import (
     wanted_statements,
 )
 from recallm.recall.ranking.candidates import Candidates
-from recallm.recall.ranking.choosing import (
-    LEAST_CONFIDENCE,
-    AskedNames,
-    about_others,
-    confidence,
-    earning_their_place,
-)
+from recallm.recall.ranking.choosing import OF_TIME, AskedNames, Odds, chosen, confidence
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.dates import lies_in, with_date_rules
 from recallm.recall.ranking.matches import Matches
@@ -48,21 +41,6 @@ from recallm.recall.results import RankedConcept, RecalledContext, RecalledState
 
 _REPETITION_WORTH = 0.7
 """Factor on a statement's worth for each time that earlier statements gave all its names."""
-
-_OF_TIME = ("newest", "superseded", "earliest", "like anchor", "neighbour state")
-"""The signals that compare a statement with earlier and later ones."""
-
-_FURTHER_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+\w")
-"""The end of a sentence with another one behind."""
-
-_LOOKED_AT = 10
-"""Statements that may show that somebody with a role speaks of himself or herself."""
-
-_ROLES = frozenset({"human", "user", "me"})
-"""Speakers without a name, as agents and chat APIs have them."""
-
-_SURELY_SUPERSEDED = -3.0
-"""Log-odds of "superseded" from which on a statement is no further answer."""
 
 _MOST_DIVERSIFIED = 30
 """Only the first 30 statements are reordered for diversity; the others keep their places."""
@@ -87,11 +65,15 @@ class RankedStatements:
     worth: Floats
     intercept: float = 0.0
 
-    def odds_without(self, *signals: str) -> Floats:
-        """The log-odds of each statement without what some signals added."""
-        left_out = [list(SIGNALS).index(name) for name in signals]
-        odds = self.added.sum(axis=1) + self.intercept - self.added[:, left_out].sum(axis=1)
-        return np.asarray(odds)
+    def odds(self) -> Odds:
+        """The log-odds of each statement, whole and in parts."""
+        added = dict(zip(SIGNALS, self.added.T, strict=True))
+        whole = self.added.sum(axis=1) + self.intercept
+        return Odds(
+            whole=whole,
+            superseded=added["superseded"],
+            timeless=whole - np.sum([added[name] for name in OF_TIME], axis=0),
+        )
 
     def contributions(self, place: int) -> Mapping[str, float]:
         """What each signal added for one statement: with the intercept they make its score."""
@@ -225,26 +207,27 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
     order: Sequence[int]
     order, questions = placed(ranked.order, candidates, wanted=wanted)
     names = AskedNames.of(candidates)
-    sure = _confidence(ranked, order, candidates, names)
+    odds = ranked.odds()
+    sure = confidence(order, odds, candidates, names)
     if not request.config.fill:
-        order = _chosen(ranked, order, candidates, sure, names)
+        order = chosen(order, odds, candidates, sure, names)
     places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, questions)
     places, text, more = _with_matches(ranked, places, candidates, request, budget)
-    complete = candidates.matches is not None and not more
-    if not places:
-        return RecalledContext(
-            question=question.text,
-            time=time,
-            complete=complete,
-            more=more,
-            confidence=sure,
-            unknown=names.unknown,
-        )
-    place_of = {ranked.statements[place].key: place for place in places}
-    chosen = chronological(ranked.statements[place] for place in places)
-    named = named_references(chosen) if names_antecedents else {}
-    return RecalledContext(
+    context = RecalledContext(
         question=question.text,
+        time=time,
+        complete=candidates.matches is not None and not more,
+        more=more,
+        confidence=sure,
+        unknown=names.unknown,
+    )
+    if not places:
+        return context
+    place_of = {ranked.statements[place].key: place for place in places}
+    statements = chronological(ranked.statements[place] for place in places)
+    named = named_references(statements) if names_antecedents else {}
+    return replace(
+        context,
         text=text,
         statements=tuple(
             replace(
@@ -252,81 +235,12 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
                 score=float(ranked.scores[place_of[statement.key]]),
                 contributions=ranked.contributions(place_of[statement.key]),
             )
-            for statement in chosen
+            for statement in statements
         ),
-        concepts=tuple(_concepts(candidates, chosen)),
+        concepts=tuple(_concepts(candidates, statements)),
         tokens=request.count_tokens(text),
         intercept=ranked.intercept,
-        time=time,
-        complete=complete,
-        more=more,
-        confidence=sure,
-        unknown=names.unknown,
     )
-
-
-def _confidence(
-    ranked: RankedStatements, order: Sequence[int], candidates: Candidates, names: AskedNames
-) -> float:
-    """The probability that the statements of an order hold an answer; 1 where facts match."""
-    if candidates.matches is not None and candidates.matches.facts:
-        return 1.0
-    if not order:
-        return 0.0
-    # What a later statement supersedes still says that the matter is known.
-    best = ranked.odds_without("superseded")[list(order)].max()
-    return confidence(float(best), names.unknown_share)
-
-
-def _chosen(
-    ranked: RankedStatements,
-    order: Sequence[int],
-    candidates: Candidates,
-    sure: float,
-    names: AskedNames,
-) -> Sequence[int]:
-    """What of an order earns its place. ``sure`` is the confidence that the order holds an
-    answer."""
-    question = candidates.question
-    if _FURTHER_SENTENCE.search(question.text):
-        return order
-    odds = ranked.odds_without()
-    best = max(order, key=odds.__getitem__, default=None)
-    is_unknown = names.unknown or not names.known
-    first = [ranked.statements[place] for place in order[:_LOOKED_AT]]
-    if best is None or (
-        is_unknown and sure < LEAST_CONFIDENCE and not any(map(_is_of_a_role, first))
-    ):
-        # The words of a text say little of the facts that a caller gave with the text.
-        stated = [each for each in order if ranked.statements[each].key in candidates.stated]
-        return () if names.unknown else stated
-    if question.asks_all:
-        return order
-    others = about_others(candidates)
-    if best not in others:
-        order = [place for place in order if place not in others]
-    time = question.time
-    is_history = time.previous or time.anchor is not None or time.order == "earliest"
-    several = time.spread or is_history
-    kept = {*earning_their_place(order, odds, several=several)}
-    # What is new, or first, outshines all else. Whatever answers as well without its time stays,
-    # but for what is surely superseded.
-    superseded = odds - ranked.odds_without("superseded")
-    timeless = ranked.odds_without(*_OF_TIME)
-    current = sorted(
-        (place for place in order if superseded[place] > _SURELY_SUPERSEDED),
-        key=timeless.__getitem__,
-        reverse=True,
-    )
-    kept.update(earning_their_place(current, timeless, several=several))
-    return [place for place in order if place in kept]
-
-
-def _is_of_a_role(statement: StoredStatement) -> bool:
-    """Whether somebody who has no name but a role speaks of himself or herself: of whoever uses an
-    agent any name may be asked for."""
-    speaks = (statement.speaker or "").casefold() in _ROLES
-    return speaks and Trait.FIRST_PERSON in statement.traits
 
 
 def _matches_first(ranked: RankedStatements, matches: Matches | None) -> RankedStatements:
