@@ -17,7 +17,7 @@ from recallm.model import AddVectors, ContextVersion, Selection, WriteSummary
 from recallm.stores import opening
 from recallm.stores.base import Applied, GraphStore
 from recallm.stores.neo4j import Neo4jStore
-from recallm.stores.opening import ShardedStore
+from recallm.stores.sharded import ShardedStore
 from recallm.stores.sqlite import SQLiteStore
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
