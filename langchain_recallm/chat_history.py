@@ -130,7 +130,7 @@ def exchange_messages(
     >>> memory = RecallM()
     >>> text = "input: I play the cello.\noutput: Since when?"
     >>> _ = memory.update_many(exchange_messages(text, id="7", session="music"))
-    >>> [(it.id, it.speaker, it.text) for it in memory.passages()]
+    >>> [(passage.id, passage.speaker, passage.text) for passage in memory.passages()]
     [('7-input', 'Human', 'I play the cello.'), ('7-output', 'AI', 'Since when?')]
     """
     pattern = (

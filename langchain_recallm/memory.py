@@ -199,7 +199,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
                 )
         messages = _messages(outputs, key, "output_key", AIMessage)
         # An agent returns the whole conversation: only what follows the user's message is new.
-        places = [place for place, it in enumerate(messages) if role_of(it) == "human"]
+        places = [place for place, message in enumerate(messages) if role_of(message) == "human"]
         return messages[places[-1] + 1 :] if places else messages
 
 

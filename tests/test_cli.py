@@ -157,7 +157,7 @@ def test_the_messages_of_a_file_are_a_conversation(run: Run, tmp_path: Path) -> 
         done = run("update", "--messages", name, "--db", f"{name}.db")
         assert done.stdout == "2 knowledge updates, 2 statements\n", done.output
         with RecallM(f"{name}.db") as memory:
-            said = [(it.speaker, it.text) for it in memory.passages(session=name)]
+            said = [(passage.speaker, passage.text) for passage in memory.passages(session=name)]
         assert said == [("Human", "I keep bees."), ("AI", "How many?")]
     again = run("update", "--messages", "list.json", "--db", "list.json.db")
     assert again.stdout.endswith("2 known already\n")
@@ -699,7 +699,7 @@ def test_a_chat_remembers_what_was_said(run: Run) -> None:
     # Within a conversation the model sees its words; what was said before is recalled.
     assert "Lisbon" not in said[1][0]["content"]
     assert "talk with Ann" in said[1][0]["content"]
-    assert [(it["role"], it["content"]) for it in said[1][1:]] == [
+    assert [(message["role"], message["content"]) for message in said[1][1:]] == [
         ("user", "I moved to Lisbon."),
         ("assistant", "Answer 1"),
         ("user", "Is it warm?"),
@@ -709,9 +709,9 @@ def test_a_chat_remembers_what_was_said(run: Run) -> None:
     assert "I moved to Lisbon." in system["content"]
     assert lines == [{"role": "user", "content": "Where do I live?"}]
     with RecallM("recallm.db") as memory:
-        held = [(it.speaker, it.text) for it in memory.passages()]
+        held = [(passage.speaker, passage.text) for passage in memory.passages()]
         assert held[:2] == [("Ann", "I moved to Lisbon."), ("Assistant", "Answer 1")]
-        assert [it.passages for it in memory.sessions()] == [2, 4]
+        assert [session.passages for session in memory.sessions()] == [2, 4]
         assert memory.sessions()[0].name == "later"
 
 

@@ -53,7 +53,7 @@ with RecallM() as memory:
 
     def numbered(documents: list[Document]) -> str:
         """The excerpts, a line each, so that none can pass for another."""
-        return "\n".join(f"- {' '.join(it.page_content.split())}" for it in documents)
+        return "\n".join(f"- {' '.join(document.page_content.split())}" for document in documents)
 
     chain: Any = (
         {"excerpts": both | RunnableLambda(numbered), "question": RunnablePassthrough()}

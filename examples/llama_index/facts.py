@@ -30,7 +30,7 @@ with RecallM() as memory:  # RecallM("memory.db") keeps it in a file
         """Who works where, and who works for a company that was founded in Oslo."""
         held = {fact.subject: fact.object for fact in facts.read(relation="works for")}
         found = facts.find([("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo")])
-        print(f"{when}: {sorted(held.items())}; Oslo: {sorted(it['who'] for it in found)}")
+        print(f"{when}: {sorted(held.items())}; Oslo: {sorted(fact['who'] for fact in found)}")
 
     show("2023")
     index.insert(Document(text="Ada works for Opera now.", id_="2024.txt"))

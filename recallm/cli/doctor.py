@@ -90,7 +90,7 @@ def _memory(open_memory: Opener) -> Iterator[Finding]:
             found = owner.problems(structure=is_first, progress=sys.stderr.isatty())
             is_first = False
             subject = f"namespace {name}"
-            yield from (Finding(state="error", subject=subject, detail=it) for it in found)
+            yield from (Finding(state="error", subject=subject, detail=fault) for fault in found)
             if not found:
                 yield from _contents(owner, subject)
 

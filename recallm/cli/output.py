@@ -31,7 +31,7 @@ _CONTROLS = dict.fromkeys(
     "\N{REPLACEMENT CHARACTER}",
 )  # fmt: skip
 _IN_A_LINE = _CONTROLS | dict.fromkeys(map(ord, "\t\n\r\u2028\u2029"), " ")
-_IN_LINES = {code: it for code, it in _CONTROLS.items() if chr(code) not in "\t\n"}
+_IN_LINES = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\t\n"}
 
 
 def console() -> Console:

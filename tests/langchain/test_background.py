@@ -67,10 +67,10 @@ async def test_an_agent_does_not_wait_and_what_was_said_is_written_in_order(
     assert talk.ours.flush(timeout=0.01) is False
     memory.in_namespace("bob").update("Bob lives in Lima.")  # another namespace does not wait
     found = RecallMRetriever(memory=memory, namespace="bob").invoke("Where does Bob live?")
-    assert [it.page_content for it in found] == ["Bob lives in Lima."]
+    assert [document.page_content for document in found] == ["Bob lives in Lima."]
     gate.is_open.set()
     assert talk.ours.flush() is True
-    assert [(it.speaker, it.text, it.session) for it in memory.passages()] == [
+    assert [(passage.speaker, passage.text, passage.session) for passage in memory.passages()] == [
         ("Human", "I live in Oslo.", "monday"),
         ("AI", "Noted.", "monday"),
     ]

@@ -84,7 +84,7 @@ def memory(tmp_path: Path) -> Iterator[RecallM]:
 def test_blocking_calls_are_seen(memory: RecallM) -> None:
     with blocking_calls() as found:
         memory.recall("Where does Ann live?")
-    assert any(it.startswith("execute in ") for it in found)
+    assert any(call.startswith("execute in ") for call in found)
     assert "Extractor.question" in found
 
 
@@ -124,7 +124,7 @@ async def tools(memory: RecallM) -> None:
 
 
 async def facts(memory: RecallM) -> None:
-    tools = {it.name: it for it in await asyncio.to_thread(create_fact_tools, memory)}
+    tools = {tool.name: tool for tool in await asyncio.to_thread(create_fact_tools, memory)}
     await tools["write_fact"].ainvoke({"subject": "Ann", "relation": "is a", "object": "nurse"})
     await tools["read_facts"].ainvoke({"relation": "is a"})
     model = FakeListChatModel(responses=["[MEM_WRITE{Ann>>has>>cat}] Noted."])
@@ -180,7 +180,7 @@ async def own_store(memory: RecallM) -> None:
 @pytest.mark.parametrize(
     "work",
     [middleware, tools, facts, chains, conversations, graph_with_a_store, own_store],
-    ids=lambda it: it.__name__,
+    ids=lambda tested: tested.__name__,
 )
 async def test_nothing_blocks_the_loop(
     memory: RecallM, work: Callable[[RecallM], Awaitable[None]]

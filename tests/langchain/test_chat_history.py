@@ -57,7 +57,7 @@ def test_sessions_are_apart_and_hold_spoken_texts_alone(memory: RecallM) -> None
     assert "Oslo" not in memory.recall("Where do I live?").text
     assert said(two) == [("human", "I live in Bergen.")]
     two.clear()
-    assert [it.id for it in memory.passages()] == ["handbook"]
+    assert [passage.id for passage in memory.passages()] == ["handbook"]
 
 
 async def test_sessions_under_a_runnable(memory: RecallM) -> None:
@@ -92,7 +92,7 @@ async def test_sessions_under_a_runnable(memory: RecallM) -> None:
 
     await asyncio.gather(*(talk(session) for session in "xyz"))
     for session in "xyz":
-        assert [it.text for it in memory.passages(session=session)] == [
+        assert [passage.text for passage in memory.passages(session=session)] == [
             text
             for n in range(5)
             for text in (f"{session} has {n} cats.", f"You said: {session} has {n} cats.")

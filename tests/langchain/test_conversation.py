@@ -30,7 +30,7 @@ def remember(conversation: MessageConversation, messages: Sequence[BaseMessage])
 
 
 def texts(memory: RecallM) -> list[str]:
-    return [it.text for it in memory.passages()]
+    return [passage.text for passage in memory.passages()]
 
 
 # -- ids and sessions --------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_ids_of_other_conversations(memory: RecallM) -> None:
     one, same, other = (HumanMessage(text, id="1") for text in ("Yes.", "Yes.", "No."))
     for session, message in (("a", one), ("b", same), ("c", other)):
         remember(talk(memory, session), [message])
-    assert [(it.session, it.text) for it in memory.passages()] == [
+    assert [(passage.session, passage.text) for passage in memory.passages()] == [
         ("a", "Yes."), ("b", "Yes."), ("c", "No."),
     ]  # fmt: skip
     for session, message in (("a", one), ("b", same), ("c", other)):
@@ -198,7 +198,7 @@ async def test_one_callable_says_whose_memory_it_is_in_a_graph(memory: RecallM) 
     async def look(state: State) -> State:
         del state
         found = [*retriever.invoke(question), *await retriever.ainvoke(question)]
-        return {"found": [it.page_content for it in found]}
+        return {"found": [document.page_content for document in found]}
 
     builder = StateGraph(State, context_schema=User)
     builder.add_node("look", look)

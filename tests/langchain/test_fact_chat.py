@@ -61,7 +61,7 @@ def test_what_the_model_writes_is_stored_with_its_thread(memory: RecallM) -> Non
     chat = fact_chat(memory, model)
     result = chat.invoke("Bo works for Opera.", thread("monday"))
     assert result["answer"] == "Noted."
-    assert [(it.subject, it.object) for it in result["written"]] == [("Bo", "Opera")]
+    assert [(fact.subject, fact.object) for fact in result["written"]] == [("Bo", "Opera")]
     [fact] = FactMemory(memory).read("Bo")
     assert (fact.object, fact.source) == ("Opera", "monday")
     assert fact.said is not None
@@ -153,8 +153,8 @@ async def test_many_users(memory: RecallM) -> None:
         {"configurable": {"user": user}} for _ in range(8) for user in ("ann", "bob")
     ]
     expected = ["Ann does.", "Bob does."] * 8
-    assert [it["answer"] for it in chat.batch([QUESTION] * 16, configs)] == expected
-    assert [it["answer"] for it in await chat.abatch([QUESTION] * 16, configs)] == expected
+    assert [result["answer"] for result in chat.batch([QUESTION] * 16, configs)] == expected
+    assert [result["answer"] for result in await chat.abatch([QUESTION] * 16, configs)] == expected
     with pytest.raises(KeyError, match="user"):
         chat.invoke(QUESTION)
 

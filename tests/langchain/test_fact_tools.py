@@ -23,14 +23,16 @@ def answer(tool: Any, **arguments: Any) -> ToolMessage:
 
 def test_the_names_and_descriptions_that_the_model_gets(memory: RecallM) -> None:
     tools = [*create_recallm_tools(memory, prefix="my_"), *create_fact_tools(memory)]
-    seen = {it["function"]["name"]: it["function"] for it in map(convert_to_openai_tool, tools)}
+    seen = {
+        tool["function"]["name"]: tool["function"] for tool in map(convert_to_openai_tool, tools)
+    }
     assert list(seen) == [
         "my_recall_memory", "my_save_memory", "my_forget_memory", *FactTools.NAMES,
     ]  # fmt: skip
     for function in seen.values():
         assert function["description"]
         properties = function["parameters"]["properties"]
-        assert all(it["description"] for it in properties.values())
+        assert all(property_["description"] for property_ in properties.values())
         assert not {"self", "config", "runtime"} & set(properties)
     assert seen["write_fact"]["parameters"]["required"] == ["subject", "relation", "object"]
     assert "required" not in seen["read_facts"]["parameters"]

@@ -64,7 +64,7 @@ def test_both_answers_and_the_choice(memory: RecallM, model: ScriptedModel) -> N
     assert choice.name == "recallm"
     assert choice.probability is not None
     assert choice.probability > 0.8
-    assert "Bo moved to York." in [it.text for it in result["statements"]]
+    assert "Bo moved to York." in [statement.text for statement in result["statements"]]
     assert result["context"] == result["answers"]["recallm"].context.text
     assert result["answers"]["vectors"].context.text == "Bo likes tea."
     assert result["errors"] == {}
@@ -140,7 +140,7 @@ async def test_many_users(model: ScriptedModel) -> None:
                 chain.batch([QUESTION] * 6, configs),
                 await chain.abatch([QUESTION] * 6, configs),
             ):
-                assert [it["answers"] for it in results] == [
+                assert [result["answers"] for result in results] == [
                     {"recallm": f"Bo lives in {place}.", "vectors": f"Bo lives in {place}."}
                     for _ in range(3)
                     for place in ("York", "Hull")

@@ -47,7 +47,7 @@ def test_a_turn_is_recalled_as_data(memory: RecallM, recalls: list[str]) -> None
     recalls.clear()  # of a long question, recall asks with both ends
     text = history(chain_memory, "A bird sat on a fence. " * 1000 + ASKED)
     assert "I moved to Porto." in text
-    assert [(len(it), it.endswith(ASKED)) for it in recalls] == [(4001, True)]
+    assert [(len(recall), recall.endswith(ASKED)) for recall in recalls] == [(4001, True)]
 
 
 @pytest.mark.parametrize("with_ids", [True, False])

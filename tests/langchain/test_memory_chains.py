@@ -45,7 +45,7 @@ async def test_two_users_at_once(memory: RecallM) -> None:
                 assert other(user) not in known["history"]
             await of(user, number).asave_context({"input": asked}, {"output": answer})
 
-    await asyncio.gather(*(talk(*it) for it in TALKS))  # each call works in a thread
+    await asyncio.gather(*(talk(*arguments) for arguments in TALKS))  # each call works in a thread
     for user, number in TALKS:
         theirs = memory.in_namespace(user)
         expected = [text for turn in range(TURNS) for text in said(user, turn)]

@@ -79,10 +79,14 @@ async def test_no_state_and_no_stream_shows_what_was_recalled(memory: RecallM) -
         assert pieces
         assert "Zanzibar" not in repr(pieces), mode
     steps = [piece for name, piece in shown if name == "updates"]
-    ours = [value for it in steps for step, value in it.items() if step.startswith("RecallM")]
+    ours = [
+        value for update in steps for step, value in update.items() if step.startswith("RecallM")
+    ]
     assert ours == [None] * 2  # before and after the agent
     states = [*talk.agent.get_state_history(thread("1"))]
-    assert all(set(it.values) <= {"messages"} and "Zanzibar" not in repr(it) for it in states)
+    assert all(
+        set(state.values) <= {"messages"} and "Zanzibar" not in repr(state) for state in states
+    )
     stored = repr((dict(saver.storage), dict(saver.writes), saver.blobs))
     assert "Ann live" in stored  # as it would be on a disk
     assert "Zanzibar" not in stored
@@ -92,7 +96,7 @@ async def test_no_state_and_no_stream_shows_what_was_recalled(memory: RecallM) -
             assert "Zanzibar" not in repr(event)
     output = await Talk(memory, *lines, tools=[weather]).asay(asked)  # without checkpoints
     assert set(output) == {"messages"}
-    assert [it.type for it in output["messages"]] == ["human", "ai", "tool", "ai"]
+    assert [message.type for message in output["messages"]] == ["human", "ai", "tool", "ai"]
     assert "Zanzibar" not in repr(output)
 
 
@@ -157,7 +161,7 @@ def test_where_the_request_is_trimmed(memory: RecallM) -> None:
     talk.say("What is the weather where Ann lives?")
     first, second = talk.model.sent
     assert "Ann lives in Oslo." in first[-1].text
-    assert [it.type for it in second] == ["system", "tool"]
+    assert [message.type for message in second] == ["system", "tool"]
     assert "Ann lives in Oslo." in system(second)
     talk = Talk(memory, "Noted.", "Blue.", outer=[trim], checkpointer=InMemorySaver())
     talk.say("The shed of Ann is blue.", "1")
@@ -240,7 +244,7 @@ def test_nothing_of_the_thread_is_recalled_beside_it(
             output = talk.agent.invoke({"messages": history}, thread(id) if id else None)
             history.append(("ai", str(output["messages"][-1].text)))
         for messages in talk.model.sent:
-            whole = "\n".join(str(it.text) for it in messages)
+            whole = "\n".join(str(message.text) for message in messages)
             assert "Bob saw a bird" in whole
             assert all(whole.count(text) <= 1 for text in BIRDS)
             assert "Human: I saw" not in whole
@@ -261,7 +265,7 @@ def test_the_words_of_others_and_edited_messages_beside_the_thread(memory: Recal
     assert "Human: The shed is blue." not in talk.told()
     for text, id in (("I live in Oslo.", "h"), ("I live in Rome.", "h"), ("Where do I live?", "q")):
         talk.say(text, "2", id=id)
-    assert "I live in Rome." in [it.text for it in talk.model.sent[-1]]
+    assert "I live in Rome." in [message.text for message in talk.model.sent[-1]]
     assert "I live in Rome." not in talk.told()
     assert "I live in Rome." in memory.recall("Where do I live?").text
 
@@ -275,13 +279,13 @@ def test_a_turn_is_remembered_in_its_order_with_its_ids(memory: RecallM) -> None
     output = talk.say("How is Oslo?", "monday", name="Ann")
     first, second, _, last = (message.id for message in output["messages"])
     passages = archived_passages(memory)
-    assert [(it["id"], it["speaker"], it["text"]) for it in passages] == [
+    assert [(passage["id"], passage["speaker"], passage["text"]) for passage in passages] == [
         (first, "Ann", "How is Oslo?"),
         (second, "AI", "Let me look."),
         (last, "Sky", "Sunny."),
     ]
-    assert {it["session"] for it in passages} == {"monday"}
-    assert all(it["timestamp"] for it in passages)
+    assert {passage["session"] for passage in passages} == {"monday"}
+    assert all(passage["timestamp"] for passage in passages)
     tool_line = ("weather", "It is sunny in Oslo.")
     for roles, expected in (
         (("human",), [("User", "How is Oslo?")]),
@@ -375,7 +379,7 @@ async def test_recall_is_one_retriever_run_inside_the_agents_run(
         await talk.agent.ainvoke(asked, config) if seen is first else talk.agent.invoke(
             asked, {**config, "configurable": {"thread_id": "tuesday"}}
         )
-        [(_, parent)] = [it for it in seen.runs if it[0] == "recall_memory"]
+        [(_, parent)] = [run for run in seen.runs if run[0] == "recall_memory"]
         assert parent is not None
         assert seen.questions == ["Where does Ann live?"]
         assert {"recallm", "namespace:ann", "mine"} <= set(seen.retriever["tags"])

@@ -112,7 +112,7 @@ async def test_what_was_forgotten_stays_forgotten(memory: RecallM, tmp_path: Pat
     async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
         talk = Talk(memory, checkpoints=saver)
         await talk.say("My PIN is 4711. My bike is red.")
-        secret = next(it for it in memory.history("PIN") if "4711" in it.text)
+        secret = next(passage for passage in memory.history("PIN") if "4711" in passage.text)
         memory.forget(statement=secret.id)
         states = [state async for state in talk.agent.aget_state_history(thread("1"))]
         await talk.say("My bike is green.", config=states[-1].config)
@@ -130,7 +130,7 @@ async def test_messages_that_are_removed(memory: RecallM) -> None:
         values = {"messages": [RemoveMessage(id=id or "") for id in ids]}
         await talk.agent.aupdate_state(thread("1"), values)
 
-    ids = [it.id for it in (await talk.agent.aget_state(thread("1"))).values["messages"]]
+    ids = [message.id for message in (await talk.agent.aget_state(thread("1"))).values["messages"]]
     await remove(*ids[:2], *ids[4:])
     await talk.say("Bye.")
     kept = [*HELLO, "My bike is red.", "Answer 2.", "Bye.", "Answer 4."]
@@ -161,6 +161,6 @@ async def test_what_is_no_whole_thread_abandons_nothing(memory: RecallM) -> None
     await second.say("Five.")
     await first.say("Six.")
     await second.say("Seven.")
-    said_by_users = [it.text for it in memory.passages(speaker="Human")]
+    said_by_users = [passage.text for passage in memory.passages(speaker="Human")]
     assert said_by_users == ["One.", "Two.", "Three.", "Four.", "Five.", "Six.", "Seven."]
     assert len(texts(memory)) == 14

@@ -53,7 +53,7 @@ class FailingOnce(AgentMiddleware):
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [it.getMessage() for it in caplog.records if it.levelno == logging.WARNING]
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
 
 
 async def test_a_message_with_which_a_guard_ends_the_run_is_not_written(
@@ -73,7 +73,7 @@ async def test_a_message_with_which_a_guard_ends_the_run_is_not_written(
         assert talk.written == [("Human", "Hi!"), ("AI", "Hello.")], case
         if case != (BeforeAgent, True, "outer"):  # this one saw nothing
             assert warnings(caplog), case
-            assert all("not remembered" in it for it in warnings(caplog))
+            assert all("not remembered" in warning for warning in warnings(caplog))
         assert SECRET not in caplog.text
 
 

@@ -220,7 +220,7 @@ def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
     talk.say("How is Oslo?", "1", name="Ann")
     talk.say(ASKED, "2")
     assert talk.written == [("Ann", "How is Oslo?")]
-    assert {(it.speaker, it.role, it.text) for it in seen} >= {
+    assert {(passage.speaker, passage.role, passage.text) for passage in seen} >= {
         ("Ann", "human", "How is Oslo?"),
         ("AI", "ai", "Let me look."),
         ("AI", "ai", "Sunny."),
@@ -240,5 +240,5 @@ def test_where_they_fail_the_agent_answers(kept: RecallM, caplog: pytest.LogCapt
         talk = Talk(kept, "Noted.", raise_errors=False, **hook)
         assert talk.say(ASKED)["messages"][-1].text == "Noted."
         assert talk.written == []
-        assert any("not remembered" in it.message for it in caplog.records)
+        assert any("not remembered" in record.message for record in caplog.records)
         assert SECRET not in caplog.text

@@ -75,7 +75,7 @@ def test_a_run_resumed_after_an_interrupt(memory: RecallM, recalls: list[str]) -
         assert [system(messages) for messages in sent] == [system(sent[0])] * 3, how
         assert "Ann lives in Oslo." in system(sent[2])
         assert recalls == [asked] * (3 if elsewhere else 1)
-        written = [it for it in talk.written if it[0]]
+        written = [turn for turn in talk.written if turn[0]]
         assert written == [("Human", asked), ("AI", "Let me look."), ("AI", "Sunny.")]
 
 
@@ -144,7 +144,11 @@ def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:
     """It takes the old one's place in the thread, which ends with the old answer then."""
     talk = Talk(memory, "Noted.", "Bergen, then.", "Hm.", "So?", checkpointer=InMemorySaver())
     talk.say("Ann lives in Oslo. She likes tea.", "1", id="a")
-    (tea,) = [it for it in memory.recall("What does Ann like?").statements if "tea" in it.text]
+    (tea,) = [
+        statement
+        for statement in memory.recall("What does Ann like?").statements
+        if "tea" in statement.text
+    ]
     memory.forget(statement=tea.id)
     for text in ("Ann lives in Bergen.",) * 2 + ("Ann lives in Oslo. She likes tea.",):
         talk.say(text, "1", id="a")
@@ -228,7 +232,7 @@ async def test_a_failing_model(memory: RecallM, recalls: list[str]) -> None:
         recalls.clear()
         talk.say("Where does Ann live?")
         assert len(recalls) == 1
-        assert [system(it).count("lives in Oslo") for it in talk.model.sent] == [1, 1, 1]
+        assert [system(message).count("lives in Oslo") for message in talk.model.sent] == [1, 1, 1]
 
 
 # -- a memory that fails -----------------------------------------------------------------------
@@ -239,11 +243,16 @@ async def test_a_closed_memory_does_not_cost_the_answer(caplog: pytest.LogCaptur
     memory.close()
     talk = Talk(memory, "Hi!", raise_errors=False)
     assert talk.say("Hello!")["messages"][-1].text == "Hi!"
-    assert [(it.levelname, it.name) for it in caplog.records] == [
+    assert [(record.levelname, record.name) for record in caplog.records] == [
         ("WARNING", "langchain_recallm")
     ] * 4
-    assert ["recalled" in it.message for it in caplog.records] == [True, False, False, False]
-    assert all(it.exc_info and it.exc_info[0] is ClosedError for it in caplog.records)
+    assert ["recalled" in record.message for record in caplog.records] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert all(record.exc_info and record.exc_info[0] is ClosedError for record in caplog.records)
     with pytest.raises(ClosedError):
         Talk(memory, "Hi!").say("Hello!")
     with pytest.raises(ClosedError):
@@ -273,7 +282,7 @@ def test_a_store_that_fails_loses_neither_the_answer_nor_what_can_be_written(
     talk = Talk(memory, "Oslo.", raise_errors=False)
     assert talk.say("Where does Ann live?")["messages"][-1].text == "Oslo."
     assert "Ann lives in Oslo." in talk.told()
-    assert [it.message.rpartition(": ")[2] for it in caplog.records] == [
+    assert [record.message.rpartition(": ")[2] for record in caplog.records] == [
         "1 message(s) were not remembered"
     ] * 3  # what was asked, and the answer, which is tried again at the end
 
@@ -312,7 +321,7 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
         store.put(("users", "ann"), "job", {"memory": "Ann works as a baker.", "n": 1})
         store.put(("users", "ann"), "pet", {"memory": "Ann has a cat.", "n": 2})
         assert store.search(("users",), query="Who is a baker?", limit=1)[0].key == "job"
-        assert [it.key for it in store.search(("users",), filter={"n": {"$gt": 1}})] == ["pet"]
+        assert [item.key for item in store.search(("users",), filter={"n": {"$gt": 1}})] == ["pet"]
         store.delete(("users", "ann"), "pet")
         assert store.list_namespaces(prefix=("users",)) == [("users", "ann")]
         memory.forget(everything=True)

@@ -64,10 +64,10 @@ async def test_two_users_at_once(memory: RecallM, on_threads: bool) -> None:
 
     if on_threads:
         with ThreadPoolExecutor(len(TALKS)) as threads:
-            for done in [threads.submit(say_all, *it) for it in TALKS]:
+            for done in [threads.submit(say_all, *arguments) for arguments in TALKS]:
                 done.result()
     else:
-        await asyncio.gather(*(asay_all(*it) for it in TALKS))
+        await asyncio.gather(*(asay_all(*arguments) for arguments in TALKS))
     assert talk.written == []
     for user, number in TALKS:
         own = memory.in_namespace(f"user-{user}")
@@ -196,4 +196,4 @@ def test_a_users_memory_and_a_teams_in_one_agent(memory: RecallM) -> None:
     assert speakers_and_texts(own, "1") == [("Human", "What does everybody like?")]
     assert speakers_and_texts(team, "1") == [("AI", "Let me look."), ("AI", "Both.")]
     with pytest.raises(AssertionError, match="duplicate"):
-        create_agent(model, middleware=[RecallMMiddleware(memory=it) for it in (own, team)])
+        create_agent(model, middleware=[RecallMMiddleware(memory=memory) for memory in (own, team)])

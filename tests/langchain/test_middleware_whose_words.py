@@ -67,24 +67,24 @@ def last(result: Any) -> Any:
 # -- another model or node speaks before the agent ---------------------------------------------
 
 
-def router(it: Agents) -> Made:
+def router(agents: Agents) -> Made:
     model = ScriptedModel(lines=["To the chef."])
     nodes = {"route": lambda state: {"messages": [model.invoke(state["messages"])]}}
-    chef = it.agent("Avoid pesto.", name="chef")
+    chef = agents.agent("Avoid pesto.", name="chef")
     return graph(**nodes, chef=chef), ASKED, [
         ("Human", ASKED), ("AI", "To the chef."), ("chef", "Avoid pesto."),
     ]  # fmt: skip
 
 
-def greeting(it: Agents) -> Made:
+def greeting(agents: Agents) -> Made:
     """By code."""
     made = graph(
-        greet=lambda _: {"messages": [AIMessage("Welcome!")]}, tools=it.agent("Avoid pesto.")
+        greet=lambda _: {"messages": [AIMessage("Welcome!")]}, tools=agents.agent("Avoid pesto.")
     )
     return made, ASKED, [("Human", ASKED), ("AI", "Avoid pesto.")]
 
 
-def supervisor(it: Agents, has_memory: bool = False) -> Made:
+def supervisor(agents: Agents, has_memory: bool = False) -> Made:
     @tool
     def to_chef(
         state: Annotated[Any, InjectedState], tool_call_id: Annotated[str, InjectedToolCallId]
@@ -93,11 +93,11 @@ def supervisor(it: Agents, has_memory: bool = False) -> Made:
         handed = [*state["messages"], ToolMessage("Handed over.", tool_call_id=tool_call_id)]
         return Command(goto="chef", graph=Command.PARENT, update={"messages": handed})
 
-    make = it.agent if has_memory else it.plain
+    make = agents.agent if has_memory else agents.plain
     boss = make(call("to_chef"), "Enjoy.", tools=[to_chef], name="boss")
     made: Any = StateGraph(MessagesState)
     made.add_node("boss", boss, destinations=("chef", "__end__"))
-    made.add_node("chef", it.agent("Avoid pesto.", name="chef"))
+    made.add_node("chef", agents.agent("Avoid pesto.", name="chef"))
     made.add_edge(START, "boss")
     made.add_node("back", lambda _: {"messages": [AIMessage("Transferring back.")]})
     made.add_edge("chef", "back")
@@ -105,18 +105,18 @@ def supervisor(it: Agents, has_memory: bool = False) -> Made:
     return made.compile(), ASKED, [("Human", ASKED), ("chef", "Avoid pesto."), ("boss", "Enjoy.")]
 
 
-def supervisor_with_memory(it: Agents) -> Made:
-    return supervisor(it, has_memory=True)
+def supervisor_with_memory(agents: Agents) -> Made:
+    return supervisor(agents, has_memory=True)
 
 
-def prefill(it: Agents) -> Made:
+def prefill(agents: Agents) -> Made:
     given = [HumanMessage(ASKED), AIMessage("You should")]
-    agent = it.agent("avoid pesto.", checkpointer=InMemorySaver())
+    agent = agents.agent("avoid pesto.", checkpointer=InMemorySaver())
     return agent, given, [("Human", ASKED), ("AI", "avoid pesto.")]
 
 
-def text_of_a_chain(it: Agents) -> Made:
-    agent = it.agent("Avoid pesto.")
+def text_of_a_chain(agents: Agents) -> Made:
+    agent = agents.agent("Avoid pesto.")
     chain = (
         RunnableLambda(lambda text: {"messages": [("human", text)]})
         | agent
@@ -125,24 +125,24 @@ def text_of_a_chain(it: Agents) -> Made:
     return chain, {"as it is": ASKED}, [("Human", ASKED), ("AI", "Avoid pesto.")]
 
 
-def texts_within_an_event(it: Agents) -> Made:
+def texts_within_an_event(agents: Agents) -> Made:
     """Two questions of one event of an app, each to an agent."""
-    agent = it.agent("Avoid pesto.", "Try soup.")
+    agent = agents.agent("Avoid pesto.", "Try soup.")
     questions = [ASKED, "What else?"]
 
     def ask(event: dict[str, Any]) -> Any:
-        return [agent.invoke(human(it["text"])) for it in event["event"]["items"]]
+        return [agent.invoke(human(item["text"])) for item in event["event"]["items"]]
 
     made = RunnableLambda(ask)
-    event = {"event": {"user": "zed", "items": [{"text": it} for it in questions]}}
+    event = {"event": {"user": "zed", "items": [{"text": question} for question in questions]}}
     return made, {"as it is": event}, [
         ("Human", ASKED), ("Human", "What else?"), ("AI", "Avoid pesto."), ("AI", "Try soup."),
     ]  # fmt: skip
 
 
-def only_an_instructed_agent(it: Agents) -> Made:
+def only_an_instructed_agent(agents: Agents) -> Made:
     """It is not given what the person said; that is remembered all the same."""
-    agent = it.agent("Pesto has basil.")
+    agent = agents.agent("Pesto has basil.")
     made = graph(plan=lambda _: {"messages": [last(agent.invoke(human("INSTRUCTION one")))]})
     return made, ASKED, [("Human", ASKED), ("AI", "Pesto has basil.")]
 
@@ -150,74 +150,74 @@ def only_an_instructed_agent(it: Agents) -> Made:
 # -- an agent instructs another ----------------------------------------------------------------
 
 
-def instructing(it: Agents, ask: BaseTool, has_memory: bool = True) -> Made:
-    make = it.agent if has_memory else it.plain
+def instructing(agents: Agents, ask: BaseTool, has_memory: bool = True) -> Made:
+    make = agents.agent if has_memory else agents.plain
     boss = make(call("ask", question="INSTRUCTION one"), "Enjoy.", tools=[ask])
     return boss, ASKED, [("Human", ASKED), ("AI", "Enjoy.")]
 
 
-def parallel_agents(it: Agents, has_memory: bool = True) -> Made:
+def parallel_agents(agents: Agents, has_memory: bool = True) -> Made:
     @tool
     async def ask(question: str) -> str:
         """Ask two experts."""
-        experts = [it.agent("It snows."), it.agent("It rains.")]
+        experts = [agents.agent("It snows."), agents.agent("It rains.")]
         given = [human(question), human("INSTRUCTION two")]
         answers = await asyncio.gather(
             experts[0].ainvoke(given[0]), experts[1].ainvoke(given[1], thread("own"))
         )
         return " ".join(last(answer).text for answer in answers)
 
-    return instructing(it, ask, has_memory)
+    return instructing(agents, ask, has_memory)
 
 
-def parallel_agents_alone(it: Agents) -> Made:
-    return parallel_agents(it, has_memory=False)
+def parallel_agents_alone(agents: Agents) -> Made:
+    return parallel_agents(agents, has_memory=False)
 
 
-def pool_with_context(it: Agents) -> Made:
+def pool_with_context(agents: Agents) -> Made:
     @tool
     def ask(question: str) -> str:
         """Ask an expert."""
         with ContextThreadPoolExecutor() as pool:
-            expert = it.agent("It snows.")
+            expert = agents.agent("It snows.")
             return str(last(pool.submit(expert.invoke, human(question), thread("p")).result()).text)
 
-    return instructing(it, ask)
+    return instructing(agents, ask)
 
 
-def thread_with_config(it: Agents) -> Made:
+def thread_with_config(agents: Agents) -> Made:
     @tool
     def ask(question: str, config: RunnableConfig) -> str:
         """Ask an expert."""
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor() as pool:
-            done = pool.submit(it.agent("It snows.").invoke, human(question), config)
+            done = pool.submit(agents.agent("It snows.").invoke, human(question), config)
             return str(last(done.result()).text)
 
-    return instructing(it, ask)
+    return instructing(agents, ask)
 
 
-def tool_node_of_another_name(it: Agents) -> Made:
+def tool_node_of_another_name(agents: Agents) -> Made:
     @tool
     def ask(question: str) -> str:
         """Ask an expert."""
-        return str(last(it.agent("It snows.").invoke(human(question))).text)
+        return str(last(agents.agent("It snows.").invoke(human(question))).text)
 
     model = ScriptedModel(lines=[call("ask", question="INSTRUCTION one")])
     made = graph(
         think=lambda state: {"messages": [model.invoke(state["messages"])]},
         helpers=ToolNode([ask]),
-        answer=it.agent("Enjoy."),
+        answer=agents.agent("Enjoy."),
     )
     return made, ASKED, [("Human", ASKED), ("AI", "Enjoy.")]
 
 
-def pipeline(it: Agents) -> Made:
+def pipeline(agents: Agents) -> Made:
     class Draft(MessagesState, total=False):
         draft: str
 
-    writer, reviewer = it.agent("DRAFT one"), it.agent("Use basil.")
+    writer, reviewer = agents.agent("DRAFT one"), agents.agent("Use basil.")
     made: Any = StateGraph(Draft)
     made.add_node("write", lambda state: {"draft": last(writer.invoke(state)).text})
     made.add_node(
@@ -231,18 +231,18 @@ def pipeline(it: Agents) -> Made:
     return made.compile(), ASKED, [("Human", ASKED), ("AI", "Use basil.")]
 
 
-def pipeline_in_one_state(it: Agents) -> Made:
+def pipeline_in_one_state(agents: Agents) -> Made:
     made = graph(
-        write=it.agent("DRAFT one"),
+        write=agents.agent("DRAFT one"),
         ask=lambda state: {"messages": [("human", f"Review this: {last(state).text}")]},
-        review=it.agent("Use basil."),
+        review=agents.agent("Use basil."),
     )
     return made, ASKED, [("Human", ASKED), ("AI", "DRAFT one"), ("AI", "Use basil.")]
 
 
-def answer_in_another_message(it: Agents) -> Made:
+def answer_in_another_message(agents: Agents) -> Made:
     """A node gives the agent's text in a message of its own."""
-    agent = it.agent("Avoid pesto.")
+    agent = agents.agent("Avoid pesto.")
 
     class Question(TypedDict, total=False):
         question: str
@@ -261,29 +261,29 @@ def answer_in_another_message(it: Agents) -> Made:
 # -- what only code wrote ----------------------------------------------------------------------
 
 
-def failed_model(it: Agents) -> Made:
+def failed_model(agents: Agents) -> Made:
     retry = ModelRetryMiddleware(max_retries=1, initial_delay=0.0, jitter=False)
-    agent = it.agent(*[RuntimeError("secret stack trace")] * 2, more=[retry])
+    agent = agents.agent(*[RuntimeError("secret stack trace")] * 2, more=[retry])
     return agent, ASKED, [("Human", ASKED)]
 
 
-def limited_model(it: Agents) -> Made:
+def limited_model(agents: Agents) -> Made:
     limit = ModelCallLimitMiddleware(run_limit=1)
     line = call("weather", says="Let me see.", city="Oslo")
     return (
-        it.agent(line, tools=[weather], more=[limit]),
+        agents.agent(line, tools=[weather], more=[limit]),
         ASKED,
         [("Human", ASKED), ("AI", "Let me see.")],
     )
 
 
-def limited_tools(it: Agents) -> Made:
+def limited_tools(agents: Agents) -> Made:
     limit = ToolCallLimitMiddleware(run_limit=1, exit_behavior="end")
     lines = [call("weather", "1", city="Oslo"), call("weather", "2", city="Oslo")]
-    return it.agent(*lines, tools=[weather], more=[limit]), ASKED, [("Human", ASKED)]
+    return agents.agent(*lines, tools=[weather], more=[limit]), ASKED, [("Human", ASKED)]
 
 
-def rewritten(it: Agents) -> Made:
+def rewritten(agents: Agents) -> Made:
     """Middleware puts the model's answer into a message of its own."""
 
     class Shouting(AgentMiddleware):
@@ -295,7 +295,7 @@ def rewritten(it: Agents) -> Made:
             return ModelResponse(result=[AIMessage(response.result[0].text.upper())])
 
     return (
-        it.agent("Avoid pesto.", more=[Shouting()]),
+        agents.agent("Avoid pesto.", more=[Shouting()]),
         ASKED,
         [("Human", ASKED), ("AI", "AVOID PESTO.")],
     )
@@ -343,10 +343,10 @@ def test_answers_to_interrupts(memory: RecallM, remember: bool, is_nested: bool)
         """Ask the person."""
         return str(interrupt(question))
 
-    it = Agents(memory, remember_interrupts=remember)
+    agents = Agents(memory, remember_interrupts=remember)
     lines = [call("ask_person", says="One question.", question="How hot?"), "Noted."]
     saver = None if is_nested else InMemorySaver()
-    agent = it.agent(*lines, tools=[ask_person], checkpointer=saver)
+    agent = agents.agent(*lines, tools=[ask_person], checkpointer=saver)
     made = graph(agent=agent) if is_nested else agent
     made.invoke(human(ASKED), thread("1"))
     made.invoke(Command(resume="As hot as it gets."), thread("1"))
@@ -368,4 +368,6 @@ def test_what_a_run_was_not_given_is_named(
         return [agent.invoke(human(text)) for text in ("One.", "Two.")]
 
     RunnableLambda(ask).invoke("")
-    assert [it.message[:33] for it in caplog.records] == ["what the agent was asked is not r"]
+    assert [record.message[:33] for record in caplog.records] == [
+        "what the agent was asked is not r"
+    ]

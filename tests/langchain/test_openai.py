@@ -83,10 +83,12 @@ async def test_an_answer_whole_and_streamed(memory: RecallM) -> None:
     assert system["content"].endswith(f"Ann lives in Oslo.\n{CLOSING}")
     assert question == {"role": "user", "content": "Where does Ann live?"}
     for pieces in streams:
-        chunks = [it for it in pieces if isinstance(it, AIMessageChunk)]
-        assert [it.text for it in chunks if it.text] == ["She", " lives", " in", " Oslo."]
-        assert [it.usage_metadata["output_tokens"] for it in chunks if it.usage_metadata] == [4]
-    assert [it.body.get("stream") for it in server.requests] == [False, True, True]
+        chunks = [piece for piece in pieces if isinstance(piece, AIMessageChunk)]
+        assert [chunk.text for chunk in chunks if chunk.text] == ["She", " lives", " in", " Oslo."]
+        assert [
+            chunk.usage_metadata["output_tokens"] for chunk in chunks if chunk.usage_metadata
+        ] == [4]
+    assert [request.body.get("stream") for request in server.requests] == [False, True, True]
     for session in "123":
         assert speakers_and_texts(memory, session) == said
 
@@ -106,13 +108,17 @@ def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
         agent = agent_of(server, memory, create_recallm_tools(memory), streaming=streamed)
         agent.invoke(human("Tidy up."), thread("1"))
     first, second, third = server.requests
-    assert [it["function"]["name"] for it in first.body["tools"]] == [
+    assert [tool["function"]["name"] for tool in first.body["tools"]] == [
         "recall_memory",
         "save_memory",
         "forget_memory",
     ]
     assert "runtime" not in json.dumps(first.body["tools"])
-    results = {it["tool_call_id"]: it["content"] for it in second.messages if it["role"] == "tool"}
+    results = {
+        message["tool_call_id"]: message["content"]
+        for message in second.messages
+        if message["role"] == "tool"
+    }
     assert results["call_1"].startswith("Saved as ")
     assert "[a#0] Ann lives in Oslo." in results["call_2"]
     assert third.messages[-1]["content"] == "Forgot the statement a#0."
@@ -122,7 +128,7 @@ def test_the_models_own_tools(memory: RecallM, streamed: bool) -> None:
         ("AI", "Ann speaks “norsk”."),
         ("AI", "Done."),
     ]
-    assert len({it.messages[0]["content"] for it in server.requests}) == 1
+    assert len({request.messages[0]["content"] for request in server.requests}) == 1
 
 
 FAILURES = [
@@ -139,8 +145,10 @@ def test_the_clients_own_retries(memory: RecallM) -> None:
         agent = agent_of(server, memory, timeout=0.4, max_retries=3)
         output = agent.invoke(human("Where does Ann live?"), thread("1"))
     assert output["messages"][-1].text == "In Oslo."
-    assert [it.headers["x-stainless-retry-count"] for it in server.requests] == list("0123")
-    assert len({it.messages[0]["content"] for it in server.requests}) == 1
+    assert [request.headers["x-stainless-retry-count"] for request in server.requests] == list(
+        "0123"
+    )
+    assert len({request.messages[0]["content"] for request in server.requests}) == 1
     assert speakers_and_texts(memory, "1") == [
         ("Human", "Where does Ann live?"),
         ("AI", "In Oslo."),

@@ -105,7 +105,7 @@ def test_what_is_written_is_redacted_and_what_is_refused_is_counted(
             assert "PIN" not in archive(own)
             assert "Noted." in archive(own)
             assert "accept refused 1 of " in caplog.text
-            assert "PIN" not in "".join(it.getMessage() for it in caplog.records)
+            assert "PIN" not in "".join(record.getMessage() for record in caplog.records)
 
 
 async def asynchronous(_: Any) -> Any:
@@ -142,7 +142,7 @@ def test_a_message_handed_in_again_is_known_by_its_redacted_text(memory: RecallM
     for _ in range(2):
         history.add_messages([HumanMessage(SAID, id=f"a-{SECRET}")])
     assert SECRET not in archive(memory)
-    assert [it.content for it in history.messages] == ["My PIN is [PIN]."]
+    assert [message.content for message in history.messages] == ["My PIN is [PIN]."]
 
 
 def test_recall_asks_in_redacted_words(memory: RecallM, recalls: list[str]) -> None:
@@ -227,9 +227,9 @@ def test_sessions_are_written_and_looked_up_by_their_redacted_names(memory: Reca
     for count in range(2):
         said = HumanMessage("Ann sings.", id=f"m-{SECRET}-{count}")
         agent.invoke({"messages": [said]}, thread(session))
-    places = [it.metadata["thread"] for it in memory.passages()]
-    assert [it["message"] for it in places][::2] == ["m-[PIN]-0", "m-[PIN]-1"]
-    assert [it["after"] for it in places[1:]] == [it["message"] for it in places[:-1]]
+    places = [passage.metadata["thread"] for passage in memory.passages()]
+    assert [place["message"] for place in places][::2] == ["m-[PIN]-0", "m-[PIN]-1"]
+    assert [place["after"] for place in places[1:]] == [place["message"] for place in places[:-1]]
     chain_memory = RecallMMemory(memory=memory, session=session, scope="session", redact=redact)
     chain_memory.save_context({"input": "Ann dances."}, {"output": "Noted."})
     assert "Ann dances." in str(chain_memory.load_memory_variables({"input": "Does Ann dance?"}))
@@ -243,8 +243,8 @@ def test_sessions_are_written_and_looked_up_by_their_redacted_names(memory: Reca
     shown = [ChatMessage(role="user", content="Ann skis.")]
     assert "Ann skates." in asyncio.run(block.aget(shown, session_id=session))
     assert SECRET not in archive(memory)
-    assert {it.session for it in memory.passages()} == {"thread [PIN]"}
-    assert "Ann skis." in {it.text for it in memory.passages()}
+    assert {passage.session for passage in memory.passages()} == {"thread [PIN]"}
+    assert "Ann skis." in {passage.text for passage in memory.passages()}
     chain_memory.clear()
     assert not memory.passages()
 
@@ -256,8 +256,8 @@ def test_items_are_found_and_deleted_by_the_names_that_were_given(memory: Recall
     item = store.get(path, SECRET)
     assert item is not None
     assert (item.namespace, item.key) == (("users", "u[PIN]"), "[PIN]")
-    assert [it.key for it in store.search(path, query="Who sings?")] == ["[PIN]"]
-    assert [it.key for it in store.search(path[:1])] == ["[PIN]"]
+    assert [item.key for item in store.search(path, query="Who sings?")] == ["[PIN]"]
+    assert [item.key for item in store.search(path[:1])] == ["[PIN]"]
     for prefix in (path, ("*", path[1])):
         assert store.list_namespaces(prefix=prefix) == [("users", "u[PIN]")]
     assert SECRET not in archive(memory)

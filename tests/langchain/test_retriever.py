@@ -127,7 +127,7 @@ def test_what_else_is_a_document(memory: RecallM) -> None:
         memory.update("Marta lives in Lyon, in a small flat by the river.")
         memory.update("Marta moved to Porto with all of her books last week.")
         documents = RecallMRetriever(memory=memory).invoke("Where does Marta live?")
-    [revised] = [it for it in documents if it.metadata["passage"] is None]
+    [revised] = [document for document in documents if document.metadata["passage"] is None]
     assert (revised.page_content, revised.id) == ("Marta lives in Porto.", "summary:marta@2")
 
 

@@ -187,7 +187,7 @@ def test_expired_items_are_returned_where_that_is_asked_for(
     store.put(("b",), "k", {"text": "Ann loves tea."}, ttl=1)
     clock.now += timedelta(minutes=2)
     found = [] if omits else [("b",), ("a",)]
-    assert [it.namespace for it in store.search((), refresh_ttl=False)] == found
+    assert [item.namespace for item in store.search((), refresh_ttl=False)] == found
     asked = store.search(("a",), query="What does Ann love?", refresh_ttl=False)
     assert len(asked) == (not omits)
     assert store.list_namespaces() == sorted(found)
@@ -236,7 +236,7 @@ def test_fields_and_sources(opening: Any) -> None:
     store.put(("a",), "2", value, index=["secret"])
     store.put(("a",), "3", value, index=False)
     store.put(("a",), "4", {"other": "Dee sings."})
-    texts = {it.key: it.text for it in store.memory.items.below()}
+    texts = {item.key: item.text for item in store.memory.items.below()}
     assert texts["1"] == "Ann loves tea.\nBo has a boat."
     assert texts["2"] == "Cy snores."
     assert store.memory.stats().statements == 3
@@ -246,7 +246,7 @@ def test_fields_and_sources(opening: Any) -> None:
     places = [odd, (("a", "b"), "c/d"), (("a", "b%2Fc"), "d"), (("a",), "é" * 999)]
     for path, key in places:
         store.put(path, key, {"text": "Ann loves tea."})
-    sources = {it.source for it in store.memory.items.below()}
+    sources = {item.source for item in store.memory.items.below()}
     assert len(sources) == 4 + len(places)
     assert "store/a/b%2Fc/d" in sources
 
@@ -266,7 +266,7 @@ def test_what_others_keep_is_read_and_left_as_it_is(store: RecallMStore) -> None
     assert item is not None
     assert item.value == {"text": "Ann sings.", "n": 1}
     assert item.updated_at.tzinfo is not None
-    assert {it.expires_at for it in store.memory.items.below()} == {soon}
+    assert {item.expires_at for item in store.memory.items.below()} == {soon}
 
 
 def test_namespaces_of_the_memory_are_apart_and_threads_lose_nothing(store: RecallMStore) -> None:

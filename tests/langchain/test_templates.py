@@ -86,7 +86,7 @@ async def test_an_agent(memory: RecallM) -> None:
         talk = Talk(memory, *lines, tools=tools, context_schema=User, namespace=TEMPLATE)
         talk.agent.invoke(human("Hello, who am I?"), **given)
         await talk.agent.ainvoke(human("Hello, who am I?"), **given)
-        texts = [it.text for it in own.passages()]
+        texts = [passage.text for passage in own.passages()]
         said = ["Hello, who am I?", text, "Noted."]
         assert texts[1:] == said * 2
         for passage in own.passages()[1:]:

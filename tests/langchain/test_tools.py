@@ -111,7 +111,7 @@ def test_bounds(ranking: Any) -> None:
         assert message.artifact == []
         memory.update("Ann feeds a parrot.", id="short")
         message = invoked(recall, query="Does the green parrot of Ann sing?")
-        assert [it["id"] for it in message.artifact] == ["short#0"]
+        assert [statement["id"] for statement in message.artifact] == ["short#0"]
         assert memory.count_tokens(str(message.content)) <= 100
 
 
@@ -122,7 +122,7 @@ def test_what_is_saved_is_recalled_and_forgotten_by_its_id(stored: RecallM) -> N
     recall, save, forget = create_recallm_tools(stored)
     answer = save.invoke({"text": "Ann's flight leaves on Friday."})
     artifact = invoked(recall, query="When does the flight leave?").artifact
-    (found,) = [it for it in artifact if "Friday" in it["text"]]
+    (found,) = [statement for statement in artifact if "Friday" in statement["text"]]
     assert answer == f"Saved as {found['id']}."
     assert found["timestamp"] is not None
     assert found["metadata"] == {"tool": "save_memory"}
@@ -173,7 +173,9 @@ async def test_the_model_gets_errors_of_its_calls(
 ) -> None:
     """And of a memory that fails, of which it is told no more than the kind."""
     memory.update("Ann lives in Oslo.", id="a")
-    tools = {it.name: it for it in (*create_recallm_tools(memory), *create_fact_tools(memory))}
+    tools = {
+        tool.name: tool for tool in (*create_recallm_tools(memory), *create_fact_tools(memory))
+    }
     arguments: Any
     for name, arguments, told in [
         ("recall_memory", {"query": " "}, "query is empty"),
@@ -203,7 +205,7 @@ async def test_the_model_gets_errors_of_its_calls(
         message = invoked(tools[name], **arguments)
         told = "The memory failed (ClosedError); go on without it."
         assert (message.status, message.content) == ("error", told)
-    assert [it.name for it in caplog.records] == ["langchain_recallm"] * 4
+    assert [record.name for record in caplog.records] == ["langchain_recallm"] * 4
 
 
 def test_what_cannot_be_used_is_refused_at_once(memory: RecallM) -> None:
@@ -275,7 +277,7 @@ def test_in_a_graph_of_ones_own(memory: RecallM, schema: Any) -> None:
     graph.add_edge(START, "tools")
     wanted = call("save_memory", text="Ann likes tea.")
     graph.compile().invoke({"messages": [HumanMessage("Note it."), wanted]}, thread("1"))
-    assert [it["session"] for it in archived_passages(memory)] == ["1"]
+    assert [passage["session"] for passage in archived_passages(memory)] == ["1"]
     asking = call("recall_memory", query="What does Ann like?")
     output = graph.compile().invoke({"messages": [HumanMessage("What?"), asking]}, thread("2"))
     assert "Ann likes tea." in output["messages"][-1].content
@@ -286,11 +288,11 @@ def test_a_call_that_is_made_again_writes_once(memory: RecallM) -> None:
     tools = [*create_recallm_tools(memory), *create_fact_tools(memory.in_namespace("facts"))]
     fact = {"subject": "Ada", "relation": "likes"}
     for session, drinks in (("1", ("tea", "tea")), ("1", ("tea", "wine")), ("2", ("tea",))):
-        lines = [call("save_memory", "call_0", text=f"Ann likes {it}.") for it in drinks]
-        lines += [call("write_fact", "call_0", **fact, object=it) for it in drinks]
+        lines = [call("save_memory", "call_0", text=f"Ann likes {drink}.") for drink in drinks]
+        lines += [call("write_fact", "call_0", **fact, object=drink) for drink in drinks]
         model = ScriptedModel(lines=[*lines, "Done."])
         create_agent(model, tools).invoke(human("Hi"), thread(session))
-    assert [(it["session"], it["text"]) for it in archived_passages(memory)] == [
+    assert [(passage["session"], passage["text"]) for passage in archived_passages(memory)] == [
         ("1", "Ann likes tea."),
         ("1", "Ann likes wine."),
         ("2", "Ann likes tea."),
@@ -298,12 +300,12 @@ def test_a_call_that_is_made_again_writes_once(memory: RecallM) -> None:
     facts = FactMemory(memory.in_namespace("facts"))
     assert facts.memory.stats().passages == 3
     facts.memory.forget(source="1")
-    assert [(it.object, it.source) for it in facts.read("Ada")] == [("tea", "2")]
+    assert [(fact.object, fact.source) for fact in facts.read("Ada")] == [("tea", "2")]
 
 
 def recalled(output: Any) -> list[str]:
     """The texts of the statements that the last tool call recalled."""
-    return [it["text"] for it in output["messages"][-2].artifact]
+    return [statement["text"] for statement in output["messages"][-2].artifact]
 
 
 def test_what_the_model_reads_anyway_is_not_recalled() -> None:

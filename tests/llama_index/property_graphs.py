@@ -72,7 +72,7 @@ def upsert_chunk(
     node = make_chunk(id, f"{id}: " + "; ".join(said), document)
     parts = [line.split() for line in said]
     names = dict.fromkeys(name for part in parts for name in (part[0], part[-1]))
-    known = {it.id for it in store.get(ids=list(names))}
+    known = {node.id for node in store.get(ids=list(names))}
     source = {TRIPLET_SOURCE_KEY: id}
     store.upsert_llama_nodes([node])
     if entities := [make_entity(name, **source) for name in names if name not in known]:
@@ -139,7 +139,7 @@ def with_types(value: Any) -> Any:
         members = [(with_types(key), with_types(it)) for key, it in value.items()]
         return (type(value).__name__, sorted(members, key=repr))
     if isinstance(value, list | tuple):
-        return (type(value).__name__, [with_types(it) for it in value])
+        return (type(value).__name__, [with_types(part) for part in value])
     return (type(value).__name__, repr(value))
 
 
@@ -187,7 +187,7 @@ class Paragraphs(TransformComponent):
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """The nodes of all documents."""
-        return [it for document in nodes for it in self._cut(document)]
+        return [part for document in nodes for part in self._cut(document)]
 
     def _cut(self, document: BaseNode) -> list[TextNode]:
         cut = [

@@ -61,13 +61,19 @@ def names(node: BaseNode) -> list[str]:
 
 def pairs(node: BaseNode) -> list[tuple[str, str]]:
     """The ends of the relations between neighbours."""
-    return [(it.source_id, it.target_id) for it in relations(node) if it.label == "RELATED"]
+    return [
+        (relation.source_id, relation.target_id)
+        for relation in relations(node)
+        if relation.label == "RELATED"
+    ]
 
 
 def stated(node: BaseNode) -> list[tuple[str, str, str]]:
     """What the text states."""
     return [
-        (it.source_id, it.label, it.target_id) for it in relations(node) if it.label != "RELATED"
+        (relation.source_id, relation.label, relation.target_id)
+        for relation in relations(node)
+        if relation.label != "RELATED"
     ]
 
 
@@ -79,7 +85,7 @@ def test_concepts_and_neighbours(extractor: RecallMExtractor, memory: RecallM) -
     text = "Brandon loves coffee. He bought 5 cups in New York."
     [node] = extractor([TextNode(text=text)])
     update = memory.update(text)
-    assert [(it.name, it.label) for it in entities(node)] == [
+    assert [(entity.name, entity.label) for entity in entities(node)] == [
         ("Brandon", "entity"),
         ("coffee", "noun"),
         ("cups", "noun"),
@@ -100,9 +106,9 @@ def test_what_a_text_denies_or_calls_possible_is_no_relation(memory: RecallM) ->
         TextNode(text="Ingrid may move to Porto."),
     ]
     lives, denied, possible = extractor(nodes)
-    assert [(it.source_id, it.label, it.target_id) for it in relations(lives)] == [
-        ("Ingrid", "live in", "Malaga")
-    ]
+    assert [
+        (relation.source_id, relation.label, relation.target_id) for relation in relations(lives)
+    ] == [("Ingrid", "live in", "Malaga")]
     assert relations(denied) == relations(possible) == []
 
 
@@ -136,8 +142,8 @@ def test_the_entity_that_the_memory_has(extractor: RecallMExtractor, memory: Rec
 def test_the_exact_spelling_wins(extractor: RecallMExtractor, memory: RecallM) -> None:
     memory.graph.upsert([NewEntity(id="APPLE", type="company"), NewEntity(id="apple", type="f")])
     one, other = extractor([TextNode(text="Ann ate an apple."), TextNode(text="Ann left APPLE.")])
-    assert ("apple", "f") in [(it.name, it.label) for it in entities(one)]
-    assert ("APPLE", "company") in [(it.name, it.label) for it in entities(other)]
+    assert ("apple", "f") in [(entity.name, entity.label) for entity in entities(one)]
+    assert ("APPLE", "company") in [(entity.name, entity.label) for entity in entities(other)]
 
 
 def test_other_texts_and_nodes(extractor: RecallMExtractor) -> None:
@@ -255,14 +261,17 @@ def test_cache_keys_differ_by_extractor(memory: RecallM) -> None:
         RecallMExtractor(memory=RecallM(config=RecallConfig(concepts="nouns"))),
     ]
     nodes = [TextNode(text="Ann met Bo.")]
-    keys = [get_transformation_hash(nodes, it) for it in others]
+    keys = [get_transformation_hash(nodes, other) for other in others]
     assert len(set(keys)) == 3
     same = RecallMExtractor(memory=memory.in_namespace("bo"))
     assert get_transformation_hash(nodes, same) == keys[1]
     pipeline = IngestionPipeline(transformations=[SentenceSplitter(), same])
     for _ in range(2):  # the second time out of the cache, where a node is JSON
         [node] = pipeline.run(documents=[Document(text="Ann met Bo.", id_="doc")])
-        found = [getattr(it, "name", None) or it["name"] for it in node.metadata[KG_NODES_KEY]]
+        found = [
+            getattr(entity, "name", None) or entity["name"]
+            for entity in node.metadata[KG_NODES_KEY]
+        ]
         assert found == ["Ann", "Bo"]
 
 

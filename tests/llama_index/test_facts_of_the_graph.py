@@ -131,7 +131,7 @@ def test_a_later_document_supersedes_and_its_deletion_brings_back(
     )
     index.insert(Document(text="Ada went to Opera.", id_="new"))
     assert objects(facts, "Ada", "works for") == ["Opera"]
-    assert [it.object for it in facts.changes("Ada", "works for")] == ["Cisco", "Opera"]
+    assert [change.object for change in facts.changes("Ada", "works for")] == ["Cisco", "Opera"]
     index.delete_ref_doc("new")
     assert objects(facts, "Ada", "works for") == ["Cisco"]
     store.delete_llama_nodes(ref_doc_ids=["old"])
@@ -165,7 +165,8 @@ def test_what_is_written_as_a_fact_is_a_relation(
     assert (source.id, relation.label, target.id) == ("Ada", "works for", "Opera")
     assert relation.properties["since"] == 2019
     assert [
-        (it[0].id, it[1].label, it[2].id) for it in store.get_rel_map(store.get(ids=["Ada"]))
+        (path[0].id, path[1].label, path[2].id)
+        for path in store.get_rel_map(store.get(ids=["Ada"]))
     ] == [
         ("Ada", "works for", "Opera"),
         ("Opera", "founded in", "Oslo"),

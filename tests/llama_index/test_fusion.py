@@ -93,7 +93,9 @@ async def test_statements_and_chunks_side_by_side(memory: RecallM, vectors: Base
         scores = [node.get_score(raise_error=True) for node in found]
         assert scores == sorted(scores, reverse=True)
         other = fused(vectors, by_score, mode=mode).retrieve(QUESTION)
-        assert {it.node_id: it.score for it in found} == {it.node_id: it.score for it in other}
+        assert {node.node_id: node.score for node in found} == {
+            node.node_id: node.score for node in other
+        }
         few = fused(vectors, recalled, mode=mode, top_k=4).retrieve(QUESTION)
         assert best.node_id in {node.node_id for node in few}
         limited = RecallMRetriever(memory=memory, limit=1)

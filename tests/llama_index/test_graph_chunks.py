@@ -102,8 +102,8 @@ def test_the_order_is_as_asked(store: PropertyGraphStore) -> None:
     upsert_graph(store, "entity KNOWS entity")
     store.upsert_llama_nodes([make_chunk(id, f"text of {id}") for id in ("b", "a", "c")])
     asked = ["c", "nobody", "b", "entity", "a"]
-    assert [it.node_id for it in store.get_llama_nodes(asked)] == ["c", "b", "a"]
-    assert [it.node_id for it in store.get_llama_nodes(asked[::-1])] == ["a", "b", "c"]
+    assert [node.node_id for node in store.get_llama_nodes(asked)] == ["c", "b", "a"]
+    assert [node.node_id for node in store.get_llama_nodes(asked[::-1])] == ["a", "b", "c"]
 
 
 def test_another_text_replaces_the_first(store: PropertyGraphStore) -> None:
@@ -139,7 +139,7 @@ def test_metadata_keys(store: PropertyGraphStore) -> None:
 def test_chunks_of_one_text(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([make_chunk("c1", "same"), make_chunk("c2", "same")])
     store.delete(ids=["c1"])
-    assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == ["c2"]
+    assert [node.node_id for node in store.get_llama_nodes(["c1", "c2"])] == ["c2"]
 
 
 def test_chunk_nodes(store: PropertyGraphStore) -> None:
@@ -172,7 +172,7 @@ def test_a_chunk_that_a_relation_names_first(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([make_chunk("c1", "one")])
     store.upsert_relations([make_relation("c1", "NEXT", "c2")])
     store.upsert_llama_nodes([make_chunk("c2", "two")])
-    assert [it.get_content() for it in store.get_llama_nodes(["c2"])] == ["two"]
+    assert [node.get_content() for node in store.get_llama_nodes(["c2"])] == ["two"]
     assert chunk_of(store, "c2").text == "two"
     assert triplet_lines(store.get_triplets(relation_names=["NEXT"])) == ["c1 NEXT c2"]
     assert ids(store.get()) == ["c1", "c2"]

@@ -43,7 +43,9 @@ def test_the_newest_source_is_shown(store: PropertyGraphStore) -> None:
         store.get_triplets(ids=["Ann"]),
         store.get_rel_map([make_entity("Bo")], depth=1),
     ):
-        sources = [it.properties[TRIPLET_SOURCE_KEY] for it in (subject, relation, object)]
+        sources = [
+            element.properties[TRIPLET_SOURCE_KEY] for element in (subject, relation, object)
+        ]
         assert sources == ["c2", "c2", "c2"]
     assert source_of(store, "Ann") == "c2"
     upsert_chunk(store, "c3", "Ann LIKES tea")
@@ -70,7 +72,7 @@ def test_an_entity_of_two_chunks_stays_with_the_other(new_store: NewStore) -> No
         store.delete_llama_nodes(ref_doc_ids=[f"d{gone}"])
         for part in (entity_of(store, "Ann"), relation_of(store, "KNOWS")):
             assert part.properties == said[left]
-        assert [it.node_id for it in store.get_llama_nodes(["c1", "c2"])] == [f"c{left}"]
+        assert [node.node_id for node in store.get_llama_nodes(["c1", "c2"])] == [f"c{left}"]
         store.delete(ids=[f"c{left}"])
         assert is_empty(store)
 
@@ -187,7 +189,7 @@ def test_links_between_chunks(store: PropertyGraphStore) -> None:
     ]
     said = triplet_lines(store.get_triplets(relation_names=["WORKS_FOR", "LIKES"]))
     assert said == ["Logan LIKES tea", "Logan WORKS_FOR LlamaIndex"]
-    assert [it.get_content() for it in store.get_llama_nodes(["d0/1"])] == ["Logan LIKES tea."]
+    assert [node.get_content() for node in store.get_llama_nodes(["d0/1"])] == ["Logan LIKES tea."]
     index.delete_nodes(["d0/0"])
     assert ids(store.get()) == ["Logan", "d0", "d0/1", "tea"]
     index.delete_nodes(["d0/1"])

@@ -113,7 +113,10 @@ def test_the_latest_statement_comes_last(store: RecallMGraphStore) -> None:
     for city in ("Malaga", "Lyon", "Malaga"):
         store.upsert_triplet("Ann", "lives in", city)
     assert store.get("Ann") == [["lives in", "Lyon"], ["lives in", "Malaga"]]
-    strengths = {it.object: (it.strength, it.t_index) for it in store.memory.graph.triplets()}
+    strengths = {
+        triplet.object: (triplet.strength, triplet.t_index)
+        for triplet in store.memory.graph.triplets()
+    }
     assert strengths == {"Lyon": (1, 2), "Malaga": (2, 3)}
 
 

@@ -156,4 +156,4 @@ def test_keys_are_kept(store: PropertyGraphStore) -> None:
     assert (node.name, node.label, node.properties) == ("a", "THING", values)
     assert relation_of(store, "R").properties == values
     for key, value in values.items():
-        assert [it.id for it in store.get(properties={key: value})] == ["a"], key
+        assert [node.id for node in store.get(properties={key: value})] == ["a"], key

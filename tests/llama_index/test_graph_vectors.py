@@ -69,13 +69,13 @@ def _asked(
 
 
 def _near(store: PropertyGraphStore, *args: Any, **more: Any) -> list[str]:
-    return [it.id for it in _asked(store, *args, **more)[0]]
+    return [node.id for node in _asked(store, *args, **more)[0]]
 
 
 def test_the_nearest_come_first(store: PropertyGraphStore) -> None:
     _places(store)
     nodes, scores = _asked(store, [3.0, 1.0, 0.0])
-    assert [it.id for it in nodes[:3]] == ["east", "northeast", "north"]
+    assert [node.id for node in nodes[:3]] == ["east", "northeast", "north"]
     assert len(nodes) == len(scores)
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores[:3])) == 3
@@ -96,7 +96,7 @@ def test_chunks_are_found(store: PropertyGraphStore) -> None:
     store.upsert_llama_nodes([mine, make_chunk("c2", "text")])
     store.upsert_nodes([ChunkNode(id_="c3", text="more", embedding=NORTH)])
     nodes, _ = _asked(store, EAST)
-    assert [it.id for it in nodes] == ["c1", "c3"]
+    assert [node.id for node in nodes] == ["c1", "c3"]
     assert isinstance(nodes[0], ChunkNode)
     assert nodes[0].text == "text"
 

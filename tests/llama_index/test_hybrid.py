@@ -76,8 +76,8 @@ def test_both_answers_the_choice_and_the_sources(filled: RecallM, llm: ScriptedL
     }
     assert response.metadata["errors"] == {}
     retrieved = RecallMRetriever(filled).retrieve(QUESTION)
-    assert [it.node_id for it in response.source_nodes] == [it.node_id for it in retrieved]
-    assert [it.score for it in response.source_nodes] == [it.score for it in retrieved]
+    assert [node.node_id for node in response.source_nodes] == [node.node_id for node in retrieved]
+    assert [node.score for node in response.source_nodes] == [node.score for node in retrieved]
 
 
 def test_the_memorys_own_vectors(llm: ScriptedLLM) -> None:
@@ -98,7 +98,7 @@ def test_a_retriever_is_the_vector_branch(memory: RecallM, llm: ScriptedLLM) -> 
         assert str(response) == "Bo lives in Bath."
         assert response.metadata is not None
         assert response.metadata["choice"] == "vectors"
-        assert [it.node_id for it in response.source_nodes] == ["tea", "bath"]
+        assert [node.node_id for node in response.source_nodes] == ["tea", "bath"]
     prompts = [str(sent[-1].content) for sent in llm.sent]
     assert {prompt.count("</recalled_memory>") for prompt in prompts if "Bath" in prompt} == {1}
 

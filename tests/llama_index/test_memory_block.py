@@ -201,8 +201,8 @@ async def test_a_memory_that_fails(new_memory: NewMemory, caplog: pytest.LogCapt
     core.close()
     with caplog.at_level(logging.WARNING, "llama_index_recallm"):
         sent = await turn(memory, "Where do I live?", "I do not know.")
-    assert [it.content for it in sent] == ["Where do I live?"]
-    assert [it.message for it in caplog.records] == [
+    assert [message.content for message in sent] == ["Where do I live?"]
+    assert [record.message for record in caplog.records] == [
         "the memory failed, the agent goes on: new messages were not remembered",
         "the memory failed, the agent goes on: nothing was recalled",
     ]

@@ -240,10 +240,12 @@ async def test_users_on_one_loop(core: RecallM, new_memory: NewMemory) -> None:
 async def test_one_session_from_several_tasks(core: RecallM) -> None:
     """The same queue, shown many times at once, is written once."""
     block = block_of(core)
-    queue = [it for day in range(5) for it in (user(f"Bird {day}."), ai("ok"))]
+    queue = [message for day in range(5) for message in (user(f"Bird {day}."), ai("ok"))]
     shown = [block.aget(queue[:length], session_id="s") for length in range(1, 11) for _ in "abc"]
     await asyncio.gather(*shown)
-    assert [text for _, text in speakers_and_texts(core)] == [str(it.content) for it in queue]
+    assert [text for _, text in speakers_and_texts(core)] == [
+        str(message.content) for message in queue
+    ]
 
 
 async def test_the_loop_goes_on(new_memory: NewMemory) -> None:

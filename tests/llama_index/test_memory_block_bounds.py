@@ -125,7 +125,10 @@ async def test_each_recall_is_two_events(core: RecallM, events: list[BaseEvent])
         assert isinstance(start, RetrievalStartEvent)
         assert isinstance(end, RetrievalEndEvent)
         assert start.str_or_query_bundle == end.str_or_query_bundle == "Who keeps … bees?"
-    assert [[found.text for found in getattr(it, "nodes", [])] for it in events[1::2]] == [[], BEES]
+    assert [[found.text for found in getattr(event, "nodes", [])] for event in events[1::2]] == [
+        [],
+        BEES,
+    ]
 
 
 async def test_a_recall_that_fails_begins_and_does_not_end(
@@ -136,4 +139,4 @@ async def test_a_recall_that_fails_begins_and_does_not_end(
 
     monkeypatch.setattr(RecallM, "recall", fail)
     assert await RecallMMemoryBlock(memory=core).aget([user("Who keeps bees?")]) == ""
-    assert [type(it) for it in events] == [RetrievalStartEvent]
+    assert [type(event) for event in events] == [RetrievalStartEvent]

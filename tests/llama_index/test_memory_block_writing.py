@@ -56,7 +56,10 @@ async def test_each_message_once_in_order(core: RecallM, new_memory: NewMemory) 
         for number in range(3)
         for line in (("Anna", f"Fact {number} is true."), ("AI", f"Noted {number}."))
     ]
-    assert [it["metadata"]["role"] for it in archived_passages(core)] == ["human", "ai"] * 3
+    assert [passage["metadata"]["role"] for passage in archived_passages(core)] == [
+        "human",
+        "ai",
+    ] * 3
     assert len(await memory.aget_all()) == 6
 
 
@@ -83,7 +86,7 @@ async def test_messages_that_leave_the_queue_are_written_once(
             assert texts(own) == expected[: 60 - len(active)]
         await block.aflush(memory)
         assert texts(own) == expected
-        assert {it["session"] for it in archived_passages(own)} == {"s"}
+        assert {passage["session"] for passage in archived_passages(own)} == {"s"}
 
 
 async def test_another_process_continues_a_session(core: RecallM, new_memory: NewMemory) -> None:
@@ -153,7 +156,7 @@ async def test_put_by_hand(core: RecallM) -> None:
     for session in (None, "s"):
         for _ in range(2):
             await block.aput([user("yes"), ai("ok")], session_id=session)
-    assert [it.get("session") for it in archived_passages(core)] == [None] * 4 + ["s"] * 4
+    assert [passage.get("session") for passage in archived_passages(core)] == [None] * 4 + ["s"] * 4
     assert texts(core) == ["yes", "ok"] * 4
     await block.aput([user("One."), user("Two.")], from_short_term_memory=True, session_id="t")
     assert texts(core, "t") == ["One.", "Two."]
@@ -226,7 +229,11 @@ async def test_recalled_text_is_never_remembered(core: RecallM, new_memory: NewM
         await memory.aset(sent)
         await memory.aput(ai("In Oslo."))
         await turn(memory, "And what is the weather there?", "Sunny.")
-        joined = user("\n".join(str(it.content) for it in sent if it.role in ("user", "system")))
+        joined = user(
+            "\n".join(
+                str(message.content) for message in sent if message.role in ("user", "system")
+            )
+        )
         await memory.aset([joined, ai("In Oslo."), user("Thanks.")])
         await memory.aget()
         said = {"I live in Oslo.", "Where do I live?", "In Oslo.", "And what is the weather there?"}

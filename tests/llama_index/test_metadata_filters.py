@@ -57,7 +57,7 @@ def one(key: str, value: Any, operator: FilterOperator = FilterOperator.EQ) -> M
 
 
 def ids(found: list[NodeWithScore]) -> set[str | None]:
-    return {it.node.ref_doc_id for it in found}
+    return {node.node.ref_doc_id for node in found}
 
 
 CASES = [
@@ -103,7 +103,10 @@ def test_every_operator_means_what_it_means_to_llamaindex(read_only: RecallM) ->
     paper = read_only.with_ranking("paper")
     two = [one("age", 4), one("tags", "black", FilterOperator.CONTAINS)]
     cases = [MetadataFilters(filters=[case]) for case in CASES]
-    cases += [MetadataFilters(filters=[*two], condition=it) for it in (*FilterCondition, None)]
+    cases += [
+        MetadataFilters(filters=[*two], condition=condition)
+        for condition in (*FilterCondition, None)
+    ]
     for filters in cases:
         asked = VectorStoreQuery(query_embedding=[1.0], similarity_top_k=9, filters=filters)
         expected = set(plain.query(asked).ids or ())
@@ -154,7 +157,7 @@ async def test_what_is_known_of_a_passage(memory: RecallM) -> None:
     for case, days in cases:
         retriever = RecallMRetriever(memory, filters=MetadataFilters(filters=[case]))
         found = await retriever.aretrieve(QUESTION)
-        assert {it.metadata["t_index"] for it in found} == days
+        assert {node.metadata["t_index"] for node in found} == days
 
 
 def test_beside_other_conditions(read_only: RecallM) -> None:
@@ -213,12 +216,12 @@ def test_properties_behind_the_text(cats: RecallM) -> None:
     store = RecallMPropertyGraphStore(memory=cats)
     cats.update("Zoe is one of the cats.")
     shown = {
-        it.text
+        node.text
         for retriever in (
             RecallMRetriever(cats, include_properties=True),
             RecallMSubRetriever(store, include_properties=True, similarity_top_k=9),
         )
-        for it in retriever.retrieve(QUESTION)
+        for node in retriever.retrieve(QUESTION)
     }
     assert "Bea is one of the cats. ({'age': -1})" in shown
     assert "Zoe is one of the cats." in shown

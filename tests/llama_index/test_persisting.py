@@ -76,7 +76,7 @@ def test_what_is_no_archive_is_not_replaced(tmp_path: Path) -> None:
         with pytest.raises(ClosedError):
             store.persist(str(tmp_path / "new.json"))
     assert foreign.read_text() == before
-    assert sorted(it.name for it in tmp_path.iterdir()) == ["graph.json", "memory.db"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["graph.json", "memory.db"]
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_an_updated_document(store: RecallMPropertyGraphStore, memory: RecallM) 
     )
     index.update_ref_doc(Document(text="Ann LIVES_IN Rome.", id_="d"))
     assert triplets(store) == {("Ann", "LIVES_IN", "Rome")}
-    assert [it.text for it in memory.recall("Where does Ann live?").statements] == [
+    assert [statement.text for statement in memory.recall("Where does Ann live?").statements] == [
         "Ann LIVES_IN Rome."
     ]
 

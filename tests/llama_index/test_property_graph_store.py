@@ -44,7 +44,9 @@ def test_three_calls_are_one_knowledge_update(
     tell(store, make_chunk("c1", "Alice lives in Paris."), ("Alice", "LIVES_IN", "Paris"))
     tell(store, make_chunk("c2", "Alice moved to Rome."), ("Alice", "LIVES_IN", "Rome"))
     assert memory.stats().t_index == 2
-    assert {it.object: (it.t_index, it.strength) for it in memory.graph.triplets()} == {
+    assert {
+        triplet.object: (triplet.t_index, triplet.strength) for triplet in memory.graph.triplets()
+    } == {
         "Paris": (1, 1),
         "Rome": (2, 1),
     }
@@ -132,7 +134,7 @@ def test_the_timestamp_of_a_message(memory: RecallM) -> None:
     for id, said in (("late", "2024-05-02"), ("early", "2023-05-02T10:00:00Z"), ("never", "")):
         store.upsert_llama_nodes([make_chunk(id, f"Ann lives in {id} Rome.", said=said)])
     context = memory.recall("Where does Ann live?")
-    assert {it.passage: it.timestamp for it in context.statements} == {
+    assert {statement.passage: statement.timestamp for statement in context.statements} == {
         "early": datetime(2023, 5, 2, 10, tzinfo=UTC),
         "late": datetime(2024, 5, 2, tzinfo=UTC),
         "never": None,
@@ -277,14 +279,14 @@ def test_names_are_lists_of_names(store: RecallMPropertyGraphStore) -> None:
     for name in ("A", "n", "Ann"):
         store.upsert_nodes([EntityNode(name=name)])
     calls: list[Any] = [
-        lambda it: store.get(ids=it),
-        lambda it: store.get_triplets(entity_names=it),
-        lambda it: store.get_triplets(ids=it),
+        lambda names: store.get(ids=names),
+        lambda names: store.get_triplets(entity_names=names),
+        lambda names: store.get_triplets(ids=names),
         store.get_llama_nodes,
-        lambda it: store.delete(ids=it),
-        lambda it: store.delete(entity_names=it),
-        lambda it: store.delete_llama_nodes(node_ids=it),
-        lambda it: store.delete_llama_nodes(ref_doc_ids=it),
+        lambda names: store.delete(ids=names),
+        lambda names: store.delete(entity_names=names),
+        lambda names: store.delete_llama_nodes(node_ids=names),
+        lambda names: store.delete_llama_nodes(ref_doc_ids=names),
     ]
     for call in calls:
         for wrong in ("Ann", [None], [1]):
@@ -292,9 +294,9 @@ def test_names_are_lists_of_names(store: RecallMPropertyGraphStore) -> None:
                 call(wrong)
     assert len(store.get()) == 3
     # Whatever can be iterated once is a list.
-    store.upsert_relations(it for it in [Relation(label="K", source_id="A", target_id="n")])  # type: ignore[arg-type]
-    assert len(store.get_rel_map(it for it in store.get(ids=["A"]))) == 1  # type: ignore[arg-type]
-    store.delete(ids=(it for it in ["A"]))  # type: ignore[arg-type]
+    store.upsert_relations(iter([Relation(label="K", source_id="A", target_id="n")]))  # type: ignore[arg-type]
+    assert len(store.get_rel_map(node for node in store.get(ids=["A"]))) == 1  # type: ignore[arg-type]
+    store.delete(ids=iter(["A"]))  # type: ignore[arg-type]
     assert names(store.get()) == {"n", "Ann"}
 
 

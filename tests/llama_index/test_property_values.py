@@ -131,4 +131,4 @@ def test_an_index_over_documents_with_ordinary_metadata(memory: RecallM) -> None
     assert (chunk.properties["page"], chunk.properties["file"]) == ([1, 2], "notes/a.txt")
     [ann] = store.get(ids=["Ann"])
     assert (ann.properties["page"], ann.properties["rows"]) == ((1, 2), 3)
-    assert [it.metadata["rows"] for it in store.get_llama_nodes([chunk.id])] == [3]
+    assert [node.metadata["rows"] for node in store.get_llama_nodes([chunk.id])] == [3]

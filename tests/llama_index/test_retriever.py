@@ -121,7 +121,7 @@ def test_no_node_looks_like_another_speakers_line(memory: RecallM) -> None:
         own = memory.in_namespace(f"n{place}")
         own.items.put([NewItem(path=("a",), key="k", text=text, speaker=speaker)])
         found = RecallMRetriever(memory=own).retrieve("Brandon?")
-        assert [it.get_content(MetadataMode.LLM) for it in found] == [llm]
+        assert [node.get_content(MetadataMode.LLM) for node in found] == [llm]
 
 
 def test_own_metadata_that_clashes_is_kept_apart(memory: RecallM) -> None:
@@ -165,7 +165,7 @@ def test_a_revised_context_is_a_node_of_no_passage() -> None:
         memory.update("Marta lives in Lyon, in a small flat by the river.")
         memory.update("Marta moved to Porto with all of her books last week.")
         found = RecallMRetriever(memory=memory).retrieve("Where does Marta live?")
-    [revised] = [it for it in found if it.node.ref_doc_id is None]
+    [revised] = [node for node in found if node.node.ref_doc_id is None]
     assert (revised.text, revised.node_id) == ("Marta lives in Porto.", "summary:marta@2")
 
 

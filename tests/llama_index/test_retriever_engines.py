@@ -44,11 +44,13 @@ def test_citations_keep_what_a_statement_is(moved: RecallM) -> None:
     new = "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] Source 2:\nI moved to Porto."
     assert prompt.index(old) < prompt.index(new)
     retrieved = RecallMRetriever(memory=moved).retrieve("Where does Ann live now?")
-    assert [it.metadata for it in response.source_nodes] == [it.metadata for it in retrieved]
-    assert [it.node.ref_doc_id for it in response.source_nodes] == [
-        it.node.ref_doc_id for it in retrieved
+    assert [node.metadata for node in response.source_nodes] == [
+        node.metadata for node in retrieved
     ]
-    assert [it.score for it in response.source_nodes] == [it.score for it in retrieved]
+    assert [node.node.ref_doc_id for node in response.source_nodes] == [
+        node.node.ref_doc_id for node in retrieved
+    ]
+    assert [node.score for node in response.source_nodes] == [node.score for node in retrieved]
 
 
 def test_a_long_statement_is_split_into_sources_of_one_passage(memory: RecallM) -> None:
@@ -61,9 +63,9 @@ def test_a_long_statement_is_split_into_sources_of_one_passage(memory: RecallM) 
     )
     sources = engine.query("What does Ann say?").source_nodes
     assert len(sources) > 3
-    assert {it.node.ref_doc_id for it in sources} == {"long"}
-    assert len({it.node_id for it in sources}) == len(sources)
-    assert {it.metadata["passage"] for it in sources} == {"long"}
+    assert {source.node.ref_doc_id for source in sources} == {"long"}
+    assert len({source.node_id for source in sources}) == len(sources)
+    assert {source.metadata["passage"] for source in sources} == {"long"}
 
 
 # -- tools of agents ---------------------------------------------------------------------------

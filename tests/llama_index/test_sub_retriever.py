@@ -68,10 +68,12 @@ def test_chunks_once_and_the_newest_last(index: PropertyGraphIndex) -> None:
         assert new.text.endswith(f"\n\n{NEW}")
         assert old.metadata == {"file": "old.txt"}
         for chunk in (old, new):
-            own = [it for it in statements if it.node.ref_doc_id == chunk.node_id]
+            own = [
+                statement for statement in statements if statement.node.ref_doc_id == chunk.node_id
+            ]
             assert len(own) > 0
             assert "\n".join(texts(own)) in chunk.text
-            assert chunk.score == max(it.get_score() for it in own)
+            assert chunk.score == max(node.get_score() for node in own)
 
 
 def test_the_preamble(index: PropertyGraphIndex) -> None:

@@ -35,7 +35,9 @@ def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
         seen = tool.metadata.to_openai_tool()["function"]
         assert "Annotated" not in seen["description"]
         assert seen["description"]
-        assert all(it["description"] for it in seen["parameters"]["properties"].values())
+        assert all(
+            property_["description"] for property_ in seen["parameters"]["properties"].values()
+        )
         assert json.loads(json.dumps(seen)) == seen
     assert tools["recall"].metadata.get_parameters_dict()["required"] == ["query"]
     assert "required" not in tools["forget"].metadata.get_parameters_dict()
@@ -85,11 +87,14 @@ def test_whose_memory(memory: RecallM) -> None:
     inside["remember"].call(text="Ann has a bird.")
     for output in (inside["recall"].call(query="Ann?"), inside["history"].call(about="Ann")):
         assert [row["text"] for row in output.raw_output.rows] == ["Ann has a bird."]
-    [dog] = [it.id for it in ann.history("dog")]
+    [dog] = [passage.id for passage in ann.history("dog")]
     with pytest.raises(InvalidInputError, match="nothing was forgotten"):
         inside["forget"].call(id=dog)
     inside["forget"].call(about="Ann")
-    assert sorted(it.text for it in ann.history("Ann")) == ["Ann has a cat.", "Ann has a dog."]
+    assert sorted(passage.text for passage in ann.history("Ann")) == [
+        "Ann has a cat.",
+        "Ann has a dog.",
+    ]
 
 
 async def test_tools_leave_the_event_loop(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:

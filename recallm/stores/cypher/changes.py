@@ -89,7 +89,7 @@ UNWIND range(0, size($stems.key) - 1) AS i
 MERGE (x:RecallMStem {namespace: $namespace, key: $stems.key[i]})
 ON CREATE SET x.name = coalesce($stems.name[i], x.key)
 SET x.documents = $stems.documents[i], x.t_index = $t
-""" + postings_added("$stems", "'s'", "coalesce($stems.counts[i], [it IN $stems.places[i] | 1])")
+""" + postings_added("$stems", "'s'", "coalesce($stems.counts[i], [place IN $stems.places[i] | 1])")
 
 _PREDICATES: Final[LiteralString] = """
 UNWIND range(0, size($predicates.key) - 1) AS i
@@ -228,8 +228,8 @@ _ELEMENTS: Final[LiteralString] = (
 UNWIND $elements AS row
 MERGE (x:RecallMElement {namespace: $namespace, key: row.key})
 SET x += row.properties
-FOREACH (it IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET it:RecallMEntity)
-FOREACH (it IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET it:RecallMTriplet)
+FOREACH (element IN CASE WHEN row.subject IS NULL THEN [x] ELSE [] END | SET element:RecallMEntity)
+FOREACH (element IN CASE WHEN row.subject IS NULL THEN [] ELSE [x] END | SET element:RecallMTriplet)
 WITH x, row"""
     + _SET_WORDS
     + """
@@ -314,8 +314,8 @@ SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
 WHERE last(writes) = $latest
 SET n.writes = [
-    it IN writes WHERE NOT it STARTS WITH $writer
-        AND toInteger(split(it, ' ')[1]) > timestamp() - $remembered
+    earlier IN writes WHERE NOT earlier STARTS WITH $writer
+        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
 ] + [$writer + ' ' + timestamp() + ' ' + $write]
 WITH n"""
     + ADD

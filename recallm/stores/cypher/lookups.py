@@ -35,9 +35,9 @@ ON CREATE SET n.name = $name, n.rows = $fresh, n.t = 0,
     n.statements = 0, n.terms = 0, n.sessions = 0
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
-WITH n, any(it IN writes WHERE it ENDS WITH $write) AS written, [
-    it IN writes WHERE NOT it STARTS WITH $writer
-        AND toInteger(split(it, ' ')[1]) > timestamp() - $remembered
+WITH n, any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, [
+    earlier IN writes WHERE NOT earlier STARTS WITH $writer
+        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
 ] AS others
 SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
 WITH n, written"""
@@ -107,7 +107,7 @@ CALL (n, latest) {
 """
     + LOOK_UP.replace("CALL () {", "CALL (n) {").replace("$namespace", "n.rows")
     + """, open_sessions, last(writes) AS latest,
-    any(it IN writes WHERE it ENDS WITH $write) AS written, """
+    any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, """
     + _TOTALS
 )
 """What ``LOCK`` and ``LOOK_UP`` find, for a write that ``GUARDED`` does later. The lock, which ends
@@ -138,12 +138,13 @@ MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 """
     + mention_lists()
     + """
-WITH c, reduce(sum = 0, it IN lists | sum + size(it)) = c.statements AS is_whole,
-    [it IN lists | CASE WHEN it[-1] < $before THEN it ELSE [key IN it WHERE key < $before] END]
+WITH c, reduce(sum = 0, list IN lists | sum + size(list)) = c.statements AS is_whole,
+    [list IN lists |
+        CASE WHEN list[-1] < $before THEN list ELSE [key IN list WHERE key < $before] END]
         AS lists
-WITH c, is_whole, [it IN lists WHERE size(it) > 0] AS lists
+WITH c, is_whole, [list IN lists WHERE size(list) > 0] AS lists
 WITH c, is_whole, lists, lists[0][0] AS first_mention, lists[-1][-1] AS last_mention,
-    reduce(sum = 0, it IN lists | sum + size(it)) AS statements,
+    reduce(sum = 0, list IN lists | sum + size(list)) AS statements,
     reduce(sum = 0, i IN range(0, size(lists) - 1) | sum + size([
         place IN range(0, size(lists[i]) - 1)
         WHERE lists[i][place] / 1048576 <> CASE

@@ -32,9 +32,9 @@ def postings_added(
     return (
         """
 WITH *, {{ROWS}}.places[i] AS places,
-    [it IN {{ROWS}}.places[i] | numbers[$statements.session[it]]] AS located,
+    [place IN {{ROWS}}.places[i] | numbers[$statements.session[place]]] AS located,
     {{COUNTS}} AS counted
-WITH *, coalesce(x.keys, []) + [it IN places | $statements.key[it]] AS keys,
+WITH *, coalesce(x.keys, []) + [place IN places | $statements.key[place]] AS keys,
     coalesce(x.counts, []) + counted AS counts, coalesce(x.sessions, []) + located AS sessions
 WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
 FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
@@ -42,9 +42,9 @@ FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
     keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],
     sessions: sessions[64 * block .. 64 * block + 64]
 }))
-FOREACH (it IN CASE places WHEN [] THEN [] ELSE [x] END |
-    SET it.keys = keys[64 * full ..], it.counts = counts[64 * full ..],
-        it.sessions = sessions[64 * full ..]
+FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
+    SET element.keys = keys[64 * full ..], element.counts = counts[64 * full ..],
+        element.sessions = sessions[64 * full ..]
 )
 """.replace("{{COUNTS}}", counts)
         .replace("{{ROWS}}", rows)
@@ -116,11 +116,11 @@ CALL (x, list, newest, first) {
     RETURN x.{{TOTAL}} AS total
     UNION ALL
     WITH x, list, newest, first WHERE coalesce(x.t_index, $t + 1) > $t
-    RETURN size([key IN newest WHERE key < $before]) + reduce(sum = 0, it IN COLLECT {
+    RETURN size([key IN newest WHERE key < $before]) + reduce(sum = 0, count IN COLLECT {
         MATCH (p:RecallMPostings)
         WHERE p.namespace = $namespace AND p.list = list AND p.last < first
         RETURN size([key IN p.keys WHERE key < $before])
-    } | sum + it) AS total
+    } | sum + count) AS total
 }
 WITH * WHERE coalesce(total, 1) > 0
 WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
@@ -145,11 +145,11 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
     RETURN {{POSTING}} LIMIT $limit
 } AS rows
 RETURN x.name AS name, total, CASE
-    WHEN NOT is_torn AND none(row IN rows WHERE any(it IN row WHERE it IS NULL))
+    WHEN NOT is_torn AND none(row IN rows WHERE any(value IN row WHERE value IS NULL))
         AND (size(rows) = total OR size(rows) >= $limit OR $filtered OR NOT $plain)
     THEN [first IN range(0, size(rows) - 1, 100) |
         reduce(text = '', row IN rows[first .. first + 100] |
-            text + reduce(numbers = '', it IN row | numbers + it + ' ')
+            text + reduce(numbers = '', value IN row | numbers + value + ' ')
         )
     ] END AS postings,
     COLLECT {

@@ -234,7 +234,7 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
             RETURN s.length
         } AS lengths
         RETURN x.statements - size(lengths) AS counted,
-            x.terms - reduce(sum = 0, it IN lengths | sum + it) AS length
+            x.terms - reduce(sum = 0, count IN lengths | sum + count) AS length
     }
     WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
     RETURN [x.name, counted, length]
