@@ -94,6 +94,29 @@ def test_an_asker_finds_what_they_said_themselves() -> None:
         memory.recall("Where do I live?", asker=3)  # type: ignore[arg-type]
 
 
+def test_without_an_asker_i_is_the_speaker_who_has_no_name_but_a_role() -> None:
+    for speaker in ("Human", "user"):
+        with RecallM() as memory:
+            memory.update("I moved to Leeds.", speaker=speaker)
+            memory.update("I live in Rome.", speaker="Bob")
+            memory.update("How do you like Leeds?", speaker="AI")
+            context = memory.recall("Where do I live?")
+            (best,) = memory.recall("Where do I live?", limit=1).statements
+            assert best.text == "I moved to Leeds."
+            assert context.text == memory.recall("Where do I live?", asker=speaker).text
+            assert "Rome" not in context.text
+            assert "Rome" in memory.recall("Where do I live?", asker="Bob").text
+
+
+def test_where_nobody_has_a_role_the_newest_texts_may_answer_what_asks_of_me() -> None:
+    with RecallM() as memory:
+        memory.update("The Eiffel Tower is in Paris.")
+        memory.update("I moved to Porto last week.")
+        (best,) = memory.recall("Where do I live?", limit=1).statements
+        assert best.text == "I moved to Porto last week."
+        assert memory.recall("Where does she live?", speaker="Bob").text == ""
+
+
 def memory_of_ingrid(*, name_antecedents: bool = True) -> RecallM:
     memory = RecallM(config=RecallConfig(name_antecedents=name_antecedents))
     memory.update("Ingrid works for Siemens.", session="s", id="named")

@@ -4,6 +4,7 @@ to what it asks for."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
@@ -138,7 +139,7 @@ class Extractor:
 
     def question(self, text: str, *, asker: str | None = None) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
-        Questioning the System). In a question that says "I" or "my", ``asker`` is a concept."""
+        Questioning the System), as ``asked_by`` its asker, if any."""
         ends = _ends_of_text(text)
         read = list(
             chain.from_iterable(part.sentences for part in self._reader.read_question(ends))
@@ -154,10 +155,6 @@ class Extractor:
             asks = asked_traits(plain_words) or asks
             tenses |= sentence.traits
             words.extend(plain_words)
-        asks_for_self = any(word.marks & Mark.FIRST_PERSON for word in words)
-        asking = self._speaker(asker) if asks_for_self else ()
-        for mention in asking:
-            concepts.setdefault(mention.name, mention)
         stems = content_terms(tuple(found_terms))
         request = request_terms(text)
         stems = tuple(term for term in stems if term not in request) or stems
@@ -174,7 +171,7 @@ class Extractor:
             temporal_reading(asked, tenses), temporal_anchor(without_names(asked), terms_asked)
         )
         counts = asks_for_number(asked)
-        return Question(
+        question = Question(
             text=text,
             terms=terms_asked,
             concepts=_ends(tuple(concepts.values())),
@@ -183,12 +180,23 @@ class Extractor:
             tokens=_ends(tuple(dict.fromkeys(tokens))),
             exact_terms=frozenset(exact),
             time_terms=(time_terms(reading) | date_terms(asked)).intersection(terms_asked),
-            asker=asking[0].name if asking else None,
+            asks_of_asker=any(word.marks & Mark.FIRST_PERSON for word in words),
             words=_ends(tuple(word.stem for word in words)),
             asks_all=reading.spread or counts,
             counts=counts,
             listing_terms=listing_terms(terms_asked),
         )
+        return question if asker is None else self.asked_by(question, asker)
+
+    def asked_by(self, question: Question, asker: str) -> Question:
+        """The question with the concept of ``asker`` in the place of "I" and "my"; the question
+        itself where it says neither."""
+        asking = self._speaker(asker) if question.asks_of_asker else ()
+        if not asking:
+            return question
+        known = {mention.name for mention in question.concepts}
+        added = tuple(mention for mention in asking if mention.name not in known)
+        return replace(question, concepts=_ends((*question.concepts, *added)), asker=asking[0].name)
 
     def concept_name(self, label: str) -> str:
         """The name of the concept that a label spells: "New York" → "new york".

@@ -76,7 +76,8 @@ class Questions:
         "2026-01-01" is the whole day: ``since`` its start, ``until`` and ``as_of`` its end.
         ``min_score`` is the lowest probability. ``known``: ids of passages that the reader of the
         context sees anyway; their statements are left out. ``asker``: who asks; "I" and "my" in the
-        question stand for this speaker.
+        question stand for this speaker. None: for the speaker "Human", "user" or "me", if the
+        memory has one.
 
         Raises:
             InvalidInputError: an argument cannot be used.

@@ -233,11 +233,11 @@ class Question:
     holds the traits that an answer would have (TIME for "when", NUMBER for "how many", PERSON for
     "who", PLACE for "where", NAME for any name). ``time`` is what its tense and its words ask about
     time. ``time_terms`` are the terms that only ask for an order in time, for a count of times or
-    for a date with its year ("now", "first", "how often", "May 2023"). ``asker`` is the concept
-    that "I" and "my" stand for, None where the question says neither. ``words`` are the stems of
-    all its words in textual order, function words among them. ``asks_all``: it asks for every
-    answer or for their number; ``counts``: for their number ("how many"). ``listing_terms`` are the
-    terms that only ask for a list or a number ("list", "people").
+    for a date with its year ("now", "first", "how often", "May 2023"). ``asks_of_asker``: it says
+    "I" or "my". ``asker`` is the concept that these words stand for, None where nobody knows.
+    ``words`` are the stems of all its words in textual order, function words among them.
+    ``asks_all``: it asks for every answer or for their number; ``counts``: for their number ("how
+    many"). ``listing_terms`` are the terms that only ask for a list or a number ("list", "people").
     """
 
     text: str
@@ -247,6 +247,7 @@ class Question:
     time: TemporalReading = TemporalReading()
     tokens: tuple[str, ...] = ()
     time_terms: frozenset[str] = frozenset()
+    asks_of_asker: bool = False
     asker: str | None = None
     words: tuple[str, ...] = ()
     asks_all: bool = False

@@ -32,7 +32,7 @@ from recallm.recall.ranking.paper import (
     symbolically_revised,
 )
 from recallm.recall.ranking.passages import passage_scores
-from recallm.recall.request import RecallRequest
+from recallm.recall.request import ROLES_OF_PERSONS, RecallRequest
 from recallm.recall.results import RecalledContext
 from recallm.recall.retrieval.candidates import read_candidates
 from recallm.recall.retrieval.fact_candidates import FactReader, outdated_statements
@@ -288,6 +288,7 @@ class Recaller:
         question = self._extractor.question(request.question, asker=request.asker)
         uses_vectors = RANKINGS[request.config.ranking].embeddings != "unused"
         with self._store.reader(self._namespace, request.horizon) as reader:
+            question = self._asked_by_a_role(question, reader)
             vector = self._embedded(question, reader, request) if uses_vectors else None
             relations = self._indexes.of(self._namespace, reader)
             yield OpenQuestion(question, reader, vector, relations)
@@ -300,6 +301,7 @@ class Recaller:
         ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
         """
         question = self._extractor.question(request.question, asker=request.asker)
+        question = self._asked_by_a_role(question, reader)
         vector = self._embedded(question, reader, request)
         wanted = request.config.candidate_limit
         candidates = read_candidates(reader, question, vector, request, wanted=wanted)
@@ -309,6 +311,15 @@ class Recaller:
         return passage_scores(
             ranked, request.question, lambda ids: reader.passages(ids=ids) if ids else ()
         )
+
+    def _asked_by_a_role(self, question: Question, reader: GraphReader) -> Question:
+        """The question; where it says "I" and nobody says who asks, as a speaker with the role of
+        a person asks it, if the memory has one."""
+        if not question.asks_of_asker or question.asker is not None:
+            return question
+        known = {row.name: row.label for row in reader.concepts(ROLES_OF_PERSONS)}
+        labels = [known[role] for role in ROLES_OF_PERSONS if role in known]
+        return self._extractor.asked_by(question, labels[0]) if labels else question
 
     def _embedded(
         self, question: Question, reader: GraphReader, request: RecallRequest

@@ -9,6 +9,11 @@ from datetime import datetime
 from recallm.config import RecallConfig
 from recallm.model import Filter, Horizon
 
+ROLES_OF_PERSONS = ("human", "user", "me")
+"""Concepts of speakers who have no name but a role, as agents and chat APIs have them: of such a
+speaker any name may be asked for, and in a question whose asker nobody names "I" is this
+speaker."""
+
 
 def quarter_of_characters(text: str) -> int:
     """Tokens of ``text`` at four characters each, rounded up."""
@@ -21,7 +26,8 @@ class RecallRequest:
     of ``RecallM.recall``, whose names its fields have; nothing behind it checks them again.
 
     ``where`` holds the conditions on statements. ``known`` are ids of passages to leave out.
-    ``asker`` is whom "I" stands for in the question. ``now`` is the moment at which the
+    ``asker`` is whom "I" stands for in the question; None: a speaker with the role of a person, if
+    the memory has one. ``now`` is the moment at which the
     question is asked: what has expired by then is not shown.
     """
 

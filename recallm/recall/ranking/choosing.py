@@ -31,6 +31,7 @@ from recallm.model import Question, StoredStatement, Trait, readable_term
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.stem_counts import Floats
+from recallm.recall.request import ROLES_OF_PERSONS
 
 LEAST_CONFIDENCE = 0.2
 """A context with less confidence is empty."""
@@ -62,9 +63,6 @@ _SURELY_SUPERSEDED = -3.0
 
 _FURTHER_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+\w")
 """The end of a sentence with another one behind."""
-
-_ROLES = frozenset({"human", "user", "me"})
-"""Speakers without a name, as agents and chat APIs have them."""
 
 _LOOKED_AT = 10
 """Statements that may show that somebody with a role speaks of himself or herself."""
@@ -199,7 +197,7 @@ def chosen(
 def _is_of_a_role(statement: StoredStatement) -> bool:
     """Whether somebody who has no name but a role speaks of himself or herself: of whoever uses an
     agent any name may be asked for."""
-    speaks = (statement.speaker or "").casefold() in _ROLES
+    speaks = (statement.speaker or "").casefold() in ROLES_OF_PERSONS
     return speaks and Trait.FIRST_PERSON in statement.traits
 
 

@@ -49,10 +49,11 @@ _NEIGHBOURS = 6
 _NEIGHBOUR_STATEMENTS = 8
 """Newest statements that a neighbouring concept brings."""
 
-_DATED_PASSAGES = 32
-"""Newest passages looked at for a date, in a question that has no concept beside its dates."""
+_NEWEST_PASSAGES = 32
+"""Newest passages looked at for a date, in a question that has no concept beside its dates, and for
+"I", where nobody knows who that is."""
 
-_DATED_POSITIONS = 4
+_NEWEST_POSITIONS = 4
 """Statements of each that are candidates; further ones may come as the statements beside these."""
 
 _NEAREST = 112
@@ -98,7 +99,7 @@ def read_leads(
             else {}
         ),
         lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
-        lambda reader: _statements_of_dates(reader, dates, request),
+        lambda reader: _newest_statements(reader, _intervals(question, dates, request)),
     )
     essential, activation, of_neighbours = concepts
     return Leads(
@@ -153,13 +154,14 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _statements_of_dates(
-    reader: GraphReader, dates: Sequence[AskedDate], request: RecallRequest
-) -> list[int]:
-    """The keys that the statements of the newest passages may have whose timestamps lie in one of
-    ``dates``. A date without its year ("May") is the latest that has begun."""
+def _intervals(
+    question: Question, dates: Sequence[AskedDate], request: RecallRequest
+) -> list[Filter]:
+    """When what may answer was said whatever its words are: at one of the ``dates``; at any time
+    where the question says "I" and nobody knows who that is. A date without its year ("May") is the
+    latest that has begun."""
     where = request.where
-    conditions: list[Filter] = []
+    conditions = [where] if question.asks_of_asker and question.asker is None else []
     for asked in dates:
         interval = asked.near(date.max if request.asked_at is None else request.asked_at.date())
         if interval is None:
@@ -169,18 +171,24 @@ def _statements_of_dates(
         since = max(first, where.since) if isinstance(where.since, datetime) else first
         until = min(last, where.until) if isinstance(where.until, datetime) else last
         conditions.append(replace(where, since=since, until=until))
+    return conditions
+
+
+def _newest_statements(reader: GraphReader, conditions: Sequence[Filter]) -> list[int]:
+    """The keys that the statements of the newest passages may have which meet one of the
+    ``conditions``."""
     passages: list[list[Passage]] = reader.together(
         *(partial(_newest_passages, where=condition) for condition in conditions)
     )
     return [
         statement_key(passage.t_index, position)
         for passage in chain.from_iterable(passages)
-        for position in range(_DATED_POSITIONS)
+        for position in range(_NEWEST_POSITIONS)
     ]
 
 
 def _newest_passages(reader: GraphReader, where: Filter) -> list[Passage]:
-    return reader.passages(where, limit=_DATED_PASSAGES)
+    return reader.passages(where, limit=_NEWEST_PASSAGES)
 
 
 def related_stems_of(question: Question) -> dict[str, tuple[str, float]]:
