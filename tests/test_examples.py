@@ -42,6 +42,40 @@ def test_demo_recalls_every_answer(tmp_path: Path) -> None:
     assert "Cisco" not in earlier
 
 
+def test_users_stay_apart_and_one_is_erased(tmp_path: Path) -> None:
+    lines = run("users.py", tmp_path).splitlines()
+    assert lines[0] == "Ann: Ann: I am allergic to peanuts."
+    assert "allergic" not in lines[1]
+    assert lines[2].removeprefix("would go: ") == lines[3].removeprefix("went: ")
+    assert lines[-1] == "Ann holds 0 passages, Bob holds 1"
+
+
+def test_a_chat_log_is_asked_as_of_a_day(tmp_path: Path) -> None:
+    now, _, then = run("chat_log.py", tmp_path).partition("In April 2024: ")
+    assert now.index("Leeds") < now.index("Hull")
+    assert "Leeds" in then
+    assert "Dr. Rao" in then.partition("Dentist: ")[2]
+
+
+def test_facts_say_what_holds_and_what_held(tmp_path: Path) -> None:
+    output = run("facts.py", tmp_path)
+    assert "now: ['Opera']\nbefore: ['Cisco']\nat Opera: ['Ada', 'Bo']\n" in output
+    assert "Cisco since 1 until 3\nOpera since 3 until None\n" in output
+
+
+def test_with_an_embedding_a_paraphrase_comes_first(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers", reason="the extra embeddings is not installed")
+    output = run("embeddings.py", tmp_path)
+    assert output.index("My brother is a physician") < output.index("question: ")
+
+
+def test_every_example_is_named_in_the_readme() -> None:
+    named = (EXAMPLES / "README.md").read_text("utf-8")
+    for file in EXAMPLES.rglob("*.py"):
+        if file.name != "offline.py":
+            assert f"({file.relative_to(EXAMPLES).as_posix()})" in named, file
+
+
 @pytest.mark.parametrize("framework", ["langchain", "llama_index"])
 def test_an_agent_remembers_across_conversations_and_apart_by_user(
     tmp_path: Path, framework: str
