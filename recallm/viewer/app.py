@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
@@ -43,7 +43,6 @@ _TYPES = {
     ".css": "text/css",
     ".html": "text/html",
     ".js": "text/javascript",
-    ".mjs": "text/javascript",
     ".svg": "image/svg+xml",
 }
 """Of the page's files. The system's own table may call a script plain text."""
@@ -64,7 +63,7 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
     """The viewer of ``memory``; whoever has ``token`` may read it, and, with ``may_forget``,
     forget."""
     views = MemoryViews(memory)
-    static = dict(_static())
+    static = _static()
 
     def page(request: Request) -> Response:
         _check_token(request.query_params.get("token"), token)
@@ -85,6 +84,7 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
 
     reads: dict[str, Callable[[Request], Any]] = {
         "overview": lambda _: {**views.overview(), "may_forget": may_forget},
+        "latest": lambda asked: views.latest(_as_of(asked)),
         "concepts": lambda asked: views.concepts(
             asked.query_params.get("text", "").strip(), _number(asked, "skip") or 0, _as_of(asked)
         ),
@@ -96,7 +96,6 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
         "timeline": lambda asked: views.timeline(
             _given(asked, "concept"), _number(asked, "skip") or 0, _as_of(asked)
         ),
-        "facts": lambda asked: views.facts(_given(asked, "subject"), _as_of(asked)),
         "recall": lambda asked: views.recall(
             _given(asked, "question"),
             _number(asked, "limit", least=1, most=_MOST_STATEMENTS),
@@ -107,7 +106,7 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
     # Starlette runs functions that are not coroutines in worker threads.
     routes = [
         Route("/", page),
-        Route("/static/{name:path}", file),
+        Route("/static/{name}", file),
         *(Route(f"/api/{name}", _answering(read)) for name, read in reads.items()),
     ]
     if may_forget:
@@ -245,18 +244,12 @@ def _broken(_: Request, error: Exception) -> Response:
 # The page's files.
 
 
-def _static() -> Iterator[tuple[str, Response]]:
-    """Each file of the page by its path, as an answer. All are read once: no path of a request ever
+def _static() -> dict[str, Response]:
+    """Each file of the page by its name, as an answer. All are read once: no path of a request ever
     reaches the file system."""
-    yield from _files_in(files("recallm.viewer") / "static", "")
-
-
-def _files_in(folder: Traversable, prefix: str) -> Iterator[tuple[str, Response]]:
-    for each in folder.iterdir():
-        name = f"{prefix}{each.name}"
-        if each.is_dir():
-            yield from _files_in(each, f"{name}/")
-            continue
-        suffix = each.name[each.name.rfind(".") :]
-        if suffix in _TYPES:
-            yield name, Response(each.read_bytes(), media_type=_TYPES[suffix])
+    found = (files("recallm.viewer") / "static").iterdir()
+    return {
+        each.name: Response(each.read_bytes(), media_type=_TYPES[Path(each.name).suffix])
+        for each in found
+        if Path(each.name).suffix in _TYPES
+    }

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal
 
-from recallm.facts import Change, FactMemory
+from recallm.facts import Change, Fact, FactMemory
 from recallm.memory import RecallM
-from recallm.model import ConceptRow, Moment, statement_key
-from recallm.recall.neighbourhood import Neighbourhood
+from recallm.model import ConceptRow, Moment, StoredStatement, statement_key
 from recallm.recall.ranking.signals import SIGNALS
 from recallm.recall.results import RecalledContext, RecalledStatement
 
 _PAGE = 30
-"""Concepts or statements on one page."""
+"""Concepts, statements or facts on one page."""
 _SEARCHED = 2_000
 """The newest concepts, among which a part of a label is looked for."""
 _UPDATES = 400
 """The updates before a past t whose concepts are listed."""
 _STATEMENTS = 16
 """The first statements of each."""
+_COMPARED = 200
+"""The newest concepts, of which the most mentioned are shown first."""
+_LATEST = 8
+"""What an overview shows of each kind."""
 _WORDS = 8
 """Words of a search text whose runs are looked up as labels."""
 _RELATIONS = 20
@@ -39,53 +42,69 @@ class MemoryViews:
     def __init__(self, memory: RecallM) -> None:
         self._memory = memory
         self._facts = FactMemory(memory)
+        self._question: str | None = None
 
     def overview(self) -> Json:
-        """The namespace and its size."""
+        """The namespace, its size, and the last question that was asked here."""
         return {
             "namespace": self._memory.namespace,
             "stats": dataclasses.asdict(self._memory.stats()),
+            "question": self._question,
+        }
+
+    def latest(self, as_of: Moment | None) -> Json:
+        """The most mentioned of the newest concepts; the last statements; the last facts that
+        hold and that no statement says."""
+        last = [RecalledStatement.of(row) for row in self._before(as_of, _PAGE)[-_LATEST:]]
+        facts = self._facts.read(as_of=as_of, limit=_LATEST)
+        names = list(self._labels(as_of, _COMPARED))[:_COMPARED]
+        rows = sorted(self._rows(names, as_of).values(), key=lambda row: (-row.updates, row.name))
+        return {
+            "concepts": [_concept(row) for row in rows[:_LATEST]],
+            "statements": self._with_superseded(last, as_of),
+            "facts": [_fact(it) for it in facts if it.statement is None],
+            **self._moment(as_of),
         }
 
     # -- the graph -------------------------------------------------------------------------
 
     def concepts(self, text: str, skip: int, as_of: Moment | None) -> Json:
-        """A page of concepts, latest first: all, or those that ``text`` names or is a part of.
-
-        Labels and names are found however old they are, parts of labels among the newest concepts.
-        ``of_updates``: of the past only the concepts of this many updates before it are listed.
-        """
-        if as_of is None:
-            known = self._memory.concepts(limit=_SEARCHED if text else skip + _PAGE + 1)
-            labels = {row.name: row.label for row in known}
-        else:
-            labels = self._mentioned_before(as_of)
+        """A page of concepts, latest first: all, or those that ``text`` names, however old, and
+        those of the newest of whose label ``text`` is a part."""
+        labels = self._labels(as_of, _SEARCHED if text else skip + _PAGE + 1)
         if text:
             folded = text.casefold()
             parts = {name: label for name, label in labels.items() if folded in label.casefold()}
             labels = {row.name: row.label for row in self._named(text, as_of)} | parts
         names = list(labels)[skip : skip + _PAGE]
-        with self._memory.graph.reader(as_of) as reader:
-            rows = {row.name: row for row in reader.concepts(names)} if names else {}
+        rows = self._rows(names, as_of)
         return {
             "concepts": [_concept(rows[name]) for name in names if name in rows],
             "more": len(labels) > skip + _PAGE,
-            "searched": _SEARCHED,
-            "of_updates": None if as_of is None else _UPDATES,
         }
 
-    def _mentioned_before(self, as_of: Moment) -> dict[str, str]:
-        """The names and labels of the concepts of the last updates up to ``as_of``, latest first.
-        A store orders concepts by their latest t now: as of an earlier t it would read all."""
+    def _rows(self, names: Collection[str], as_of: Moment | None) -> dict[str, ConceptRow]:
+        with self._memory.graph.reader(as_of) as reader:
+            return {row.name: row for row in reader.concepts(names)} if names else {}
+
+    def _labels(self, as_of: Moment | None, most: int) -> dict[str, str]:
+        """The labels of the newest concepts by name, latest first: ``most``, or, of the past, those
+        of the updates before. A store orders concepts by their t now, and would read all."""
+        if as_of is None:
+            return {row.name: row.label for row in self._memory.concepts(limit=most)}
+        before = self._before(as_of, _UPDATES)
+        return {it.name: it.label for row in reversed(before) for it in row.concepts}
+
+    def _before(self, as_of: Moment | None, updates: int) -> list[StoredStatement]:
+        """The statements of the last ``updates`` up to ``as_of``, in order."""
         with self._memory.graph.reader(as_of) as reader:
             last = reader.state.t_index
             keys = [
                 statement_key(t, position)
-                for t in range(max(1, last - _UPDATES + 1), last + 1)
+                for t in range(max(1, last - updates + 1), last + 1)
                 for position in range(_STATEMENTS)
             ]
-            rows = reader.statements(keys)
-        return {it.name: it.label for row in reversed(rows) for it in row.concepts}
+            return reader.statements(keys)
 
     def _named(self, text: str, as_of: Moment | None) -> Sequence[ConceptRow]:
         """The concepts that a run of the words of ``text`` names."""
@@ -98,31 +117,57 @@ class MemoryViews:
         return self._memory.concepts([text, *runs], as_of=as_of)
 
     def graph(self, concept: str, limit: int, as_of: Moment | None) -> Json:
-        """A concept with at most ``limit`` neighbours."""
+        """A concept with at most ``limit`` neighbours, with the values that its relations have or
+        had (``facts``), and with the facts that hold of which it is the object (``pointing``).
+        ``ends`` are the concepts of these facts, by label, where the memory knows them."""
         found = self._memory.graph.show(concept, limit=limit, as_of=as_of)
+        label = found.concepts[0].label if found else concept
+        facts = self._facts_of(label, as_of)
+        pointing = self._facts.read(object=label, as_of=as_of, match="exact", limit=_PAGE)
+        labels = {it["object"] for each in facts for it in each["values"]}
+        named = {
+            each: self._memory.graph.concept_name(each)
+            for each in labels.union(it.subject for it in pointing)
+        }
+        rows = self._rows(set(named.values()), as_of)
         return {
-            **_graph(found),
-            "centre": found.concepts[0].name if found else None,
-            "more": found.more,
+            **_fields(found, "t_index more"),
+            "concepts": [_concept(row) for row in found.concepts],
+            "relations": [_fields(it, "a b strength t_index") for it in found.relations],
+            "facts": facts,
+            "pointing": [_fact(it) for it in pointing],
+            "ends": {each: _concept(rows[name]) for each, name in named.items() if name in rows},
             **self._moment(as_of),
         }
 
     def timeline(self, concept: str, skip: int, as_of: Moment | None) -> Json:
-        """A page of the statements that mention a concept, those that arrived last on the first;
-        each with whether a later one took its place."""
+        """A page of the statements that mention a concept, those that arrived last on the first."""
         found = self._memory.history(concept, limit=_PAGE + 1, skip=skip, as_of=as_of)
         # The one beyond the page is the first to have arrived.
         page = sorted(found, key=attrgetter("t_index", "position"))[-_PAGE:]
         shown = {it.id for it in page}
-        superseded = self._memory.superseded(page, as_of=as_of)
         return {
-            "statements": [
-                {**_statement(it), "superseded": it.id in superseded}
-                for it in found
-                if it.id in shown
-            ],
+            "statements": self._with_superseded([it for it in found if it.id in shown], as_of),
             "more": len(found) > _PAGE,
         }
+
+    def _with_superseded(
+        self, statements: Sequence[RecalledStatement], as_of: Moment | None
+    ) -> list[Json]:
+        """Statements, each with whether a later one took its place."""
+        superseded = self._memory.superseded(statements, as_of=as_of)
+        return [
+            {
+                **_fields(it, "id passage text t_index speaker source session"),
+                "said": _moment(it.timestamp),
+                "superseded": it.id in superseded,
+                "stands_for": [
+                    {"text": it.text[each.start : each.end], "label": each.label}
+                    for each in it.references
+                ],
+            }
+            for it in statements
+        ]
 
     def _moment(self, as_of: Moment | None) -> Json:
         """When the latest text up to ``as_of`` was said."""
@@ -133,49 +178,32 @@ class MemoryViews:
 
     def recall(self, question: str, limit: int | None, as_of: Moment | None) -> Json:
         """What is recalled for a question, and how the graph led to each statement."""
+        self._question = question
         context = self._memory.recall(question, limit=limit, as_of=as_of)
-        superseded = self._memory.superseded(context.statements, as_of=as_of)
+        shown = self._with_superseded(context.statements, as_of)
         return {
-            "question": context.question,
-            "text": context.text,
-            "tokens": context.tokens,
-            "intercept": context.intercept,
+            **_fields(context, "question text tokens intercept confidence complete"),
+            "unknown": list(context.unknown),
             "time": [] if context.time is None else list(context.time.rules),
-            "complete": context.complete,
             "left_out": context.more,
             "statements": [
                 {
-                    **_statement(it),
-                    "superseded": it.id in superseded,
+                    **each,
                     "score": it.score,
                     "signals": _signals(it.contributions),
                     "path": list(it.path),
                     "links": _links(it, context),
                 }
-                for it in context.statements
+                for each, it in zip(shown, context.statements, strict=True)
             ],
-            "graph": self._used(context, as_of),
+            "concepts": [_fields(it, "name label essential") for it in context.concepts],
             **self._moment(as_of),
         }
 
-    def _used(self, context: RecalledContext, as_of: Moment | None) -> Json:
-        """The concepts that a recall used, and the relations among them."""
-        essential = {it.name: it.essential for it in context.concepts}
-        with self._memory.graph.reader(as_of) as reader:
-            used = Neighbourhood(
-                concepts=tuple(reader.concepts(essential)) if essential else (),
-                relations=tuple(reader.relations(essential, among=True)) if essential else (),
-                t_index=reader.state.t_index,
-            )
-        graph = _graph(used)
-        for node in graph["concepts"]:
-            node["essential"] = essential[node["name"]]
-        return graph
-
     # -- facts -----------------------------------------------------------------------------
 
-    def facts(self, subject: str, as_of: Moment | None) -> Json:
-        """The relations of a subject, each with the values that it has or had."""
+    def _facts_of(self, subject: str, as_of: Moment | None) -> list[Json]:
+        """The relations of a subject, each with the latest values that it has or had."""
         holding = self._facts.read(subject, as_of=as_of, match="exact", limit=_EVIDENCE)
         relations = dict.fromkeys((*(it.relation for it in holding), *self._past(subject, as_of)))
         found: dict[tuple[Change, ...], str] = {}
@@ -185,12 +213,10 @@ class MemoryViews:
                 found.setdefault(changes, relation)
             if len(found) == _RELATIONS:
                 break
-        return {
-            "relations": [
-                {"relation": relation, "values": [_change(it) for it in changes]}
-                for changes, relation in found.items()
-            ]
-        }
+        return [
+            {"relation": relation, "values": [_change(it) for it in changes[-_PAGE:]]}
+            for changes, relation in found.items()
+        ]
 
     def _past(self, subject: str, as_of: Moment | None) -> Iterable[str]:
         """The predicates of a subject's newest evidence, of what no longer holds too."""
@@ -205,11 +231,7 @@ class MemoryViews:
     def passage(self, id: str) -> Json | None:
         """A passage, verbatim; None if there is none."""
         found = self._memory.get(id)
-        if found is None:
-            return None
-        return _fields(found, "id text t_index speaker source session") | {
-            "said": _moment(found.timestamp)
-        }
+        return None if found is None else {"text": found.text}
 
     def forget(self, kind: Literal["statement", "passage"], id: str) -> Json:
         """Forget one statement or passage; how much is gone."""
@@ -218,25 +240,8 @@ class MemoryViews:
         return dataclasses.asdict(gone)
 
 
-def _graph(found: Neighbourhood) -> Json:
-    return {
-        "concepts": [_concept(row) for row in found.concepts],
-        "relations": [_fields(it, "a b strength t_index") for it in found.relations],
-        "t_index": found.t_index,
-    }
-
-
 def _concept(row: ConceptRow) -> Json:
-    return _fields(row, "name label kind t_index statements")
-
-
-def _statement(it: RecalledStatement) -> Json:
-    return _fields(it, "id passage text t_index speaker source session") | {
-        "said": _moment(it.timestamp),
-        "stands_for": [
-            {"text": it.text[each.start : each.end], "label": each.label} for each in it.references
-        ],
-    }
+    return _fields(row, "name label t_index statements updates")
 
 
 def _signals(contributions: Mapping[str, float]) -> list[Json]:
@@ -260,11 +265,13 @@ def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[
     ]
 
 
+def _fact(it: Fact) -> Json:
+    return _fields(it, "subject relation object t_index") | {"said": _moment(it.said)}
+
+
 def _change(it: Change) -> Json:
-    return _fields(it, "object since_t until_t ended_by passage") | {
-        "since": _moment(it.since),
-        "until": _moment(it.until),
-    }
+    times = {"since": _moment(it.since), "until": _moment(it.until)}
+    return _fields(it, "object since_t until_t ended_by") | times
 
 
 def _fields(it: object, names: str) -> Json:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from starlette.testclient import TestClient
 
 from recallm import RecallM
 from recallm.facts import FactMemory
+
+from .web import client
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -55,3 +58,10 @@ def shared() -> Iterator[RecallM]:
     """A memory that the tests of a file only read."""
     with told() as memory:
         yield memory
+
+
+@pytest.fixture
+def web(request: pytest.FixtureRequest, shared: RecallM) -> TestClient:
+    """A client of the memory that a test has for itself, or else of the one that all read."""
+    own = "memory" in request.fixturenames
+    return client(request.getfixturevalue("memory") if own else shared)

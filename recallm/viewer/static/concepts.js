@@ -1,17 +1,11 @@
 // Concepts: finding them, and what is known of one over time.
 
+import { asOf } from "./address.js";
 import { read } from "./api.js";
-import { about, announce, conceptLink, counted, find, make, moment, number, plain, references, remembered, shortened } from "./dom.js";
+import { about, announce, conceptLink, counted, find, heading, make, moment, number, plain, references, remembered, when } from "./dom.js";
 import { forgetButton } from "./forgetting.js";
-import { showAround, showNeighbourhood } from "./panel.js";
-import { asOf, showMoment } from "./time.js";
-
-const NEIGHBOURS = 24;
-
-const heading = (title, note, id) =>
-  make("div", { class: "heading" },
-    make("h2", { id, class: "text", dir: "auto" }, shortened(title, 200)),
-    note && make("p", { class: "quiet" }, note));
+import { showAround, showNeighbourhood, showNothing } from "./graph.js";
+import { showMoment } from "./time.js";
 
 // A list whose next page a button brings; focus goes to the first new item.
 function paged(kind, first, nextPage, label) {
@@ -41,57 +35,50 @@ function paged(kind, first, nextPage, label) {
 }
 
 export async function search(text, signal) {
+  const at = { as_of: asOf() };
   const page = async (skip) => {
-    const found = await read("concepts", { text, skip, as_of: asOf() }, signal);
+    const found = await read("concepts", { text, skip, ...at }, signal);
     return {
       found,
       hasMore: found.more,
       items: found.concepts.map((each) =>
-        make("li", {},
-          conceptLink(each.name, each.label),
-          make("span", { class: "quiet number" },
-            `${counted(each.statements, "statement")} · t ${number(each.t_index)}`))),
+        make("li", {}, conceptLink(each.name, each.label), make("span", { class: "meta" }, counted(each.statements, "statement")))),
     };
   };
   const first = await page(0);
-  const { of_updates: updates, searched } = first.found;
-  const listed = updates ? `of the ${number(updates)} updates before` : `of the newest ${number(searched)}`;
-  const note = text ? `names first, then parts of the labels ${listed}` : `latest first${updates ? `, ${listed}` : ""}`;
   const none = make("p", { class: "empty" }, "No concept has this name.");
   find("results").replaceChildren(
-    heading(text ? "Found" : "Concepts", note),
+    heading(text ? "Found" : "Latest concepts"),
     ...(first.items.length ? paged("ul", first, page, { class: "rows", more: "More concepts" }) : [none]),
   );
   announce(first.items.length ? `${counted(first.items.length, "concept")} found.` : none.textContent);
-  await showAround(first.found.concepts[0], NEIGHBOURS, { as_of: asOf() }, signal);
+  if (first.items.length) await showAround(first.found.concepts[0].name, at, signal);
+  else showNothing();
 }
 
-export async function show(name, signal, neighbours = NEIGHBOURS) {
+export async function show(name, signal, neighbours = 24) {
   const at = { as_of: asOf() };
-  const [graph, first, facts] = await Promise.all([
+  const [graph, first] = await Promise.all([
     read("graph", { concept: name, limit: neighbours, ...at }, signal),
     timelinePage(name, at, 0, signal),
-    read("facts", { subject: name, ...at }, signal),
   ]);
   showMoment(graph.said);
   const [centre] = graph.concepts;
-  const label = centre?.label ?? name;
-  const timeline = first.items.length
-    ? paged("ol", first, (skip) => timelinePage(name, at, skip), { class: "timeline", more: "Earlier statements" })
-    : [make("p", { class: "empty" }, "No statement mentions it at this time.")];
+  const isKnown = centre || graph.facts.length || graph.pointing.length;
   find("results").replaceChildren(
-    make("div", { class: "block" },
-      heading(label, centre ? `${counted(centre.statements, "statement")}, latest at t ${number(centre.t_index)}` : null)),
-    ...(facts.relations.length
-      ? [make("section", { class: "block", "aria-labelledby": "facts-title" },
-          heading("Facts", "what holds, and what held", "facts-title"), factList(facts.relations))]
-      : []),
-    make("section", { class: "block", "aria-labelledby": "timeline-title" },
-      heading("Timeline", "newest first", "timeline-title"), ...timeline),
+    heading(centre?.label ?? name,
+      isKnown ? centre?.statements > 0 && counted(centre.statements, "statement") : "This concept is not known at this time."),
+    ...section("Facts", [...graph.facts.map(values), ...graph.pointing.map(pointing)], (rows) =>
+      [make("dl", { class: "facts" }, ...rows)]),
+    ...section("Timeline", first.items, () =>
+      paged("ol", first, (skip) => timelinePage(name, at, skip), { class: "timeline", more: "Earlier statements" })),
   );
-  announce(`${label}: ${counted(first.items.length, "statement")} shown.`);
-  await showNeighbourhood(graph, () => show(name, undefined, neighbours * 2));
+  announce(`${centre?.label ?? name}: ${counted(first.items.length, "statement")} shown.`);
+  showNeighbourhood(graph, () => show(name, undefined, neighbours * 2));
 }
+
+const section = (title, items, shown) =>
+  items.length ? [make("section", { class: "block" }, make("h3", {}, title), ...shown(items))] : [];
 
 async function timelinePage(name, at, skip, signal) {
   const found = await read("timeline", { concept: name, skip, ...at }, signal);
@@ -100,22 +87,24 @@ async function timelinePage(name, at, skip, signal) {
     items: found.statements.reverse().map((each) =>
       make("li", { class: each.superseded ? "superseded" : "" },
         remembered(each.text, each.superseded ? "s" : "span"),
-        about(each, each.superseded && make("span", { class: "flag" }, "superseded"),
-          ...references(each), forgetButton(each)))),
+        about(each, each.superseded && "superseded", ...references(each), forgetButton(each)))),
   };
 }
 
-function factList(relations) {
-  return make("dl", { class: "facts" }, ...relations.map(({ relation, values }) =>
-    make("div", {},
-      make("dt", { class: "text", dir: "auto" }, plain(relation)),
-      make("dd", {}, make("ul", {}, ...values.map(factValue))))));
-}
+const values = ({ relation, values }) =>
+  make("div", {},
+    make("dt", { class: "text", dir: "auto" }, plain(relation)),
+    make("dd", {}, make("ul", {}, ...values.map((each) => {
+      const since = moment(each.since) ?? `t ${number(each.since_t)}`;
+      const until = each.until_t === null ? null : moment(each.until) ?? `t ${number(each.until_t)}`;
+      return make("li", { class: until ? "superseded" : "" },
+        make(until ? "s" : "span", { class: "text", dir: "auto" }, plain(each.object)),
+        make("span", { class: "meta" }, until ? `${since} – ${until}, ${each.ended_by}` : `since ${since}`));
+    }))));
 
-function factValue(value) {
-  const since = moment(value.since) ?? `t ${number(value.since_t)}`;
-  const until = value.until_t === null ? null : moment(value.until) ?? `t ${number(value.until_t)}`;
-  return make("li", { class: until ? "ended" : "" },
-    make(until ? "s" : "span", { class: "text", dir: "auto" }, plain(value.object)),
-    make("span", { class: "quiet number" }, until ? `${since} – ${until}, ${value.ended_by}` : `since ${since}`));
-}
+const pointing = (fact) =>
+  make("div", {},
+    make("dt", {}, conceptLink(fact.subject, fact.subject)),
+    make("dd", {},
+      make("span", { class: "text", dir: "auto" }, plain(`${fact.relation} ${fact.object}`)),
+      make("span", { class: "meta" }, when(fact))));

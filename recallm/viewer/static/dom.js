@@ -1,15 +1,21 @@
 // Elements. Texts become text nodes: nothing that is remembered is ever read as markup.
 
+import { address, place } from "./address.js";
+
 export const find = (id) => document.getElementById(id);
 
 // An element with attributes and children; `on` holds listeners, strings become text nodes.
-export function make(tag, { on = {}, ...attributes } = {}, ...children) {
-  const element = document.createElement(tag);
+export const make = (tag, ...rest) => filled(document.createElement(tag), ...rest);
+
+// The same for a part of a drawing.
+export const shape = (tag, ...rest) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), ...rest);
+
+function filled(element, { on = {}, ...attributes } = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
   }
   for (const [event, listener] of Object.entries(on)) element.addEventListener(event, listener);
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
@@ -33,10 +39,13 @@ export function remembered(stored, kind = "span") {
   return shown;
 }
 
-export const conceptAddress = (name) => `#/concept/${encodeURIComponent(name)}`;
+export const conceptLink = (name, label, ...more) =>
+  make("a", { href: address("concept", name), class: "text", dir: "auto" }, shortened(label), ...more);
 
-export const conceptLink = (name, label) =>
-  make("a", { href: conceptAddress(name), class: "text", dir: "auto" }, shortened(label));
+export const heading = (title, note) =>
+  make("div", { class: "heading" },
+    make("h2", { class: "text", dir: "auto" }, shortened(title, 200)),
+    note && make("p", { class: "quiet" }, note));
 
 export function shortened(text, most = 80) {
   const line = plain(text).replace(/\s+/g, " ");
@@ -48,31 +57,36 @@ export const number = (value) => whole.format(value);
 export const counted = (count, noun, plural = `${noun}s`) =>
   `${number(count)} ${count === 1 ? noun : plural}`;
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 const minute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 export function moment(said) {
   if (!said) return null;
-  const date = new Date(said);
-  return (/T00:00:00/.test(said) ? day : minute).format(date);
+  // Midnight stands for a day, which is the same day everywhere.
+  if (/T00:00:00/.test(said)) return day.format(new Date(said.slice(0, 10)));
+  return minute.format(new Date(said));
 }
 
-// t, date, speaker and source of a statement.
-export function about(statement, ...flags) {
+// When something was said, or its t where nobody knows: a link to the view as it was then.
+export function when({ said, t_index: t }) {
+  const { view, given } = place();
+  return make("a", { href: address(view, given, t), title: `As of t ${number(t)}` }, moment(said) ?? `t ${number(t)}`);
+}
+
+// When a statement was said, by whom, where it stands; `more` are texts and elements.
+export function about(statement, ...more) {
   const parts = [
-    make("span", { class: "number" }, `t ${number(statement.t_index)}`),
-    statement.said && make("time", { datetime: statement.said }, moment(statement.said)),
-    statement.speaker && make("span", { class: "text", dir: "auto" }, shortened(statement.speaker)),
-    statement.source && make("span", { class: "text", dir: "auto" }, shortened(statement.source, 40)),
-    ...flags,
-  ];
-  return make("div", { class: "meta" }, ...parts.filter(Boolean));
+    when(statement),
+    statement.speaker && shortened(statement.speaker),
+    statement.source && shortened(statement.source, 40),
+    ...more,
+  ].filter(Boolean);
+  return make("div", { class: "meta" }, ...parts.map((each) =>
+    typeof each === "string" ? make("span", { class: "text", dir: "auto" }, each) : each));
 }
 
 // Pronouns of a statement, and whom they stand for.
 export function references(statement) {
-  return statement.stands_for.map((each) =>
-    make("span", { class: "text", dir: "auto" }, `${shortened(each.text, 40)} = ${shortened(each.label, 40)}`),
-  );
+  return statement.stands_for.map((each) => `${shortened(each.text, 40)} = ${shortened(each.label, 40)}`);
 }
 
 // What a screen reader hears of a change of the page.

@@ -1,139 +1,126 @@
 // A question, what is recalled for it, and why.
 
+import { asOf } from "./address.js";
 import { read } from "./api.js";
-import { about, announce, conceptLink, counted, find, make, notice, plain, references, remembered } from "./dom.js";
+import { about, announce, counted, find, heading, make, plain, references, remembered, shortened } from "./dom.js";
 import { forgetButton } from "./forgetting.js";
-import { lightPath, showAround, showNothing, showRecall } from "./panel.js";
-import { asOf, showMoment } from "./time.js";
+import { light, showNothing, showRecall } from "./graph.js";
+import { showMoment } from "./time.js";
 
-const SHOWN_SIGNALS = 5;
-
-const LATEST = 8;
-const NEIGHBOURS = 24;
-
-// The page before any question: what the memory last heard of.
-export async function welcome(signal) {
-  const at = { as_of: asOf() };
-  const { concepts } = await read("concepts", at, signal);
-  find("results").replaceChildren(
-    make("p", { class: "intro" },
-      "Ask a question, and see which statements come back, what spoke for each of them, and the path " +
-      "through the graph that led there. Move the slider to ask the memory as it stood."),
-    ...(concepts.length ? [make("ul", { class: "examples", "aria-label": "Latest concepts" },
-      ...concepts.slice(0, LATEST).map((each) => make("li", {}, conceptLink(each.name, each.label))))] : []),
-  );
-  await showAround(concepts[0], NEIGHBOURS, at, signal);
-}
+const UNLIKELY = 0.25; // of the first statement's probability
 
 export async function ask(question, signal) {
   const found = await read("recall", { question, as_of: asOf() }, signal);
   showMoment(found.said);
   const results = find("results");
   if (!found.statements.length) {
-    results.replaceChildren(make("p", { class: "empty" }, "Nothing was recalled for this question."));
-    announce("Nothing was recalled.");
-    await showNothing("Nothing was recalled.");
+    const title = unknown(found.unknown) || "Nothing known";
+    results.replaceChildren(heading(title, confidence(found)));
+    results.firstChild.classList.add("lead");
+    announce(`${title}.`);
+    showNothing();
     return;
   }
-  const greatest = Math.max(...found.statements.flatMap((each) => each.signals.map(({ part }) => Math.abs(part))), 0.01);
-  let cards = [];
+  const [first, ...others] = ranked(found.statements);
+  const isUnlikely = (each) => !each.superseded && each.score < UNLIKELY * first.score;
+  const likely = [first, ...others.filter((each) => !isUnlikely(each))];
+  const unlikely = others.filter(isUnlikely);
+  const statements = [...likely, ...unlikely];
+  const greatest = Math.max(...statements.flatMap((each) => each.signals.map(({ part }) => Math.abs(part))), 0.01);
   const select = (place) => {
     cards.forEach((card, each) => {
       card.classList.toggle("lit", each === place);
       card.querySelector(".badge").setAttribute("aria-expanded", String(each === place));
       card.querySelector(".why").hidden = each !== place;
     });
-    return lightPath(found, place);
+    light(place);
   };
-  const selectAndShow = async (place) => {
-    await select(place);
-    cards[place].scrollIntoView({ block: "nearest" });
+  const cards = statements.map((each, place) => card(each, place, greatest, found.intercept, select));
+  const folded = unlikely.length > 0 && make("details", { class: "unlikely" },
+    make("summary", {}, counted(unlikely.length, "unlikely statement")),
+    make("ol", { start: likely.length + 1 }, ...cards.slice(likely.length)));
+  const draw = () => {
+    showRecall(found, folded?.open ? statements : likely, (place) => {
+      select(place);
+      cards[place].scrollIntoView({ block: "nearest" });
+    });
+    select(0);
   };
-  cards = found.statements.map((each, place) => card(each, place, greatest, found.intercept, select));
-  results.replaceChildren(
-    make("div", { class: "heading" },
-      make("h2", {}, "Recalled"),
-      make("p", { class: "quiet" }, `${counted(found.statements.length, "statement")}, ${counted(found.tokens, "token")}, oldest first`)),
-    ...reading(found),
-    make("ol", {}, ...cards),
-    asGiven(found),
-  );
-  announce(`${counted(found.statements.length, "statement")} recalled.`);
-  try {
-    await showRecall(found, selectAndShow);
-    await select(best(found.statements));
-  } catch (error) {
-    results.prepend(notice(error));
-  }
+  if (folded) folded.addEventListener("toggle", draw);
+  cards[0].classList.add("lead");
+  results.replaceChildren(...[
+    make("p", { class: "quiet text" }, reading(found)),
+    make("ol", {}, ...cards.slice(0, likely.length)),
+    folded,
+    make("details", {},
+      make("summary", {}, `What the model is given: ${counted(found.tokens, "token")}`),
+      make("p", { class: "quote text", dir: "auto", tabindex: "0" }, plain(found.text))),
+  ].filter(Boolean));
+  announce(`${counted(statements.length, "statement")} recalled.`);
+  draw();
 }
 
-// The statement that most speaks for; it is lit first.
-function best(statements) {
-  const scores = statements.map((each) => each.score ?? 0);
-  return scores.indexOf(Math.max(...scores));
+// The likeliest statement that still stands comes first; then what was superseded, then the rest.
+function ranked(statements) {
+  const byScore = [...statements].sort((a, b) => b.score - a.score);
+  const standing = byScore.filter((each) => !each.superseded);
+  return [...standing.slice(0, 1), ...byScore.filter((each) => each.superseded), ...standing.slice(1)];
 }
+
+function confidence({ confidence: known }) {
+  if (known === null) return null;
+  return `Confidence ${known > 0.99 ? "> 99" : known < 0.01 ? "< 1" : Math.round(100 * known)} %`;
+}
+
+const unknown = (names) => names.length > 0 && `Nothing known of ${names.map((each) => shortened(each)).join(", ")}`;
 
 function reading(found) {
-  const notes = [...found.time.map((rule) => `Time: ${rule}`)];
-  if (found.complete) notes.push("All that matches is here.");
-  if (found.left_out) notes.push(`${counted(found.left_out, "match", "matches")} left out.`);
-  return notes.map((note) => make("p", { class: "quiet text" }, note));
-}
-
-function asGiven(found) {
-  return make("details", { class: "block" },
-    make("summary", {}, "The text that the model is given"),
-    make("p", { class: "quote text", dir: "auto", tabindex: "0" }, plain(found.text)));
+  return [
+    confidence(found),
+    unknown(found.unknown),
+    ...found.time,
+    found.complete && "all that matches is here",
+    found.left_out > 0 && `${counted(found.left_out, "match", "matches")} left out`,
+  ].filter(Boolean).map(plain).join(" · ");
 }
 
 function card(statement, place, greatest, intercept, select) {
-  const flags = [
-    statement.score !== null && make("span", { class: "number" }, `${Math.round(100 * statement.score)} % likely`),
-    statement.superseded && make("span", { class: "flag" }, "superseded"),
-  ];
   const why = `why-${place}`;
   const badge = make("button", {
     type: "button", class: "badge", "aria-expanded": "false", "aria-controls": why,
     "aria-label": `Why statement ${place + 1}`, on: { click: () => select(place) },
   }, String(place + 1));
-  const text = remembered(statement.text, "p");
+  const text = remembered(statement.text, statement.superseded ? "s" : "span");
+  text.classList.toggle("long", statement.text.length > 120);
   text.addEventListener("click", () => select(place)); // for the mouse; the button serves all
   return make("li", { class: `card${statement.superseded ? " superseded" : ""}` },
     badge,
     text,
-    about(statement, ...flags, ...references(statement)),
+    about(statement,
+      statement.superseded && "superseded",
+      statement.score !== null && `${Math.round(100 * statement.score)} % likely`,
+      ...references(statement)),
     make("div", { class: "why", id: why, hidden: "" },
-      path(statement),
-      signals(statement.signals.slice(0, SHOWN_SIGNALS), greatest, "Strongest signals"),
-      explained(statement.signals, greatest, intercept),
-      make("div", { class: "actions" }, passage(statement), forgetButton(statement))));
-}
-
-function path(statement) {
-  if (!statement.path.length) return null;
-  return make("ul", { class: "path", "aria-label": "Path" },
-    ...statement.path.map((step) => make("li", { class: "text", dir: "auto" }, plain(step))));
+      make("ul", { class: "path", "aria-label": "Path" },
+        ...statement.path.map((step) => make("li", { class: "text", dir: "auto" }, plain(step)))),
+      signals(statement.signals, greatest, intercept),
+      make("div", { class: "meta" }, passage(statement), forgetButton(statement))));
 }
 
 // Bars to the right speak for a statement, bars to the left against it.
-function signals(parts, greatest, label, isExplained = false) {
-  if (!parts.length) return null;
-  return make("ul", { class: "signals", "aria-label": label }, ...parts.map(({ name, part, meaning }) => {
-    const fill = make("span", { class: part > 0 ? "plus" : "minus" });
-    fill.style.width = `${(50 * Math.abs(part)) / greatest}%`;
-    return make("li", { title: isExplained ? null : meaning },
-      make("span", { class: "name" }, name),
-      make("span", { class: "bar", "aria-hidden": "true" }, fill),
-      make("span", { class: "part" }, `${part > 0 ? "+" : "−"}${Math.abs(part).toFixed(2)}`),
-      isExplained ? make("span", { class: "meaning" }, meaning) : null);
-  }));
-}
-
-function explained(parts, greatest, intercept) {
+function signals(parts, greatest, intercept) {
   if (!parts.length) return null;
   return make("details", {},
-    make("summary", {}, `All ${counted(parts.length, "signal")}, and what they mean`),
-    signals(parts, greatest, "All signals", true),
+    make("summary", {}, counted(parts.length, "signal")),
+    make("ul", { class: "signals" }, ...parts.map(({ name, part, meaning }) => {
+      const fill = make("span", { class: part > 0 ? "plus" : "minus" });
+      fill.style.width = `${(50 * Math.abs(part)) / greatest}%`;
+      return make("li", {},
+        make("span", { class: "name" }, name),
+        make("span", { class: "bar", "aria-hidden": "true" }, fill),
+        make("span", { class: "part" }, `${part > 0 ? "+" : "−"}${Math.abs(part).toFixed(2)}`),
+        make("span", { class: "meaning" }, meaning));
+    })),
     make("p", { class: "quiet number" },
       `Their sum and ${intercept.toFixed(2)}, where every statement begins, are the log-odds.`));
 }

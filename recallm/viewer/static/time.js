@@ -1,6 +1,7 @@
 // The slider over t: the memory as it stood.
 
-import { find, moment, number } from "./dom.js";
+import { address, asOf, place } from "./address.js";
+import { announce, find, moment, number } from "./dom.js";
 
 let newest = 0;
 let changed = () => {};
@@ -9,49 +10,52 @@ let waiting;
 const slider = find("as-of");
 const exact = find("as-of-t");
 
-// The t that is looked at; null is the present.
-export const asOf = () => (Number(slider.value) >= newest ? null : Number(slider.value));
-
 export function setNewest(t) {
-  if (t === newest) return;
-  const wasNow = asOf() === null;
   newest = t;
   for (const input of [slider, exact]) {
     input.max = t;
     input.disabled = t === 0;
   }
-  if (wasNow) moveTo(t);
+  showMoment(null);
 }
 
-// When the latest text of the view was said.
+// The moment that is looked at; `said`: when the latest text of the view was said.
 export function showMoment(said) {
-  const when = moment(said);
-  const t = asOf() === null ? `now, t ${number(newest)}` : `t ${number(asOf())} of ${number(newest)}`;
-  const text = when ? `${t} · ${when}` : t;
+  const t = asOf();
+  exact.value = slider.value = t ?? newest;
+  const text = [t === null && "now", moment(said)].filter(Boolean).join(" · ");
   find("as-of-said").textContent = text;
-  slider.setAttribute("aria-valuetext", text);
-  find("as-of-now").hidden = asOf() === null;
+  slider.setAttribute("aria-valuetext", text || `t ${number(t)}`);
+  find("as-of-now").hidden = t === null;
 }
 
 export function onChange(listener) {
   changed = listener;
 }
 
-function moveTo(t) {
-  slider.value = t;
-  exact.value = slider.value;
-  showMoment(null);
-}
-
 function move(t) {
-  moveTo(t);
+  const { view, given } = place();
+  history.replaceState(null, "", address(view, given, t >= newest ? null : t));
+  showMoment(null);
   clearTimeout(waiting);
   waiting = setTimeout(() => changed(), 120);
 }
 
-slider.addEventListener("input", () => move(slider.value));
-exact.addEventListener("change", () => move(exact.value === "" ? newest : exact.value));
+slider.addEventListener("input", () => move(Number(slider.value)));
+exact.addEventListener("change", () => move(exact.value === "" ? newest : Math.max(0, Math.trunc(exact.value))));
 find("as-of-now").addEventListener("click", () => {
   move(newest);
   slider.focus();
+});
+
+// The link has no token: it opens behind the address that the command printed.
+find("copy-link").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(location.hash || "#/");
+    announce("Copied. Paste the link behind the address of this page.");
+    find("copy-link").textContent = "Copied";
+  } catch {
+    announce("The browser does not allow to copy.");
+  }
+  setTimeout(() => { find("copy-link").textContent = "Copy link"; }, 1500);
 });

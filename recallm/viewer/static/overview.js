@@ -1,0 +1,48 @@
+// The memory at a glance: how much there is, what is mentioned most, what came last.
+
+import { asOf } from "./address.js";
+import { read } from "./api.js";
+import { about, announce, conceptLink, counted, find, heading, make, number, plain, remembered, when } from "./dom.js";
+import { showAround, showNothing } from "./graph.js";
+import { showMoment } from "./time.js";
+
+const FIGURES = [
+  ["passages", "passage"], ["relations", "relation"], ["sessions", "session"], ["vectors", "vector"],
+  ["summaries", "revised context"],
+];
+
+const figures = (stats, named) =>
+  named.filter(([name]) => stats[name]).map(([name, noun]) => counted(stats[name], noun));
+
+export async function overview(counting, signal) {
+  const at = { as_of: asOf() };
+  const found = await read("latest", at, signal);
+  showMoment(found.said);
+  const { stats } = await counting;
+  const centre = found.concepts[0]?.name ?? found.facts[0]?.subject;
+  const what = [["statements", "statement"], ["triplets", "fact"]];
+  const title = `${figures(stats, what).join(" and ")} about ${counted(stats.concepts, "concept")}`;
+  const items = [...found.facts.map(fact), ...found.statements.reverse().map(statement)];
+  find("results").replaceChildren(
+    heading(stats.t_index ? title : "Nothing is remembered yet", figures(stats, FIGURES).join(" · ")),
+    ...section("Most mentioned", make("ul", { class: "chips" }, ...found.concepts.map((each) =>
+      make("li", {}, conceptLink(each.name, each.label, make("span", { class: "quiet" }, ` ${number(each.updates)}`)))))),
+    ...section("Latest", make("ul", { class: "rows below" }, ...items)),
+  );
+  announce(title);
+  if (centre) await showAround(centre, at, signal);
+  else showNothing();
+}
+
+const section = (title, list) =>
+  list.children.length ? [make("section", { class: "block" }, make("h3", {}, title), list)] : [];
+
+const statement = (each) =>
+  make("li", { class: each.superseded ? "superseded" : "" },
+    remembered(each.text, each.superseded ? "s" : "span"), about(each, each.superseded && "superseded"));
+
+const fact = (each) =>
+  make("li", {},
+    make("span", { class: "text", dir: "auto" },
+      conceptLink(each.subject, each.subject), ` ${plain(each.relation)} `, make("b", {}, plain(each.object))),
+    make("div", { class: "meta" }, when(each)));
