@@ -1,13 +1,21 @@
-"""The picture of docs/concepts.md, drawn from a real memory: ``python docs/pictures.py``."""
+"""The pictures of the documentation, of a real memory: ``python docs/pictures.py``.
+
+``memory.svg`` is drawn. ``viewer.png`` is the viewer's page in an installed Chromium.
+"""
 
 from __future__ import annotations
 
+import shutil
+import threading
+from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 from recallm import RecallM
 
 PICTURE = Path(__file__).with_name("memory.svg")
+SCREENSHOT = Path(__file__).with_name("viewer.png")
 
 UPDATES = (
     "Ingrid lives in Malaga.",
@@ -76,5 +84,41 @@ def _panel(memory: RecallM, t_index: int) -> str:
     )
 
 
+_QUESTION = "Where does Ingrid live now?"
+_FIRST = datetime(2026, 1, 8, tzinfo=UTC)
+_VIEWPORT = {"width": 1000, "height": 376}
+"""Narrow, so that the text is legible where a page shows the picture smaller."""
+
+
+def viewer_png() -> bytes:
+    """A question in the viewer, as a picture of twice the pixels of the viewport."""
+    # Only this picture needs a browser and a server.
+    from playwright.sync_api import sync_playwright
+
+    from recallm.viewer.server import Viewer
+
+    with RecallM() as memory, sync_playwright() as driver:
+        memory.update_many(
+            {"text": text, "timestamp": _FIRST + timedelta(days=37 * place)}
+            for place, text in enumerate(UPDATES)
+        )
+        viewer = Viewer(memory)
+        thread = threading.Thread(target=viewer.run, daemon=True)
+        thread.start()
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+            args=["--no-sandbox"],
+        )
+        page = browser.new_page(viewport=_VIEWPORT, device_scale_factor=2, locale="en-GB")
+        page.goto(f"{viewer.url}#/ask/{quote(_QUESTION)}")
+        page.locator("#canvas .statement.lit").wait_for()
+        picture = page.screenshot()
+        browser.close()
+        viewer.stop()
+        thread.join()
+    return picture
+
+
 if __name__ == "__main__":
     PICTURE.write_text(memory_svg(), encoding="utf-8")
+    SCREENSHOT.write_bytes(viewer_png())

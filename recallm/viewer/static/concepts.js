@@ -2,9 +2,12 @@
 
 import { asOf } from "./address.js";
 import { read } from "./api.js";
-import { about, announce, conceptLink, counted, find, heading, make, moment, number, plain, references, remembered, when } from "./dom.js";
+import {
+  about, announce, conceptLink, counted, find, heading, make, moment, number, plain, references, remembered, when,
+} from "./dom.js";
 import { forgetButton } from "./forgetting.js";
-import { showAround, showNeighbourhood, showNothing } from "./graph.js";
+import { showNothing } from "./graph.js";
+import { showAround, showNeighbourhood } from "./neighbourhood.js";
 import { showMoment } from "./time.js";
 
 // A list whose next page a button brings; focus goes to the first new item.
@@ -42,7 +45,9 @@ export async function search(text, signal) {
       found,
       hasMore: found.more,
       items: found.concepts.map((each) =>
-        make("li", {}, conceptLink(each.name, each.label), make("span", { class: "meta" }, counted(each.statements, "statement")))),
+        make("li", {},
+          conceptLink(each.name, each.label),
+          make("span", { class: "meta" }, counted(each.statements, "statement")))),
     };
   };
   const first = await page(0);
@@ -64,10 +69,10 @@ export async function show(name, signal, neighbours = 24) {
   ]);
   showMoment(graph.said);
   const [centre] = graph.concepts;
-  const isKnown = centre || graph.facts.length || graph.pointing.length;
+  const note = centre ? centre.statements > 0 && counted(centre.statements, "statement")
+    : "This concept is not known at this time.";
   find("results").replaceChildren(
-    heading(centre?.label ?? name,
-      isKnown ? centre?.statements > 0 && counted(centre.statements, "statement") : "This concept is not known at this time."),
+    heading(centre?.label ?? name, note),
     ...section("Facts", [...graph.facts.map(values), ...graph.pointing.map(pointing)], (rows) =>
       [make("dl", { class: "facts" }, ...rows)]),
     ...section("Timeline", first.items, () =>

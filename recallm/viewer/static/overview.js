@@ -3,7 +3,8 @@
 import { asOf } from "./address.js";
 import { read } from "./api.js";
 import { about, announce, conceptLink, counted, find, heading, make, number, plain, remembered, when } from "./dom.js";
-import { showAround, showNothing } from "./graph.js";
+import { showNothing } from "./graph.js";
+import { showAround } from "./neighbourhood.js";
 import { showMoment } from "./time.js";
 
 const FIGURES = [
@@ -22,12 +23,12 @@ export async function overview(counting, signal) {
   const centre = found.concepts[0]?.name ?? found.facts[0]?.subject;
   const what = [["statements", "statement"], ["triplets", "fact"]];
   const title = `${figures(stats, what).join(" and ")} about ${counted(stats.concepts, "concept")}`;
-  const items = [...found.facts.map(fact), ...found.statements.reverse().map(statement)];
+  const latest = [...found.facts, ...found.statements.reverse()].sort((a, b) => b.t_index - a.t_index);
   find("results").replaceChildren(
     heading(stats.t_index ? title : "Nothing is remembered yet", figures(stats, FIGURES).join(" · ")),
-    ...section("Most mentioned", make("ul", { class: "chips" }, ...found.concepts.map((each) =>
-      make("li", {}, conceptLink(each.name, each.label, make("span", { class: "quiet" }, ` ${number(each.updates)}`)))))),
-    ...section("Latest", make("ul", { class: "rows below" }, ...items)),
+    ...section("Most mentioned", make("ul", { class: "chips" }, ...found.concepts.map(concept))),
+    ...section("Latest", make("ul", { class: "rows below" },
+      ...latest.map((each) => (each.relation ? fact(each) : statement(each))))),
   );
   announce(title);
   if (centre) await showAround(centre, at, signal);
@@ -36,6 +37,9 @@ export async function overview(counting, signal) {
 
 const section = (title, list) =>
   list.children.length ? [make("section", { class: "block" }, make("h3", {}, title), list)] : [];
+
+const concept = ({ name, label, updates }) =>
+  make("li", {}, conceptLink(name, label, make("span", { class: "quiet" }, ` ${number(updates)}`)));
 
 const statement = (each) =>
   make("li", { class: each.superseded ? "superseded" : "" },

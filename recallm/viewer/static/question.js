@@ -4,7 +4,8 @@ import { asOf } from "./address.js";
 import { read } from "./api.js";
 import { about, announce, counted, find, heading, make, plain, references, remembered, shortened } from "./dom.js";
 import { forgetButton } from "./forgetting.js";
-import { light, showNothing, showRecall } from "./graph.js";
+import { showNothing } from "./graph.js";
+import { light, showPaths } from "./paths.js";
 import { showMoment } from "./time.js";
 
 const UNLIKELY = 0.25; // of the first statement's probability
@@ -40,7 +41,7 @@ export async function ask(question, signal) {
     make("summary", {}, counted(unlikely.length, "unlikely statement")),
     make("ol", { start: likely.length + 1 }, ...cards.slice(likely.length)));
   const draw = () => {
-    showRecall(found, folded?.open ? statements : likely, (place) => {
+    showPaths(found, folded?.open ? statements : likely, (place) => {
       select(place);
       cards[place].scrollIntoView({ block: "nearest" });
     });
@@ -101,18 +102,19 @@ function card(statement, place, greatest, intercept, select) {
       statement.score !== null && `${Math.round(100 * statement.score)} % likely`,
       ...references(statement)),
     make("div", { class: "why", id: why, hidden: "" },
-      make("ul", { class: "path", "aria-label": "Path" },
-        ...statement.path.map((step) => make("li", { class: "text", dir: "auto" }, plain(step)))),
-      signals(statement.signals, greatest, intercept),
+      make("details", {},
+        make("summary", {}, "Why"),
+        make("ul", { class: "path", "aria-label": "Path" },
+          ...statement.path.map((step) => make("li", { class: "text", dir: "auto" }, plain(step)))),
+        ...signals(statement.signals, greatest, intercept)),
       make("div", { class: "meta" }, passage(statement), forgetButton(statement))));
 }
 
 // Bars to the right speak for a statement, bars to the left against it.
 function signals(parts, greatest, intercept) {
-  if (!parts.length) return null;
-  return make("details", {},
-    make("summary", {}, counted(parts.length, "signal")),
-    make("ul", { class: "signals" }, ...parts.map(({ name, part, meaning }) => {
+  if (!parts.length) return [];
+  return [
+    make("ul", { class: "signals", "aria-label": "Signals" }, ...parts.map(({ name, part, meaning }) => {
       const fill = make("span", { class: part > 0 ? "plus" : "minus" });
       fill.style.width = `${(50 * Math.abs(part)) / greatest}%`;
       return make("li", {},
@@ -122,7 +124,8 @@ function signals(parts, greatest, intercept) {
         make("span", { class: "meaning" }, meaning));
     })),
     make("p", { class: "quiet number" },
-      `Their sum and ${intercept.toFixed(2)}, where every statement begins, are the log-odds.`));
+      `Their sum and ${intercept.toFixed(2)}, where every statement begins, are the log-odds.`),
+  ];
 }
 
 // The whole passage, verbatim, when it is asked for.

@@ -50,12 +50,13 @@ find("as-of-now").addEventListener("click", () => {
 
 // The link has no token: it opens behind the address that the command printed.
 find("copy-link").addEventListener("click", async () => {
+  const button = find("copy-link");
   try {
     await navigator.clipboard.writeText(location.hash || "#/");
-    announce("Copied. Paste the link behind the address of this page.");
-    find("copy-link").textContent = "Copied";
+    button.textContent = "Copied";
   } catch {
-    announce("The browser does not allow to copy.");
+    button.textContent = "Not allowed";
   }
-  setTimeout(() => { find("copy-link").textContent = "Copy link"; }, 1500);
+  announce(button.textContent);
+  setTimeout(() => { button.textContent = "Copy link"; }, 1500);
 });
