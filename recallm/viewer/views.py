@@ -62,7 +62,7 @@ class MemoryViews:
         return {
             "concepts": [_concept(row) for row in rows[:_LATEST]],
             "statements": self._with_superseded(last, as_of),
-            "facts": [_fact(it) for it in facts if it.statement is None],
+            "facts": [_fact(fact) for fact in facts if fact.statement is None],
             **self._moment(as_of),
         }
 
@@ -93,7 +93,7 @@ class MemoryViews:
         if as_of is None:
             return {row.name: row.label for row in self._memory.concepts(limit=most)}
         before = self._before(as_of, _UPDATES)
-        return {it.name: it.label for row in reversed(before) for it in row.concepts}
+        return {mention.name: mention.label for row in reversed(before) for mention in row.concepts}
 
     def _before(self, as_of: Moment | None, updates: int) -> list[StoredStatement]:
         """The statements of the last ``updates`` up to ``as_of``, in order."""
@@ -124,18 +124,18 @@ class MemoryViews:
         label = found.concepts[0].label if found else concept
         facts = self._facts_of(label, as_of)
         pointing = self._facts.read(object=label, as_of=as_of, match="exact", limit=_PAGE)
-        labels = {it["object"] for each in facts for it in each["values"]}
+        labels = {value["object"] for each in facts for value in each["values"]}
         named = {
             each: self._memory.graph.concept_name(each)
-            for each in labels.union(it.subject for it in pointing)
+            for each in labels.union(fact.subject for fact in pointing)
         }
         rows = self._rows(set(named.values()), as_of)
         return {
             **_fields(found, "t_index more"),
             "concepts": [_concept(row) for row in found.concepts],
-            "relations": [_fields(it, "a b strength t_index") for it in found.relations],
+            "relations": [_fields(each, "a b strength t_index") for each in found.relations],
             "facts": facts,
-            "pointing": [_fact(it) for it in pointing],
+            "pointing": [_fact(fact) for fact in pointing],
             "ends": {each: _concept(rows[name]) for each, name in named.items() if name in rows},
             **self._moment(as_of),
         }
@@ -144,12 +144,10 @@ class MemoryViews:
         """A page of the statements that mention a concept, those that arrived last on the first."""
         found = self._memory.history(concept, limit=_PAGE + 1, skip=skip, as_of=as_of)
         # The one beyond the page is the first to have arrived.
-        page = sorted(found, key=attrgetter("t_index", "position"))[-_PAGE:]
-        shown = {it.id for it in page}
-        return {
-            "statements": self._with_superseded([it for it in found if it.id in shown], as_of),
-            "more": len(found) > _PAGE,
-        }
+        last = sorted(found, key=attrgetter("t_index", "position"))[-_PAGE:]
+        shown = {each.id for each in last}
+        page = [each for each in found if each.id in shown]
+        return {"statements": self._with_superseded(page, as_of), "more": len(found) > _PAGE}
 
     def _with_superseded(
         self, statements: Sequence[RecalledStatement], as_of: Moment | None
@@ -158,15 +156,15 @@ class MemoryViews:
         superseded = self._memory.superseded(statements, as_of=as_of)
         return [
             {
-                **_fields(it, "id passage text t_index speaker source session"),
-                "said": _moment(it.timestamp),
-                "superseded": it.id in superseded,
+                **_fields(statement, "id passage text t_index speaker source session"),
+                "said": _moment(statement.timestamp),
+                "superseded": statement.id in superseded,
                 "stands_for": [
-                    {"text": it.text[each.start : each.end], "label": each.label}
-                    for each in it.references
+                    {"text": statement.text[each.start : each.end], "label": each.label}
+                    for each in statement.references
                 ],
             }
-            for it in statements
+            for statement in statements
         ]
 
     def _moment(self, as_of: Moment | None) -> Json:
@@ -182,21 +180,19 @@ class MemoryViews:
         context = self._memory.recall(question, limit=limit, as_of=as_of)
         shown = self._with_superseded(context.statements, as_of)
         return {
-            **_fields(context, "question text tokens intercept confidence complete"),
-            "unknown": list(context.unknown),
+            **_fields(context, "question text tokens intercept confidence unknown complete"),
             "time": [] if context.time is None else list(context.time.rules),
             "left_out": context.more,
             "statements": [
                 {
                     **each,
-                    "score": it.score,
-                    "signals": _signals(it.contributions),
-                    "path": list(it.path),
-                    "links": _links(it, context),
+                    **_fields(statement, "score path"),
+                    "signals": _signals(statement.contributions),
+                    "links": _links(statement, context),
                 }
-                for each, it in zip(shown, context.statements, strict=True)
+                for each, statement in zip(shown, context.statements, strict=True)
             ],
-            "concepts": [_fields(it, "name label essential") for it in context.concepts],
+            "concepts": [_fields(concept, "name label essential") for concept in context.concepts],
             **self._moment(as_of),
         }
 
@@ -205,16 +201,16 @@ class MemoryViews:
     def _facts_of(self, subject: str, as_of: Moment | None) -> list[Json]:
         """The relations of a subject, each with the latest values that it has or had."""
         holding = self._facts.read(subject, as_of=as_of, match="exact", limit=_EVIDENCE)
-        relations = dict.fromkeys((*(it.relation for it in holding), *self._past(subject, as_of)))
+        relations = [fact.relation for fact in holding]
         found: dict[tuple[Change, ...], str] = {}
-        for relation in relations:
+        for relation in dict.fromkeys([*relations, *self._past(subject, as_of)]):
             changes = tuple(self._facts.changes(subject, relation, as_of=as_of))
             if changes:  # phrasings of one relation have the same changes
                 found.setdefault(changes, relation)
             if len(found) == _RELATIONS:
                 break
         return [
-            {"relation": relation, "values": [_change(it) for it in changes[-_PAGE:]]}
+            {"relation": relation, "values": [_change(change) for change in changes[-_PAGE:]]}
             for changes, relation in found.items()
         ]
 
@@ -222,9 +218,9 @@ class MemoryViews:
         """The predicates of a subject's newest evidence, of what no longer holds too."""
         with self._memory.graph.reader(as_of) as reader:
             concept = self._memory.graph.concept_name(subject)
-            ids = {it.id for it in reader.entities([subject], concepts=[concept])}
+            ids = {entity.id for entity in reader.entities([subject], concepts=[concept])}
             evidence = reader.triplet_evidence(subjects=ids, limit=_EVIDENCE) if ids else ()
-            return dict.fromkeys(it.predicate for it in evidence)
+            return dict.fromkeys(row.predicate for row in evidence)
 
     # -- passages --------------------------------------------------------------------------
 
@@ -259,23 +255,23 @@ def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[
     statement mentions. There are none where its words alone did."""
     mentioned = set(statement.concepts)
     return [
-        [it.name] if it.through is None else [it.through, it.name]
-        for it in context.concepts
-        if it.name in mentioned
+        [concept.name] if concept.through is None else [concept.through, concept.name]
+        for concept in context.concepts
+        if concept.name in mentioned
     ]
 
 
-def _fact(it: Fact) -> Json:
-    return _fields(it, "subject relation object t_index") | {"said": _moment(it.said)}
+def _fact(fact: Fact) -> Json:
+    return _fields(fact, "subject relation object t_index") | {"said": _moment(fact.said)}
 
 
-def _change(it: Change) -> Json:
-    times = {"since": _moment(it.since), "until": _moment(it.until)}
-    return _fields(it, "object since_t until_t ended_by") | times
+def _change(change: Change) -> Json:
+    times = {"since": _moment(change.since), "until": _moment(change.until)}
+    return _fields(change, "object since_t until_t ended_by") | times
 
 
-def _fields(it: object, names: str) -> Json:
-    return {name: getattr(it, name) for name in names.split()}
+def _fields(value: object, names: str) -> Json:
+    return {name: getattr(value, name) for name in names.split()}
 
 
 def _moment(moment: datetime | None) -> str | None:

@@ -36,16 +36,16 @@ def test_the_latest_are_the_most_mentioned_concepts_the_last_statements_and_fact
     assert found["concepts"][0]["label"] == "Ingrid"
     mentioned = [each["updates"] for each in found["concepts"]]
     assert mentioned == sorted(mentioned, reverse=True)
-    assert [(it["text"], it["superseded"]) for it in found["statements"]][::5] == [
+    assert [(each["text"], each["superseded"]) for each in found["statements"]][::5] == [
         ("Ingrid lives in Malaga.", True),
         ("Carter visited Ingrid in Porto.", False),
     ]
     # What no longer holds, and what a statement says, is no latest fact.
-    assert [(it["subject"], it["relation"], it["object"]) for it in found["facts"]] == [
+    assert [(each["subject"], each["relation"], each["object"]) for each in found["facts"]] == [
         ("Ingrid", "works for", "BMW")
     ]
     then = answer(web, "latest", as_of=2)
-    assert [it["text"] for it in then["statements"]] == [
+    assert [each["text"] for each in then["statements"]] == [
         "Ingrid lives in Malaga.",
         "Brandon wants to go to Paris.",
     ]
@@ -150,7 +150,7 @@ def test_facts_show_what_holds_and_what_held(web: TestClient) -> None:
     found = answer(web, "graph", concept="ingrid")
     (relation,) = found["facts"]
     assert relation["relation"] == "works for"
-    assert [(it["object"], it["ended_by"]) for it in relation["values"]] == [
+    assert [(each["object"], each["ended_by"]) for each in relation["values"]] == [
         ("Siemens", "superseded"),
         ("BMW", None),
     ]
@@ -159,7 +159,7 @@ def test_facts_show_what_holds_and_what_held(web: TestClient) -> None:
         "BMW": "bmw",
     }
     then = answer(web, "graph", concept="Ingrid", as_of=7)["facts"][0]["values"]
-    assert [it["object"] for it in then] == ["Siemens"]
+    assert [each["object"] for each in then] == ["Siemens"]
     assert answer(web, "graph", concept="Nobody")["facts"] == []
 
 
@@ -168,7 +168,7 @@ def test_facts_that_point_to_a_concept_are_shown(web: TestClient, memory: Recall
     facts.write("Ingrid", "age", 34)
     facts.write("Zoe", "works for", "BMW")
     found = answer(web, "graph", concept="BMW")
-    assert [it["subject"] for it in found["pointing"]] == ["Zoe", "Ingrid"]
+    assert [each["subject"] for each in found["pointing"]] == ["Zoe", "Ingrid"]
     assert found["ends"]["Zoe"]["name"] == "zoe"
     assert found["concepts"][0]["label"] == "BMW"
     left = answer(web, "graph", concept="Siemens")
