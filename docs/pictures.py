@@ -86,12 +86,12 @@ def _panel(memory: RecallM, t_index: int) -> str:
 
 _QUESTION = "Where does Ingrid live now?"
 _FIRST = datetime(2026, 1, 8, tzinfo=UTC)
-_VIEWPORT = {"width": 1000, "height": 376}
+_PAGE_WIDTH, _PAGE_HEIGHT = 1000, 376
 """Narrow, so that the text is legible where a page shows the picture smaller."""
 
 
 def viewer_png() -> bytes:
-    """A question in the viewer, as a picture of twice the pixels of the viewport."""
+    """A question in the viewer, as a picture of twice the pixels of the page."""
     # Only this picture needs a browser and a server.
     from playwright.sync_api import sync_playwright
 
@@ -109,7 +109,11 @@ def viewer_png() -> bytes:
             executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
             args=["--no-sandbox"],
         )
-        page = browser.new_page(viewport=_VIEWPORT, device_scale_factor=2, locale="en-GB")
+        page = browser.new_page(
+            viewport={"width": _PAGE_WIDTH, "height": _PAGE_HEIGHT},
+            device_scale_factor=2,
+            locale="en-GB",
+        )
         page.goto(f"{viewer.url}#/ask/{quote(_QUESTION)}")
         page.locator("#canvas .statement.lit").wait_for()
         picture = page.screenshot()

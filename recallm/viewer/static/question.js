@@ -14,8 +14,10 @@ export async function ask(question, signal) {
   const found = await read("recall", { question, as_of: asOf() }, signal);
   showMoment(found.said);
   const results = find("results");
+  const names = found.unknown.map((each) => shortened(each));
+  const unknown = names.length ? `Nothing known of ${names.join(", ")}` : null;
   if (!found.statements.length) {
-    const title = unknown(found.unknown) || "Nothing known";
+    const title = unknown ?? "Nothing known";
     results.replaceChildren(heading(title, confidence(found)));
     results.firstChild.classList.add("lead");
     announce(`${title}.`);
@@ -48,8 +50,10 @@ export async function ask(question, signal) {
     select(0);
   };
   if (folded) folded.addEventListener("toggle", draw);
-  cards[0].classList.add("lead");
+  // What is recalled for somebody unknown is about others.
+  cards[0].classList.toggle("lead", unknown === null);
   results.replaceChildren(...[
+    unknown && heading(unknown),
     make("p", { class: "quiet text" }, reading(found)),
     make("ol", {}, ...cards.slice(0, likely.length)),
     folded,
@@ -73,12 +77,9 @@ function confidence({ confidence: known }) {
   return `Confidence ${known > 0.99 ? "> 99" : known < 0.01 ? "< 1" : Math.round(100 * known)} %`;
 }
 
-const unknown = (names) => names.length > 0 && `Nothing known of ${names.map((each) => shortened(each)).join(", ")}`;
-
 function reading(found) {
   return [
     confidence(found),
-    unknown(found.unknown),
     ...found.time,
     found.complete && "all that matches is here",
     found.left_out > 0 && `${counted(found.left_out, "match", "matches")} left out`,

@@ -4,6 +4,7 @@ import { address, asOf, place } from "./address.js";
 import { announce, find, moment, number } from "./dom.js";
 
 let newest = 0;
+let said = null; // when the latest text of the view was said
 let changed = () => {};
 let waiting;
 
@@ -16,11 +17,15 @@ export function setNewest(t) {
     input.max = t;
     input.disabled = t === 0;
   }
-  showMoment(null);
+  show();
 }
 
-// The moment that is looked at; `said`: when the latest text of the view was said.
-export function showMoment(said) {
+export function showMoment(ofView) {
+  said = ofView;
+  show();
+}
+
+function show() {
   const t = asOf();
   exact.value = slider.value = t ?? newest;
   const text = [t === null && "now", moment(said)].filter(Boolean).join(" · ");
