@@ -28,7 +28,7 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev]'
+	$(PIP) install ./packaging/recallm-minilm --editable '.[dev]'
 	@touch $(VENV)/.core $@
 
 demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)

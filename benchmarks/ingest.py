@@ -7,7 +7,8 @@ All write durable files, in one process, one after the other, with the threads t
 themselves. With the default embedding recallm writes statements with their vectors, in one call of
 ``update_many``. Chroma is measured with its default settings (its embedding pads every text to 256
 tokens), with the same model padded to the longest text of a batch alone (texts sorted by length),
-and that model once more without storing anything. It fetches the model the first time (80 MB).
+and that model once more without storing anything. Chroma fetches its model the
+first time (80 MB).
 """
 
 from __future__ import annotations

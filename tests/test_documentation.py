@@ -24,8 +24,6 @@ from typer.testing import CliRunner
 from recallm import RecallM
 from recallm.cli import app
 from tests.neo4j.fixtures import RunningServer
-from tests.vectors.default_model import why_absent
-from tests.vectors.fakes import words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -76,8 +74,6 @@ def test_python_blocks_run_one_after_the_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if why_absent() is not None:  # the blocks run all the same, on vectors that mean less
-        monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: words)
     names: dict[str, Any] = {"__name__": "page"}
     for language, text in blocks(page):
         if language != "python":

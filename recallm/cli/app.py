@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from typer.core import TyperGroup
@@ -96,10 +96,10 @@ _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
     ),
     "embeddings": (
         Annotated[
-            Literal["default"] | None,
+            str | None,
             _option(
                 help="Write and use statement vectors; 'default' is all-MiniLM-L6-v2, run on this "
-                "machine (the first use downloads 80 MB).",
+                "machine (the extra 'embeddings'), or the folder of a model.",
                 envvar="RECALLM_EMBEDDINGS",
             ),
         ],

@@ -11,11 +11,10 @@ from typing import Literal
 import typer
 from rich.text import Text
 
-from recallm import RecallM, RecallMError, Stats, __version__
+from recallm import MissingDependencyError, RecallM, RecallMError, Stats, __version__
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import Json
 from recallm.cli.output import console, counted, printable, write_json
-from recallm.vectors.minilm import model_folder
 
 _STYLES = {"ok": "green", "note": "cyan", "error": "bold red"}
 
@@ -67,12 +66,11 @@ def _installation() -> Iterator[Finding]:
         yield Finding(state="ok", subject="pipeline", detail="finds names and nouns")
     except RecallMError as error:
         yield Finding(state="error", subject="pipeline", detail=str(error))
-    is_there = (model_folder() / "model.onnx").exists()
-    yield Finding(
-        state="ok" if is_there else "note",
-        subject="default embedding",
-        detail=f"in {model_folder()}" if is_there else "its first use downloads 80 MB",
-    )
+    try:
+        RecallM(embeddings="default").close()
+        yield Finding(state="ok", subject="default embedding", detail="is installed")
+    except MissingDependencyError as error:
+        yield Finding(state="note", subject="default embedding", detail=str(error))
 
 
 def _memory(open_memory: Opener) -> Iterator[Finding]:

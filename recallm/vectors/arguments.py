@@ -27,19 +27,22 @@ _FRAMEWORK_METHODS = (
 
 
 def checked_embedding(given: object) -> Embedding | None:
-    """The argument ``embeddings`` as an ``Embedding``: None, "default", an ``Embedding``, an
-    embedding model of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable
-    list of texts → vectors.
+    """The argument ``embeddings`` as an ``Embedding``: None, "default", the folder of a model (see
+    ``minilm.model_in``; as a Path, or a str with a separator), an ``Embedding``, an embedding model
+    of LangChain or LlamaIndex, an ``EmbeddingFunction`` of Chroma, or a callable list of texts →
+    vectors.
 
     Raises:
         InvalidInputError: it is none of these.
-        MissingDependencyError: "default" needs a package that is not installed.
+        MissingDependencyError: "default" or a folder needs a package that is not installed.
 
     """
     if given is None or isinstance(given, Embedding):
         return given
     if isinstance(given, str) and given == "default":
         return minilm.mini_lm()
+    if _is_path(given):
+        return minilm.model_in(checks.file_path(given, "embeddings"))
     model: Any = given
     if not isinstance(model, type):
         for methods in _FRAMEWORK_METHODS:
@@ -51,9 +54,17 @@ def checked_embedding(given: object) -> Embedding | None:
             embed_question = _chroma_question(model) if is_chroma else None
             return Embedding(name=model_name(model), embed=model, embed_question=embed_question)
     raise InvalidInputError(
-        "embeddings must be 'default', an embedding model of LangChain, LlamaIndex or Chroma, a "
-        f"callable list of texts → vectors, or an Embedding, not {checks.shown(given)}",
+        "embeddings must be 'default', the folder of a model (as a Path, or a str with a "
+        "separator), an embedding model of LangChain, LlamaIndex or Chroma, a callable list of "
+        f"texts → vectors, or an Embedding, not {checks.shown(given)}",
         argument="embeddings",
+    )
+
+
+def _is_path(given: object) -> bool:
+    """Whether it is a Path, or a str with a separator."""
+    return isinstance(given, os.PathLike) or (
+        isinstance(given, str) and (os.sep in given or "/" in given)
     )
 
 
@@ -93,9 +104,7 @@ def _chroma_place(given: object, store: object) -> Path | Any:
                 argument="vector_index",
             )
         return Path(f"{os.fspath(store)}.chroma")  # type: ignore[call-overload]
-    if isinstance(given, os.PathLike) or (
-        isinstance(given, str) and (os.sep in given or "/" in given)
-    ):
+    if _is_path(given):
         return checks.file_path(given, "vector_index")
     if callable(getattr(given, "get_or_create_collection", None)):
         return given

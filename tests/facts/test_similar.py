@@ -13,7 +13,6 @@ from recallm import RecallM
 from recallm.facts import FactMemory
 from recallm.recall.predicates import name_similarity
 from recallm.vectors import Embedding
-from tests.vectors.default_model import why_absent
 
 
 class Case(TypedDict):
@@ -58,8 +57,6 @@ def test_words_alone_find_most_relations(facts: FactMemory) -> None:
 
 @pytest.mark.slow
 def test_embeddings_find_most_relations() -> None:
-    if (why := why_absent()) is not None:
-        pytest.skip(why)
     wrong, missed = answers(FactMemory(RecallM(embeddings="default")), "predicates")
     assert wrong <= 3
     assert missed <= 4

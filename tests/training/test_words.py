@@ -86,8 +86,8 @@ def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A table built of the model by hand, read in place of the one that ships."""
     path = tmp_path / "words.npz"
     data = write_treebank(tmp_path / "data")
-    monkeypatch.setattr(command, "MiniLM", HandMade)
-    monkeypatch.setattr(sys, "argv", ["training.words", str(data), "--output", str(path)])
+    monkeypatch.setattr(command, "MiniLM", lambda folder: HandMade())
+    monkeypatch.setattr(sys, "argv", ["training.words", "model", str(data), "--output", str(path)])
     monkeypatch.setattr(meaning, "DATA", path)
     command.main()
     meaning._table.cache_clear()
@@ -114,7 +114,7 @@ def test_the_same_model_and_sentences_give_the_same_bytes(
     output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = tmp_path / "again.npz"
-    monkeypatch.setattr(sys, "argv", ["_", str(tmp_path / "data"), "--output", str(again)])
+    monkeypatch.setattr(sys, "argv", ["_", "model", str(tmp_path / "data"), "--output", str(again)])
     command.main()
     assert again.read_bytes() == output.read_bytes()
 
@@ -122,8 +122,10 @@ def test_the_same_model_and_sentences_give_the_same_bytes(
 def test_a_folder_without_treebanks_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "MiniLM", HandMade)
-    monkeypatch.setattr(sys, "argv", ["_", str(tmp_path), "--output", str(tmp_path / "words.npz")])
+    monkeypatch.setattr(command, "MiniLM", lambda folder: HandMade())
+    monkeypatch.setattr(
+        sys, "argv", ["_", "model", str(tmp_path), "--output", str(tmp_path / "words.npz")]
+    )
     with pytest.raises(SystemExit, match=r"holds no \*\.conllu files"):
         command.main()
     assert not (tmp_path / "words.npz").exists()

@@ -1,31 +1,26 @@
-"""The default model: nearly Chroma's vectors, of integers and without its padding."""
+"""The default model, and a user's own: files of this machine, and no network."""
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
+import recallm_minilm
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
-from recallm import EmbeddingError, RecallConfig, RecallM
+from recallm import EmbeddingError, InvalidInputError, RecallConfig, RecallM
 from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
-from recallm.vectors.minilm import NAME, mini_lm, model_folder
+from recallm.vectors.minilm import NAME, mini_lm
 from tests.test_forks import exit_status, in_child
 from tests.tools import skip_for_want_of_a_tool
-from tests.vectors.default_model import why_absent
 
 TEXTS = [
     "Ann sings.",
@@ -38,14 +33,16 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
+PUBLISHED = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
+"""Where Chroma keeps the model as published, if Chroma has fetched it."""
+
+
+@pytest.fixture
 def model() -> Embedding:
-    """The model; skips the test if it is not here and cannot be fetched."""
-    if (why := why_absent()) is not None:
-        pytest.skip(why)
     return mini_lm()
 
 
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="Chroma has not fetched its model")
 def test_the_vectors_are_nearly_those_of_chroma(model: Embedding) -> None:
     """Texts of words: the cosine of an empty text, or of the same words a hundred times, is .98."""
     ours = model.texts(TEXTS)
@@ -83,143 +80,54 @@ def test_a_statement_of_the_same_meaning_is_found(model: Embedding) -> None:
 
 
 class TestFilesOfTheModel:
-    """Only the files that were published are loaded."""
-
     @pytest.fixture
-    def folder(
-        self, model: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> Iterator[Path]:
-        """A copy of the model's folder; the model is loaded from it next."""
-        copy = tmp_path / "onnx"
-        copy.mkdir()
-        for file in minilm.model_folder().iterdir():
-            (copy / file.name).symlink_to(file)
-        monkeypatch.setattr(minilm, "model_folder", lambda: copy)
-        minilm._model_of_process.cache_clear()
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+        """A copy of the model's folder; the default model is loaded from it next."""
+        copy = shutil.copytree(recallm_minilm.FOLDER, tmp_path / "model")
+        monkeypatch.setattr(recallm_minilm, "FOLDER", copy)
         yield copy
         minilm._model_of_process.cache_clear()
 
     def test_a_damaged_file_is_refused(self, folder: Path) -> None:
         """And the same memory works after the file is restored."""
         file = folder / "tokenizer.json"
-        published, content = file.readlink(), file.read_bytes()
-        middle = len(content) // 2
+        content = file.read_bytes()
+        changed = bytes([content[0] ^ 1]) + content[1:]
         with RecallM(embeddings="default") as memory:
-            for damaged in (
-                b"",
-                content[:middle],
-                content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
-                b"{}",
-                content + b"\n",
-            ):
-                file.unlink()
+            for damaged in (b"", changed, content + b"\n"):
                 file.write_bytes(damaged)
                 with pytest.raises(EmbeddingError) as refused:
                     memory.update("Ann sings.")
                 assert str(refused.value).startswith(f"{file} ({len(damaged):,} bytes) is damaged")
-                assert "delete the file" in str(refused.value)
+                assert "--no-deps recallm-minilm" in str(refused.value)
                 assert memory.stats().passages == 0
             file.unlink()
-            file.symlink_to(published)
-            (folder / "model.onnx").unlink()
-            (folder / "model.onnx").write_bytes(b"{}")
-            with pytest.raises(EmbeddingError, match=r"model\.onnx \(2 bytes\) is damaged"):
+            with pytest.raises(EmbeddingError, match=r"cannot be read: .*tokenizer\.json"):
                 memory.update("Ann sings.")
-            (folder / "model.onnx").unlink()
-            (folder / "model.onnx").symlink_to(published.with_name("model.onnx"))
+            file.write_bytes(content)
             memory.update("Ann sings.")
             assert "Ann sings." in memory.recall("Who sings?").text
 
-    def test_a_file_that_cannot_be_read_is_named(self, folder: Path) -> None:
+    def test_a_folder_of_a_user_is_a_model(self, model: Embedding, folder: Path) -> None:
+        """Under the name of its file, so that the vectors of two models are never compared."""
+        memory = RecallM(embeddings=str(folder))
+        memory.update("Ann sings.")
+        assert memory.embedding is not None
+        assert memory.embedding.name == f"model#{(folder / 'SHA256SUMS').read_text()[:16]}"
+        assert np.array_equal(memory.embedding.texts(TEXTS), model.texts(TEXTS))
         (folder / "model.onnx").unlink()
-        (folder / "model.onnx").mkdir()
-        with pytest.raises(EmbeddingError, match=r"cannot be read: .*model\.onnx"):
-            mini_lm().question("Who sings?")
-
-
-class TestFetching:
-    """The model's archive is fetched if its files are missing."""
-
-    FILES: ClassVar = {"model.onnx": b"model" * 1000, "tokenizer.json": b"{}", "vocab.txt": b"a"}
-
-    @pytest.fixture
-    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """The model's folder of a user who has none; an archive of small files is published."""
-        archive = tmp_path / "published.tar.gz"
-        with tarfile.open(archive, "w:gz") as tar:
-            for name, content in self.FILES.items():
-                member = tarfile.TarInfo(f"onnx/{name}")
-                member.size = len(content)
-                tar.addfile(member, io.BytesIO(content))
-        loaded = ("model.onnx", "tokenizer.json")
-        digests = {name: sha256(self.FILES[name]).hexdigest() for name in loaded}
-        monkeypatch.setattr(minilm, "_FILE_SHA256", digests)
-        monkeypatch.setattr(minilm, "_ARCHIVE_SHA256", sha256(archive.read_bytes()).hexdigest())
-        monkeypatch.setattr(minilm, "_ARCHIVE_URL", archive.as_uri())
-        home = tmp_path / "home"
-        monkeypatch.setattr(Path, "home", lambda: home)
-        return model_folder()
-
-    def test_the_files_are_stored_where_chroma_looks_for_them(self, folder: Path) -> None:
-        chroma_folder = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
-        assert folder.parts[-5:] == chroma_folder.parts[-5:]
-        assert minilm.verified_file("model.onnx") == folder / "model.onnx"
-        assert {path.name: path.read_bytes() for path in folder.iterdir()} == self.FILES
-        assert [path.name for path in folder.parent.iterdir()] == ["onnx"]
-
-    def test_existing_files_stay_and_are_not_fetched(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        folder.mkdir(parents=True)
-        (folder / "vocab.txt").write_bytes(b"other")
-        minilm.verified_file("tokenizer.json")
-        assert (folder / "vocab.txt").read_bytes() == b"other"
-        assert (folder / "model.onnx").read_bytes() == self.FILES["model.onnx"]
-        monkeypatch.setattr(minilm, "_ARCHIVE_URL", "http://127.0.0.1:9/nowhere")
-        minilm.verified_file("model.onnx")
-
-    def test_another_archive_is_refused(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(minilm, "_ARCHIVE_SHA256", "0" * 64)
-        with pytest.raises(EmbeddingError, match="is not the archive of the model"):
-            minilm.verified_file("model.onnx")
-        assert not list(folder.iterdir())
-        assert [path.name for path in folder.parent.iterdir()] == ["onnx"]
-
-    def test_without_a_connection_the_error_says_what_to_do(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(minilm, "_ARCHIVE_URL", "http://127.0.0.1:9/nowhere")
-        minilm._model_of_process.cache_clear()
-        with pytest.raises(EmbeddingError, match="cannot be fetched") as refused:
-            mini_lm().question("Who sings?")
-        assert str(folder) in str(refused.value)
-        assert "copy model.onnx and tokenizer.json into that folder" in str(refused.value)
-
-    def test_a_connection_that_breaks_off_stores_nothing(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-            monkeypatch.setattr(minilm, "_ARCHIVE_URL", f"http://127.0.0.1:{port}/onnx.tar.gz")
-
-            def answer() -> None:
-                connection, _ = server.accept()
-                with connection:
-                    connection.recv(4096)
-                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
-
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(answer)
-                with pytest.raises(EmbeddingError, match=str(port)):
-                    minilm.verified_file("model.onnx")
-        assert not list(folder.iterdir())
+        with pytest.raises(InvalidInputError, match=r"must hold model\.onnx and tokenizer\.json"):
+            RecallM(embeddings=folder)
 
 
 RUN = """
-import sys, time
+import socket, sys, time
 from recallm import RecallM
+
+def refuse(*arguments):
+    raise AssertionError(f"asks the network: {arguments}")
+
+socket.socket.connect = socket.getaddrinfo = refuse
 
 with RecallM("plain.db", embeddings="default") as memory:
     memory.update("Ann sings.")
@@ -233,16 +141,8 @@ with RecallM("memory.db", embeddings="default", vector_index="chroma") as memory
 
 
 @pytest.mark.slow
-class TestTelemetry:
-    """The model reports to nobody, and imports no Chroma by itself."""
-
-    @pytest.fixture
-    def home(self, model: Embedding, tmp_path: Path) -> Path:
-        """A user's folder that holds the model and nothing else."""
-        copy = tmp_path / model_folder().relative_to(Path.home())
-        copy.parent.mkdir(parents=True)
-        copy.symlink_to(model_folder())
-        return tmp_path
+class TestNetwork:
+    """The model fetches nothing and reports to nobody, and imports no Chroma by itself."""
 
     def run(self, home: Path, *, under: tuple[str, ...] = (), seconds: float = 0) -> None:
         # ONNX Runtime reports nothing where it sees the variables of a CI: none of ours is passed.
@@ -254,18 +154,19 @@ class TestTelemetry:
         )
         assert done.returncode == 0, done.stderr
 
-    def test_no_device_id_is_written(self, home: Path) -> None:
-        self.run(home)
-        assert [path.name for path in (home / ".cache").iterdir()] == ["chroma"]
+    def test_nothing_is_fetched_or_written_beside_the_memory(self, tmp_path: Path) -> None:
+        """Not by Chroma either, which has an embedding model of its own."""
+        self.run(tmp_path)
+        assert {path.name.split(".")[0] for path in tmp_path.iterdir()} == {"plain", "memory"}
 
     @pytest.mark.nightly
-    def test_nothing_is_sent(self, home: Path) -> None:
+    def test_nothing_is_sent(self, tmp_path: Path) -> None:
         """ONNX Runtime asks for Microsoft's address 8 seconds after the model is loaded."""
         strace = shutil.which("strace")
         if strace is None:
             skip_for_want_of_a_tool("strace is not installed: apt-get install strace")
-        calls = home / "calls"
+        calls = tmp_path / "calls"
         traced = "trace=connect,sendto,sendmsg,sendmmsg"
-        self.run(home, under=(strace, "-f", "-qq", "-e", traced, "-o", str(calls)), seconds=12)
+        self.run(tmp_path, under=(strace, "-f", "-qq", "-e", traced, "-o", str(calls)), seconds=12)
         sent = [line for line in calls.read_text().splitlines() if "AF_INET" in line]
         assert sent == []

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
+import shutil
+from pathlib import Path
 
-from recallm.vectors.minilm import load_session, verified_file
-from tests.vectors.default_model import why_absent
+import numpy as np
+import onnx
+import pytest
+from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
+
+from recallm.vectors.minilm import mini_lm, model_in
+from training.minilm.__main__ import write_checksums
 from training.minilm.fitting import Inputs, fitted
-from training.minilm.graph import KINDS, LAYERS, products
-from training.minilm.onnx_format import GraphWriter, Weight, read_model
+from training.minilm.graph import KINDS, Rounding, products, quantised, rounded, weights_of
+
+PUBLISHED = ONNXMiniLM_L6_V2.DOWNLOAD_PATH / ONNXMiniLM_L6_V2.EXTRACTED_FOLDER_NAME
 
 
 def test_a_column_far_beyond_the_others_is_left_out() -> None:
@@ -28,27 +34,28 @@ def test_a_column_far_beyond_the_others_is_left_out() -> None:
     assert rounding.factors.min() > 0
 
 
-def test_the_products_of_the_published_model_are_found() -> None:
-    if (why := why_absent()) is not None:
-        pytest.skip(why)
-    nodes, weights = read_model(verified_file("model.onnx").read_bytes())
-    found = products(nodes)
-    assert len(found) == LAYERS * len(KINDS)
-    for (_, kind), (_, matrices) in found.items():
-        assert len(matrices) == len(KINDS[kind])
-    assert weights[found[0, "expansion"][1][0]].shape == (384, 1536)
+def test_rounded_weights_keep_their_scale() -> None:
+    matrix = np.array([[1.0, -200.0], [0.5, 100.0]], np.float32)
+    steps, scales = rounded(matrix, axis=0)
+    assert steps.tolist() == [[127, -127], [64, 64]]
+    assert (np.abs(steps * scales - matrix) <= scales * 0.501).all()
 
 
-def test_a_written_graph_reads_its_weights_from_the_file() -> None:
-    if (why := why_absent()) is not None:
-        pytest.skip(why)
-    content = verified_file("model.onnx").read_bytes()
-    name = "m.embeddings.word_embeddings.weight"
-    weight = read_model(content)[1][name]
-    graph = GraphWriter("model.onnx", {name: weight})
-    graph.node("Gather", graph.weight(name), "ids", output="rows", axis=0)
-    session = load_session(graph.content(("ids",), "rows", width=384))
-    ids = np.array([[101, 2000, 102]])
-    table = np.frombuffer(content, "<f4", 30522 * 384, weight.start).reshape(weight.shape)
-    assert isinstance(weight, Weight)
-    assert np.array_equal(session.run(None, {"ids": ids})[0], table[ids])
+@pytest.mark.slow
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="Chroma has not fetched the published model")
+def test_the_published_model_in_integers_means_nearly_the_same(tmp_path: Path) -> None:
+    """With a coarse rounding, the same for all products: fitted roundings are nearer."""
+    published = onnx.load(PUBLISHED / "model.onnx")
+    weights = weights_of(published)
+    found = products(published)
+    assert [len(names) for _, names in found.values()] == [len(KINDS[kind]) for _, kind in found]
+    roundings = {
+        product: Rounding(np.ones(len(weights[names[0]]), np.float16), 0.05, 128, (3,))
+        for product, (_, names) in found.items()
+    }
+    model = quantised(published, roundings)
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    shutil.copy(PUBLISHED / "tokenizer.json", tmp_path)
+    write_checksums(tmp_path)
+    texts = ["Ann sings in the opera.", "Where does Ingrid live now?"]
+    assert (model_in(tmp_path).texts(texts) * mini_lm().texts(texts)).sum(axis=1).min() > 0.9

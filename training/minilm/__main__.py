@@ -1,14 +1,15 @@
-"""Write the graph by which the default embedding computes in eight-bit integers.
+"""Write the default embedding's model, which computes in eight-bit integers.
 
-``python -m training.minilm HISTORIES``, a folder of LongMemEval's histories (a gzipped JSON file
-each). Every second one is read, so that the others can judge. The output is
-``recallm/vectors/data/minilm_int8.onnx``.
+``python -m training.minilm MODEL HISTORIES``: the folder of the published model, and a folder of
+LongMemEval's histories (a gzipped JSON file each). Every second one is read, so that the others can
+judge. The output is ``model.onnx`` of the package ``recallm-minilm``, and its checksum.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 import random
 from collections import defaultdict
@@ -16,16 +17,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import helper
 
 from recallm import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.vectors.embedding import statement_text
-from recallm.vectors.minilm import load_session, load_tokenizer, verified_file
-from training.minilm.fitting import Floats, Inputs, all_fitted
-from training.minilm.graph import Product, products, quantised
-from training.minilm.onnx_format import Weight, added_outputs, read_model
+from recallm.vectors.minilm import load_session, load_tokenizer, token_ids
+from training.minilm.fitting import Inputs, all_fitted
+from training.minilm.graph import Product, products, quantised, weights_of
 
-_OUTPUT = Path(__file__).parents[2] / "recallm" / "vectors" / "data" / "minilm_int8.onnx"
+_OUTPUT = Path(__file__).parents[2] / "packaging" / "recallm-minilm" / "recallm_minilm"
 
 _TEXTS = 1_600
 _MESSAGES = 400
@@ -36,22 +38,32 @@ _SAMPLED_ROWS = 24
 
 
 def main() -> None:
-    """Read texts, fit how they are rounded, and write the graph."""
+    """Read texts, fit how they are rounded, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path, help="has model.onnx and tokenizer.json")
     parser.add_argument("histories", type=Path)
-    parser.add_argument("--output", type=Path, default=_OUTPUT)
+    parser.add_argument("--output", type=Path, default=_OUTPUT, help="a folder")
     given = parser.parse_args()
     texts = _texts(given.histories)
-    content = verified_file("model.onnx").read_bytes()
-    nodes, weights = read_model(content)
-    places = products(nodes)
+    published = onnx.load(given.model / "model.onnx")
+    weights, places = weights_of(published), products(published)
     matrices = {
-        product: np.concatenate([_matrix(content, weights[name]) for name in names], axis=1)
+        product: np.concatenate([weights[name] for name in names], axis=1)
         for product, (_, names) in places.items()
     }
-    inputs = _inputs(content, {product: name for product, (name, _) in places.items()}, texts)
-    given.output.parent.mkdir(exist_ok=True)
-    given.output.write_bytes(quantised(nodes, weights, all_fitted(inputs, matrices)))
+    inputs = _inputs(given.model, {product: name for product, (name, _) in places.items()}, texts)
+    model = quantised(published, all_fitted(inputs, matrices))
+    given.output.mkdir(exist_ok=True)
+    (given.output / "model.onnx").write_bytes(model.SerializeToString(deterministic=True))
+    (given.output / "tokenizer.json").write_bytes((given.model / "tokenizer.json").read_bytes())
+    write_checksums(given.output)
+
+
+def write_checksums(folder: Path) -> None:
+    """Write ``SHA256SUMS`` of the model in ``folder``."""
+    names = ("model.onnx", "tokenizer.json")
+    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in names]
+    (folder / "SHA256SUMS").write_text("\n".join(sums) + "\n", encoding="ascii")
 
 
 def _texts(folder: Path) -> list[str]:
@@ -77,30 +89,19 @@ def _statements(messages: list[tuple[str, str]]) -> Iterator[str]:
             yield statement_text(statement.text_in(text), speaker)
 
 
-def _matrix(content: bytes, weight: Weight) -> Floats:
-    count = weight.size // 4
-    return np.frombuffer(content, "<f4", count, weight.start).reshape(weight.shape)
-
-
-def _inputs(content: bytes, names: dict[Product, str], texts: list[str]) -> dict[Product, Inputs]:
+def _inputs(folder: Path, names: dict[Product, str], texts: list[str]) -> dict[Product, Inputs]:
     """What the published model multiplies where it embeds ``texts``."""
     outputs = list(dict.fromkeys(names.values()))
-    session = load_session(content + added_outputs(outputs))
-    tokenizer = load_tokenizer()
+    model = onnx.load(folder / "model.onnx")
+    model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in outputs)
+    session = load_session(model.SerializeToString())
+    tokenizer = load_tokenizer(folder)
     tokens = sorted((encoded.ids for encoded in tokenizer.encode_batch(texts)), key=len)
     chance = np.random.default_rng(0)
     found = defaultdict(list)
     for start in range(0, len(tokens), _BATCH):
-        batch = tokens[start : start + _BATCH]
-        lengths = np.array([len(ids) for ids in batch])
-        mask = np.arange(lengths.max())[None, :] < lengths[:, None]
-        padded = np.zeros(mask.shape, np.int64)
-        padded[mask] = np.concatenate(batch)
-        feed = {
-            "input_ids": padded,
-            "attention_mask": mask.astype(np.int64),
-            "token_type_ids": np.zeros_like(padded),
-        }
+        feed = token_ids(tokens[start : start + _BATCH])
+        mask = feed["attention_mask"].astype(bool)
         for name, states in zip(outputs, session.run(outputs, feed), strict=True):
             rows = states[mask]
             sample = rows[chance.integers(0, len(rows), _SAMPLED_ROWS)]

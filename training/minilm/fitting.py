@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from training.minilm.graph import MAX_WEIGHT, MIN_FACTOR, Product, Rounding
-
-Floats = NDArray[np.float32]
+from training.minilm.graph import MIN_FACTOR, Floats, Product, Rounding, rounded
 
 _POWERS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _CUTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
@@ -76,9 +74,8 @@ def _rounded_products(rows: Floats, matrix: Floats, rounding: Rounding) -> Float
     factors = rounding.factors.astype(np.float32)
     steps = np.round(rows / np.maximum(factors, MIN_FACTOR) / rounding.scale) + rounding.zero
     values = (np.clip(steps, 0, 255) - rounding.zero) * np.float32(rounding.scale)
-    smooth = matrix * factors[:, None]
-    scales = np.abs(smooth).max(axis=0) / MAX_WEIGHT
-    return np.asarray(values @ (np.round(smooth / scales) * scales), np.float32)
+    weights, scales = rounded(matrix * factors[:, None], axis=0)
+    return np.asarray(values @ (weights * scales), np.float32)
 
 
 def all_fitted(

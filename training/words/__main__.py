@@ -1,11 +1,11 @@
-"""``python -m training.words DATA_DIR``: which words mean alike, as a table of small vectors.
+"""``python -m training.words MODEL DATA_DIR``: which words mean alike, as small vectors.
 
-The vectors are distilled from all-MiniLM-L6-v2 (Apache-2.0). A word gives two vectors: its
-embedding as a text by itself, and the mean of the last hidden states of its tokens over the
-sentences of the Universal Dependencies treebanks in ``DATA_DIR`` (the folders ``ewt`` and ``gum``
-of the pipeline's data). Words of one stem share their vectors. The two are centred and added; the
-second weighs more the more often the word was read. The sums are reduced to their first principal
-components and rounded to 8-bit integers.
+The vectors are distilled from all-MiniLM-L6-v2 (Apache-2.0), as published in the folder ``MODEL``.
+A word gives two vectors: its embedding as a text by itself, and the mean of the last hidden states
+of its tokens over the sentences of the Universal Dependencies treebanks in ``DATA_DIR`` (the
+folders ``ewt`` and ``gum`` of the pipeline's data). Words of one stem share their vectors. The two
+are centred and added; the second weighs more the more often the word was read. The sums are reduced
+to their first principal components and rounded to 8-bit integers.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ Floats = NDArray[np.float32]
 def main() -> None:
     """Build the table and write it into the package."""
     parser = argparse.ArgumentParser(description="The table of related words")
+    parser.add_argument("model", type=Path, help="has model.onnx and tokenizer.json")
     parser.add_argument("data", type=Path, help="the folder of the pipeline's training data")
     parser.add_argument("--output", type=Path, default=DATA)
     options = parser.parse_args()
     sentences = sorted(set(_sentences(options.data)), key=lambda text: (len(text), text))
     if not sentences:
         raise SystemExit(f"{options.data} holds no *.conllu files in ewt or gum")
-    model = MiniLM()
+    model = MiniLM(options.model)
     by_itself = _word_vectors(model)
     in_sentences, counts = _sentence_vectors(model, sentences)
     stems = sorted(by_itself.keys() | in_sentences.keys())

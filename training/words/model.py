@@ -1,25 +1,26 @@
-"""all-MiniLM-L6-v2, recallm's default embedding, with the hidden states of its tokens."""
+"""all-MiniLM-L6-v2 as published, with the hidden states of its tokens."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.vectors.minilm import load_session, load_tokenizer, verified_file
+from recallm.vectors.minilm import load_session, load_tokenizer
 
 Span = tuple[int | None, tuple[int, int]]
 """The number of a token's word (None for special tokens), and the token's span in the text."""
 
 
 class MiniLM:
-    """The model. Texts of one call are padded to the longest of them."""
+    """The published model in ``folder``. Texts of one call are padded to the longest of them."""
 
-    def __init__(self) -> None:
-        self._tokenizer = load_tokenizer()
+    def __init__(self, folder: Path) -> None:
+        self._tokenizer = load_tokenizer(folder)
         self._tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
-        self._session = load_session(verified_file("model.onnx").read_bytes())
+        self._session = load_session(folder / "model.onnx")
 
     def vocabulary(self) -> list[str]:
         """Its word pieces, sorted."""
