@@ -31,7 +31,7 @@ def machine() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "load": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("recallm", "spacy", "chromadb", "onnxruntime")},
+        **{name: _version(name) for name in ("recallm-memory", "spacy", "chromadb", "onnxruntime")},
     }
 
 

@@ -10,14 +10,16 @@ Every class takes the core as ``memory=`` and has defaults for all else:
 'Brandon loves coffee'
 
 What is not used is not imported: the middleware needs ``langchain``, ``RecallMMemory``
-``langchain-classic``, the store and the tools ``langgraph``; ``pip install 'recallm[langchain]'``
-brings them all.
+``langchain-classic``, the store and the tools ``langgraph``.
+``pip install 'recallm-memory[langchain]'`` brings them all.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+import recallm.distribution  # noqa: F401 - refuses another project's files among ours
 
 if TYPE_CHECKING:
     from langchain_recallm.chain import answer_chain, hybrid_chain

@@ -10,9 +10,10 @@ Every class stands on a memory, the core, and has defaults for all else:
 >>> RecallMRetriever(memory=memory).retrieve("Who loves coffee?")[0].text
 'Brandon loves coffee'
 
-``pip install 'recallm[llama-index]'`` brings what is needed.
+``pip install 'recallm-memory[llama-index]'`` brings what is needed.
 """
 
+import recallm.distribution  # noqa: F401 - refuses another project's files among ours
 from llama_index_recallm.extractor import RecallMExtractor
 from llama_index_recallm.graph_store import RecallMGraphStore
 from llama_index_recallm.hybrid import RecallMHybridQueryEngine

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recallm import distribution
+
 __all__ = [
     "ArchiveError",
     "ClosedError",
@@ -150,7 +152,7 @@ class MissingDependencyError(RecallMError, ImportError):
 
     def __init__(self, package: str, *, extra: str) -> None:
         super().__init__(
-            f"{package} is not installed; install it with: pip install 'recallm[{extra}]'"
+            f"{package} is not installed; install it with: {distribution.install(extra)}"
         )
         self.package = package
         self.extra = extra

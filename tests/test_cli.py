@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,7 +19,7 @@ import pytest
 from tqdm import tqdm
 from typer.testing import CliRunner, Result
 
-from recallm import NewEntity, RecallM
+from recallm import NewEntity, RecallM, __version__
 from recallm.cli import app
 from recallm.cli.arguments import read_secret
 
@@ -399,7 +398,7 @@ def test_export_and_load_name_the_namespace(told: Run) -> None:
 
 def test_version(run: Run) -> None:
     done = run("--version")
-    assert (done.exit_code, done.stdout) == (0, f"recallm {metadata.version('recallm')}\n")
+    assert (done.exit_code, done.stdout) == (0, f"recallm {__version__}\n")
 
 
 def test_the_name_of_a_file_is_no_text(told: Run) -> None:

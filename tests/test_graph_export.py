@@ -126,5 +126,5 @@ def test_networkx_of_the_past(memory: RecallM) -> None:
 
 def test_networkx_may_be_missing(memory: RecallM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'recallm\[networkx\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'recallm-memory\[networkx\]'"):
         memory.graph.to_networkx()

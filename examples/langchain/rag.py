@@ -1,7 +1,7 @@
 """Conversational RAG: documents in a vector store, the conversation in RecallM, side by side.
 
 Each question is answered from both: the passages of the documents that are nearest to it, and what
-was said before. Needs ``pip install 'recallm[langchain]'``.
+was said before. Needs ``pip install 'recallm-memory[langchain]'``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The first chapter of *The Wonderful Wizard of Oz* (L. Frank Baum, 1900, in the public domain) is
 split, its concepts and their relations become a property graph, and each question is answered from
 the statements that are recalled for it. Then a second document says otherwise, and the engine is
-shown that last. Needs ``pip install 'recallm[llama-index]'``.
+shown that last. Needs ``pip install 'recallm-memory[llama-index]'``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What an extractor writes to the graph is a fact that ``FactMemory`` reads, counts and follows
 through time. The extractor here needs no model; LlamaIndex's own, which ask one, write the same
-facts. Needs ``pip install 'recallm[llama-index]'``.
+facts. Needs ``pip install 'recallm-memory[llama-index]'``.
 """
 
 from __future__ import annotations

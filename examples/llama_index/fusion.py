@@ -1,7 +1,7 @@
 """Documents in a vector index and a conversation in RecallM, asked together.
 
 Each question is answered from both: the chunks of travel guides that are nearest to it, and what
-was said before. Needs ``pip install 'recallm[llama-index]'``.
+was said before. Needs ``pip install 'recallm-memory[llama-index]'``.
 """
 
 from __future__ import annotations

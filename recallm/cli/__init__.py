@@ -11,6 +11,7 @@ import io
 import logging
 import sys
 
+import recallm.distribution  # noqa: F401 - refuses another project's files among ours
 from recallm.cli import asking, chat, doctor, fact_commands, overview, serving, writing
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter

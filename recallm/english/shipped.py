@@ -20,6 +20,7 @@ from spacy.language import Language
 from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
 
+from recallm import distribution
 from recallm.errors import PipelineError
 
 NAME: Final = "en_recallm"
@@ -65,7 +66,7 @@ def _packed(part: str) -> bytes:
     except OSError as error:
         raise PipelineError(
             f"the English pipeline that ships with recallm cannot be read ({error}); "
-            "reinstall it with: pip install --force-reinstall --no-deps recallm",
+            f"reinstall it with: {distribution.REINSTALL}",
             model=NAME,
         ) from error
 

@@ -374,5 +374,7 @@ def test_the_extra_is_named_where_the_sdk_is_missing(tmp_path: Path) -> None:
     with process(tmp_path, "--db", "a.db", script=script) as server:
         output, log = server.communicate(timeout=60)
     assert (server.returncode, output) == (1, "")
-    assert log == "recallm: mcp is not installed; install it with: pip install 'recallm[mcp]'\n"
+    assert (
+        log == "recallm: mcp is not installed; install it with: pip install 'recallm-memory[mcp]'\n"
+    )
     assert not list(tmp_path.iterdir())

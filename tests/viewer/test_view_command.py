@@ -121,7 +121,7 @@ def test_without_the_extra_the_command_says_what_to_install(db: str) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == (
-        "recallm: uvicorn is not installed; install it with: pip install 'recallm[viewer]'\n"
+        "recallm: uvicorn is not installed; install it with: pip install 'recallm-memory[viewer]'\n"
     )
 
 
