@@ -32,7 +32,7 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@touch $(VENV)/.core $@
 
 demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/recallm demo
 
 # A file of tests stays on one of the two workers; the slowest files do not come last.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -71,6 +71,19 @@ format: $(VENV)/.dev ## format the code
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
+THIN := langchain-recallm llama-index-memory-recallm
+
+dist: $(BIN)/python ## everything that a release publishes, into dist/
+	$(PIP) install build twine
+	rm -rf dist
+	$(BIN)/python -m build
+	@for each in recallm-minilm $(THIN); do \
+		$(BIN)/python -m build --wheel --outdir dist packaging/$$each || exit 1; done
+	$(BIN)/python -m twine check --strict dist/*
+
+check-dist: dist ## install what was built into clean environments, and run README there
+	$(BIN)/python packaging/check.py dist README.md
+
 docs: $(VENV)/.dev ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
@@ -85,4 +98,4 @@ clean: ## delete the virtual environment, caches and builds
 	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help install demo check mypy fast-tests test test-nightly coverage lint format docs bench clean
+.PHONY: help install demo check mypy fast-tests test test-nightly coverage lint format dist check-dist docs bench clean

@@ -30,8 +30,8 @@ DOCS = ROOT / "docs"
 PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS.rglob("*.md"))]
 
 _BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-_GO_ON = frozenset({"chat", "mcp", "view"})
-"""Commands of recallm that end when the user ends them; tests of their own run them."""
+_GO_ON = frozenset({"chat", "init", "mcp", "view"})
+"""Commands of recallm that ask, or end when the user ends them; tests of their own run them."""
 _SHELL = ("recallm ", "printf ")
 _NOT_RUN = ("pip install ", "docker compose ", "python -m ", "make ", "openssl ")
 """Commands of other programs, and long ones of the project."""
@@ -123,7 +123,7 @@ def test_commands_run_one_after_the_other(
         assert command.startswith(_SHELL), command
         if command.split()[1] in _GO_ON:
             continue
-        program, *arguments = shlex.split(command)
+        program, *arguments = shlex.split(command, comments=True)
         if program == "recallm" and not {"|", ">", "<"} & set(arguments):
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 0, f"{command}\n{result.output}"

@@ -19,10 +19,11 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from offline import OfflineChatModel, OfflineEmbeddings  # type: ignore[import-not-found]
 
+import recallm
 from langchain_recallm import RecallMChatMessageHistory, RecallMRetriever
 from recallm import RecallM
 
-GUIDES = Path(__file__).parents[1] / "travel"
+GUIDES = Path(recallm.__file__).parent / "cli" / "travel"  # the guides of recallm demo
 PROMPT = ChatPromptTemplate(
     [
         (

@@ -19,10 +19,11 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from offline import OfflineLLM, words  # type: ignore[import-not-found]
 
+import recallm
 from llama_index_recallm import RecallMRetriever
 from recallm import RecallM
 
-GUIDES = Path(__file__).parents[1] / "travel"
+GUIDES = Path(recallm.__file__).parent / "cli" / "travel"  # the guides of recallm demo
 
 
 class OfflineEmbedding(BaseEmbedding):

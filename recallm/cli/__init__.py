@@ -12,7 +12,7 @@ import logging
 import sys
 
 import recallm.distribution  # noqa: F401 - refuses another project's files among ours
-from recallm.cli import asking, chat, doctor, fact_commands, overview, serving, writing
+from recallm.cli import asking, chat, demo, doctor, fact_commands, init, overview, serving, writing
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
@@ -20,8 +20,10 @@ __all__ = [
     "app",
     "asking",
     "chat",
+    "demo",
     "doctor",
     "fact_commands",
+    "init",
     "main",
     "overview",
     "serving",

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from recallm import RecallM
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import read_secret
 from recallm.viewer import viewer_class
@@ -105,16 +106,29 @@ def view(
     ] = False,
 ) -> None:
     """Open a local web page that shows the memory; Ctrl-C ends it (needs the extra 'viewer')."""
-    viewer = viewer_class()
+    viewer_class()  # before the memory is opened
     with open_memory(**({} if memory is None else {"db": memory})) as opened:
-        server = viewer(opened, port=port, may_forget=allow_forget)
-        with contextlib.suppress(KeyboardInterrupt):  # how the command ends
-            typer.echo(server.url)
-            typer.echo("recallm: the page is open until Ctrl-C", err=True)
-            with tempfile.TemporaryDirectory(prefix="recallm-") as folder:
-                if not no_browser:
-                    _open_browser(server.url, Path(folder))
-                server.run()
+        show_page(opened, port=port, may_forget=allow_forget, opens_browser=not no_browser)
+
+
+def show_page(
+    memory: RecallM, *, port: int = 0, may_forget: bool = False, opens_browser: bool = True
+) -> None:
+    """Serve the viewer until Ctrl-C.
+
+    Raises:
+        MissingDependencyError: the extra "viewer" is not installed.
+        OSError: the port is taken.
+
+    """
+    server = viewer_class()(memory, port=port, may_forget=may_forget)
+    with contextlib.suppress(KeyboardInterrupt):  # how the command ends
+        typer.echo(server.url)
+        typer.echo("recallm: the page is open until Ctrl-C", err=True)
+        with tempfile.TemporaryDirectory(prefix="recallm-") as folder:
+            if opens_browser:
+                _open_browser(server.url, Path(folder))
+            server.run()
 
 
 def _open_browser(url: str, folder: Path) -> None:

@@ -1,26 +1,25 @@
-"""The paper's own examples and a real text in one memory: ``make demo``.
+"""``recallm demo``: the paper's own examples and a real text in one memory.
 
 The statements about Brandon (RecallM, Figure 7) are written between the paragraphs of five travel
 guides, so that more than a hundred unrelated statements lie between them. Then it asks about both.
-It needs this package only: no server, no key, no network. The exit code is 1 if an answer was not
-recalled.
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from recallm import RecallM
-
-GUIDES = Path(__file__).parent / "travel"
+from recallm.cli.app import app, errors_in_one_line
+from recallm.cli.serving import show_page
 
 FIGURE_7 = (
     "Brandon wants to go to Paris for his next vacation.",
@@ -63,16 +62,59 @@ CASES = (
 )
 
 
-def paragraphs() -> Iterator[dict[str, str]]:
+@app.command()
+def demo(
+    *,
+    view: Annotated[
+        bool, typer.Option("--view", help="Then open the viewer (needs the extra 'viewer').")
+    ] = False,
+) -> None:
+    """See the memory at work on a real text: no server, no key, no network, nothing stored.
+
+    Exit code 1 if an answer was not recalled.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    began = time.perf_counter()
+    with errors_in_one_line(), RecallM() as memory:
+        memory.recall("Who?")
+        console.print(f"memory and language pipeline ready in {time.perf_counter() - began:.2f} s")
+        words, seconds = _remember(memory)
+        size = memory.stats()
+        console.print(
+            f"{words:,} words in {size.passages} knowledge updates remembered in {seconds:.2f} s "
+            f"({words / seconds:,.0f} words/s): {size.statements} statements, "
+            f"{size.concepts} concepts, {size.relations} relations"
+        )
+        results = [_ask(memory, console, case) for case in CASES]
+        console.print("\n[bold]Why? (one question explained)[/bold]")
+        console.print(Text(memory.recall(CASES[0].question, limit=3).explain()))
+        console.print("\n[bold]As it stood when Brandon had no job[/bold]")
+        unemployed = next(each for each in memory.history("Brandon") if "unemployed" in each.text)
+        earlier = memory.recall(CASES[1].question, limit=5, as_of=unemployed.t_index)
+        console.print(Text(earlier.text))
+        found = sum(is_found for is_found, _ in results)
+        median = statistics.median(seconds for _, seconds in results) * 1000
+        console.print(
+            f"\n[bold]{found} of {len(CASES)} answers recalled[/bold] among 5 statements each, "
+            f"{median:.1f} ms a question (median)"
+        )
+        if view:
+            show_page(memory)
+    if found < len(CASES):
+        raise typer.Exit(1)
+
+
+def _paragraphs() -> Iterator[dict[str, str]]:
     """The paragraphs of the guides, as items of ``update_many``; each guide is a source."""
-    for guide in sorted(GUIDES.glob("*.txt")):
-        for paragraph in guide.read_text(encoding="utf-8").split("\n\n"):
-            yield {"text": paragraph.strip(), "source": guide.stem}
+    folder = files("recallm.cli").joinpath("travel")
+    for name in sorted(each.name for each in folder.iterdir() if each.name.endswith(".txt")):
+        for paragraph in folder.joinpath(name).read_text(encoding="utf-8").split("\n\n"):
+            yield {"text": paragraph.strip(), "source": name.removesuffix(".txt")}
 
 
-def remember(memory: RecallM) -> tuple[int, float]:
+def _remember(memory: RecallM) -> tuple[int, float]:
     """Write everything; return how many words that were, and how many seconds it took."""
-    unrelated = list(paragraphs())
+    unrelated = list(_paragraphs())
     per_statement = -(-len(unrelated) // len(FIGURE_7))
     words = sum(len(item["text"].split()) for item in unrelated)
     words += sum(len(text.split()) for text in FIGURE_7)
@@ -83,7 +125,7 @@ def remember(memory: RecallM) -> tuple[int, float]:
     return words, time.perf_counter() - began
 
 
-def ask(memory: RecallM, console: Console, case: Case) -> tuple[bool, float]:
+def _ask(memory: RecallM, console: Console, case: Case) -> tuple[bool, float]:
     """Print what is recalled; return whether the answer is in it, and how many seconds it took."""
     began = time.perf_counter()
     context = memory.recall(case.question, limit=5)
@@ -97,37 +139,3 @@ def ask(memory: RecallM, console: Console, case: Case) -> tuple[bool, float]:
     if not found:
         console.print(f"  [red]not recalled: {case.answer}[/red]")
     return found, seconds
-
-
-def main() -> int:
-    """Run the demo; return its exit code."""
-    console = Console(highlight=False, soft_wrap=True)
-    began = time.perf_counter()
-    with RecallM() as memory:
-        memory.recall("Who?")
-        console.print(f"memory and language pipeline ready in {time.perf_counter() - began:.2f} s")
-        words, seconds = remember(memory)
-        size = memory.stats()
-        console.print(
-            f"{words:,} words in {size.passages} knowledge updates remembered in {seconds:.2f} s "
-            f"({words / seconds:,.0f} words/s): {size.statements} statements, "
-            f"{size.concepts} concepts, {size.relations} relations"
-        )
-        results = [ask(memory, console, case) for case in CASES]
-        console.print("\n[bold]Why? (one question explained)[/bold]")
-        console.print(Text(memory.recall(CASES[0].question, limit=3).explain()))
-        console.print("\n[bold]As it stood when Brandon had no job[/bold]")
-        unemployed = next(each for each in memory.history("Brandon") if "unemployed" in each.text)
-        earlier = memory.recall(CASES[1].question, limit=5, as_of=unemployed.t_index)
-        console.print(Text(earlier.text))
-    found = sum(is_found for is_found, _ in results)
-    median = statistics.median(seconds for _, seconds in results) * 1000
-    console.print(
-        f"\n[bold]{found} of {len(CASES)} answers recalled[/bold] among 5 statements each, "
-        f"{median:.1f} ms a question (median)"
-    )
-    return 0 if found == len(CASES) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
