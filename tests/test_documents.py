@@ -341,9 +341,9 @@ def test_without_the_extra_an_error_names_it(
     path = tmp_path / "a.html"
     path.write_text(ARTICLE)
     memory = RecallM()
-    with pytest.raises(MissingDependencyError, match=r"recallm\[documents\]"):
+    with pytest.raises(MissingDependencyError, match=r"recallm-memory\[documents\]"):
         memory.update_from_file(path)
-    with pytest.raises(MissingDependencyError, match=r"recallm\[documents\]"):
+    with pytest.raises(MissingDependencyError, match=r"recallm-memory\[documents\]"):
         memory.update_from_url("http://a.b")
     plain = tmp_path / "a.txt"
     plain.write_text("Ann sails.")

@@ -90,7 +90,9 @@ class FactMemory:
     ) -> None:
         if not isinstance(memory, RecallM):
             raise InvalidInputError(
-                f"memory must be a RecallM, not {type(memory).__name__}", argument="memory"
+                "memory must be a RecallM, as in FactMemory(RecallM('memory.db')), "
+                f"not {type(memory).__name__}",
+                argument="memory",
             )
         self._memory = memory
         concept_name = memory.graph.concept_name

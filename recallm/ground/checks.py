@@ -153,7 +153,8 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
     if value is None:
         return None
     if not isinstance(value, datetime):
-        raise _not_a(value, "a datetime", argument)
+        hint = "; write datetime.fromisoformat(…)" if isinstance(value, str) else ""
+        raise _unusable(argument, f"must be a datetime, not {type(value).__name__}{hint}")
     if value.utcoffset() is None:
         raise _unusable(
             argument,
@@ -397,7 +398,15 @@ def _is_deeper(value: object, levels: int) -> bool:
     return True
 
 
+_EXPECTED = {
+    "llm": "a callable prompt → text",
+    "text": "a str (update_many takes several texts, and messages)",
+}
+"""What an argument must be, where its type alone does not say what to write."""
+
+
 def _not_a(value: object, what: str, argument: str) -> InvalidInputError:
+    what = _EXPECTED.get(argument, what)
     return _unusable(argument, f"must be {what}, not {type(value).__name__}")
 
 

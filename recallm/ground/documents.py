@@ -189,9 +189,10 @@ def _decoded(
     except ValueError as error:
         if is_page:
             return content.decode("windows-1252", errors="replace")
-        raise DocumentError(
-            name, f"it is not text in {encoding or 'UTF-8'}; name its encoding"
-        ) from error
+        problem = f"it is not text in {encoding or 'UTF-8'}; name its encoding"
+        if content.startswith(b"%PDF"):
+            problem = "it is a PDF; give its text"
+        raise DocumentError(name, problem) from error
 
 
 def _declared_in(content: bytes) -> str | None:

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hints
 
-from recallm.errors import UnknownArgumentError
+from recallm.errors import InvalidInputError, UnknownArgumentError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,15 +39,34 @@ _NAMES_ELSEWHERE = {
 }
 """What other memories and retrievers call an argument."""
 
+_METHODS_ELSEWHERE = {
+    **dict.fromkeys(("add", "insert", "remember", "save", "store", "write"), "update(text)"),
+    **dict.fromkeys(("add_texts", "add_messages", "add_documents"), "update_many([…])"),
+    **dict.fromkeys(
+        ("get", "query", "retrieve", "search", "similarity_search"), "recall(question)"
+    ),
+    **dict.fromkeys(("clear", "delete_all", "reset"), "forget(everything=True)"),
+    **dict.fromkeys(("delete", "remove"), "forget(id=…)"),
+    "get_all": "passages()",
+}
+"""What other memories and retrievers call a method, and how it is called here."""
+
+
+def unknown_method(of: str, name: str) -> AttributeError:
+    """The error for a method that ``of`` does not have. It names the one that is meant."""
+    meant = _METHODS_ELSEWHERE.get(name)
+    hint = "" if meant is None else f"; write {meant}"
+    return AttributeError(f"{of} has no attribute {name!r}{hint}", name=name)
+
 
 def unknown_argument(of: str, given: str, known: Collection[str]) -> UnknownArgumentError:
     """The error for an argument that ``of`` does not have. It names the one that is meant."""
     meant = _NAMES_ELSEWHERE.get(given, given)
     close = [meant] if meant in known else get_close_matches(given, known, 1)
-    if close:
-        hint = f"did you mean {close[0]}=?"
-    elif meant == "namespace":
+    if meant == "namespace" and meant not in known:
         hint = "whose memory it is, its namespace says: memory.in_namespace(…)"
+    elif close:
+        hint = f"did you mean {close[0]}=?"
     else:
         hint = f"known are {', '.join(known)}"
     return UnknownArgumentError(f"{of} has no argument {given!r}; {hint}", argument=given)
@@ -69,20 +88,26 @@ def _checked(function: Callable[..., Any], called: str) -> Callable[..., Any]:
     if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
         return function  # who gets them checks them
     known = {each.name: None for each in parameters}
+    takes_names_alone = all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters)
 
-    def check(given: Collection[str]) -> None:
+    def check(positional: int, given: Collection[str]) -> None:
+        if takes_names_alone and known and positional > 1:  # the first is the instance
+            names = ", ".join(f"{name}=" for name in known)
+            raise InvalidInputError(
+                f"{called} takes its arguments by name: one of {names}", argument=next(iter(known))
+            )
         for name in given:
             if name not in known:
                 raise unknown_argument(called, name, known)
 
     @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        check(kwargs)
+        check(len(args), kwargs)
         return function(*args, **kwargs)
 
     @wraps(function)
     async def run_later(*args: Any, **kwargs: Any) -> Any:
-        check(kwargs)
+        check(len(args), kwargs)
         return await function(*args, **kwargs)
 
     made: Callable[..., Any] = run_later if inspect.iscoroutinefunction(function) else run

@@ -19,7 +19,7 @@ from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.graph import MemoryGraph
 from recallm.ground import checks
-from recallm.ground.methods import in_thread, knows_its_arguments, of_part
+from recallm.ground.methods import in_thread, knows_its_arguments, of_part, unknown_method
 from recallm.memory.administration import Administration
 from recallm.memory.items import MemoryItems
 from recallm.memory.lookups import Lookups
@@ -136,7 +136,10 @@ class RecallM:
     ) -> None:
         namespace = checks.name(namespace, "namespace")
         if config is not None and not isinstance(config, RecallConfig):
-            raise InvalidInputError("config must be a RecallConfig", argument="config")
+            raise InvalidInputError(
+                "config must be a RecallConfig, as in config=RecallConfig(limit=5)",
+                argument="config",
+            )
         config = config or RecallConfig()
         llm = checks.optional_callable(llm, "llm")
         counted = checks.token_counter(
@@ -367,6 +370,11 @@ class RecallM:
         if not callable(finish):
             raise InvalidInputError("finish must be callable", argument="finish")
         self._opened.life.before_closing.append(finish)
+
+    if not TYPE_CHECKING:  # a type checker finds a wrong name by itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_method(type(self).__name__, name)
 
     def __enter__(self) -> Self:
         self._opened.check_open()

@@ -170,6 +170,6 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     with pytest.raises(InvalidInputError, match="needs embeddings"):
         RecallM(vector_index="exact")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(MissingDependencyError, match=r"recallm\[chroma\]"):
+    with pytest.raises(MissingDependencyError, match=r"recallm-memory\[chroma\]"):
         RecallM(path, embeddings=words, vector_index="chroma")
     assert not path.exists()

@@ -266,5 +266,5 @@ class TestKinds:
 
     def test_the_default_needs_the_extra_embeddings(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-        with pytest.raises(MissingDependencyError, match=r"tokenizers .*recallm\[embeddings\]"):
+        with pytest.raises(MissingDependencyError, match=r"recallm-minilm .*\[embeddings\]"):
             checked_embedding("default")

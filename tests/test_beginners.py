@@ -1,0 +1,125 @@
+"""The likely mistakes of a first hour: each error says in one line what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from langchain_recallm import RecallMMiddleware
+from llama_index_recallm import RecallMMemoryBlock
+from recallm import RecallConfig, RecallM
+from recallm.cli import app
+from recallm.facts import FactMemory
+
+Mistake = Callable[[Any], object]
+"""Something that is done with a memory. Any: type checkers find most of it."""
+
+
+def closed(memory: RecallM) -> None:
+    memory.close()
+    memory.recall("Who?")
+
+
+MISTAKES: dict[str, tuple[Mistake, str]] = {
+    "a ranking without embeddings": (
+        lambda _: RecallM(config=RecallConfig(ranking="vectors")),
+        "give RecallM(embeddings=…)",
+    ),
+    "an index without embeddings": (
+        lambda _: RecallM(vector_index="chroma"),
+        "give RecallM(embeddings=…)",
+    ),
+    "the name of a model": (lambda _: RecallM(embeddings="all-MiniLM-L6-v2"), "must be 'default'"),
+    "a naive datetime": (
+        lambda m: m.update("Ann sings.", timestamp=datetime(2026, 1, 1)),  # noqa: DTZ001
+        "datetime.now(timezone.utc)",
+    ),
+    "a date as text": (
+        lambda m: m.update("Ann sings.", timestamp="2026-01-01"),
+        "datetime.fromisoformat(…)",
+    ),
+    "a closed memory": (closed, "open it again with RecallM(…)"),
+    "several texts": (lambda m: m.update(["Ann sings.", "Bo reads."]), "update_many"),
+    "a message": (lambda m: m.update({"role": "user", "content": "Hi."}), "update_many"),
+    "one text for many": (lambda m: m.update_many("Ann sings."), "put a single one into a list"),
+    "a message without its role": (
+        lambda m: m.update_many([{"content": "Ann sings."}]),
+        "did you mean text=?",
+    ),
+    "an empty text": (lambda m: m.update(" "), "a knowledge update needs some"),
+    "the user as an argument": (
+        lambda m: m.update("Ann sings.", user_id="ann"),
+        "memory.in_namespace(…)",
+    ),
+    "the namespace as an argument": (
+        lambda m: m.update("Ann sings.", namespace="ann"),
+        "memory.in_namespace(…)",
+    ),
+    "another word for the limit": (lambda m: m.recall("Who?", top_k=3), "did you mean limit=?"),
+    "mem0's add": (lambda m: m.add("Ann sings."), "write update(text)"),
+    "mem0's search": (lambda m: m.search("Who sings?"), "write recall(question)"),
+    "no language model": (lambda m: m.ask("Who?"), "give any callable prompt → text"),
+    "the name of a language model": (
+        lambda m: m.ask("Who?", llm="gpt-5"),
+        "must be a callable prompt → text",
+    ),
+    "a forgotten name": (lambda m: m.forget("Ann"), "by name: one of id=, statement="),
+    "nothing to forget": (lambda m: m.forget(), "exactly one of id, statement"),
+    "settings as a dict": (
+        lambda _: RecallM(config={"limit": 3}),  # type: ignore[arg-type]
+        "as in config=RecallConfig(limit=5)",
+    ),
+    "facts in a file": (
+        lambda _: FactMemory("memory.db"),  # type: ignore[arg-type]
+        "as in FactMemory(RecallM('memory.db'))",
+    ),
+    "a folder that is not there": (lambda _: RecallM("none/memory.db"), "create it first"),
+    "another database": (lambda _: RecallM("postgresql://host/db"), "neo4j://HOST:7687"),
+    "a PDF": (lambda m: m.update_from_file("paper.pdf"), "it is a PDF; give its text"),
+    "a template where nothing fills it": (
+        lambda m: RecallMMemoryBlock(memory=m, namespace="user-{user_id}"),
+        "memory.in_namespace(f'user-{user_id}')",
+    ),
+    "an adapter with a file": (
+        lambda _: RecallMMiddleware(memory="agents.db"),  # type: ignore[arg-type]
+        "as in memory=RecallM('memory.db')",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_error_says_what_to_write(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("paper.pdf").write_bytes(b"%PDF-1.7 \xff\xfe")
+    mistake, says = MISTAKES[name]
+    with RecallM() as memory, pytest.raises(Exception) as caught:  # noqa: PT011 - says tells which
+        mistake(memory)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["recall", "Who?"], "make one with 'recallm update'"),
+        (["update", "notes.txt"], "read a text with --file or --whole"),
+        (["forget"], "exactly one option"),
+        (["ask", "Who?"], "--llm URL --model NAME, or --llm-command COMMAND"),
+    ],
+)
+def test_the_command_line_says_what_to_write(
+    arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("Ann sings.")
+    if arguments == ["forget"]:
+        assert CliRunner().invoke(app, ["update", "Ann sings."]).exit_code == 0
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code != 0
+    assert says in " ".join(done.output.replace("│", "").split())
