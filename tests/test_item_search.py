@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recallm import InvalidInputError, RecallM
+from recallm.vectors import Embedding
 from tests.test_items import item
 
 
@@ -128,7 +129,8 @@ class TestExactTokens:
         assert [one.text for one in found] == ["Anna lives in Oslo."]
 
     def test_a_question_of_nothing_is_no_items_text(self) -> None:
-        with RecallM(embeddings=lambda texts: [[1.0, 0.5] for _ in texts]) as memory:
+        same = Embedding(name="same", embed=lambda texts: [[1.0, 0.5] for _ in texts])
+        with RecallM(embeddings=same) as memory:
             memory.items.put([item("it", "Tea is hot.")])
             [(_, score)] = memory.items.search("tea is hot.")
             assert score == 1

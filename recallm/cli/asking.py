@@ -16,7 +16,15 @@ from recallm.cli.arguments import (
     language_model,
     moment_of,
 )
-from recallm.cli.output import console, printable, working, write_json, write_statements, write_text
+from recallm.cli.output import (
+    console,
+    printable,
+    working,
+    write_found,
+    write_json,
+    write_statements,
+    write_text,
+)
 from recallm.config import RankingName
 
 _Limit: TypeAlias = Annotated[int | None, typer.Option(help="Recall at most this many statements.")]
@@ -119,9 +127,4 @@ def history(
     """Show all statements about CONCEPT, in order."""
     with open_memory() as memory:
         statements = memory.history(concept)
-    if as_json:
-        write_json(statements)
-    elif not statements:
-        typer.echo("no statement mentions it", err=True)
-    else:
-        write_statements(statements)
+    write_found(statements, write_statements, as_json=as_json, nothing="no statement mentions it")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated
 
@@ -34,32 +33,19 @@ FIGURE_7 = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A question, and words of the statement that answers it."""
-
-    question: str
-    answer: str
-
-
-CASES = (
-    Case(
-        question="Where does Brandon plan on traveling for his next vacation?",
-        answer="going to Brazil",
-    ),
-    Case(question="Is Brandon currently employed?", answer="found a new job at Cisco"),
-    Case(
-        question="What was the last thing Brandon ate before the banana?",
-        answer="ate a salad",
-    ),
-    Case(question="What did the Romans call York?", answer="Eboracum"),
-    Case(question="Who designed the Sheikh Lotf Allah Mosque?", answer="Sheikh Bahai"),
-    Case(question="How many inhabitants does Socotra have?", answer="40,000 inhabitants"),
-    Case(question="How did the dragon's blood tree get its name?", answer="dark red liquid"),
-    Case(question="When did Athens host the Olympic Games?", answer="2004"),
-    Case(question="When is the best time to visit Athens?", answer="Spring and late autumn"),
-    Case(question="Are there passenger trains to Tulsa?", answer="no passenger train service"),
-)
+ANSWERS = {
+    "Where does Brandon plan on traveling for his next vacation?": "going to Brazil",
+    "Is Brandon currently employed?": "found a new job at Cisco",
+    "What was the last thing Brandon ate before the banana?": "ate a salad",
+    "What did the Romans call York?": "Eboracum",
+    "Who designed the Sheikh Lotf Allah Mosque?": "Sheikh Bahai",
+    "How many inhabitants does Socotra have?": "40,000 inhabitants",
+    "How did the dragon's blood tree get its name?": "dark red liquid",
+    "When did Athens host the Olympic Games?": "2004",
+    "When is the best time to visit Athens?": "Spring and late autumn",
+    "Are there passenger trains to Tulsa?": "no passenger train service",
+}
+"""Questions, and words of the statement that answers each."""
 
 
 @app.command()
@@ -85,22 +71,23 @@ def demo(
             f"({words / seconds:,.0f} words/s): {size.statements} statements, "
             f"{size.concepts} concepts, {size.relations} relations"
         )
-        results = [_ask(memory, console, case) for case in CASES]
+        results = [_ask(memory, console, *each) for each in ANSWERS.items()]
+        vacation, job, *_ = ANSWERS
         console.print("\n[bold]Why? (one question explained)[/bold]")
-        console.print(Text(memory.recall(CASES[0].question, limit=3).explain()))
+        console.print(Text(memory.recall(vacation, limit=3).explain()))
         console.print("\n[bold]As it stood when Brandon had no job[/bold]")
         unemployed = next(each for each in memory.history("Brandon") if "unemployed" in each.text)
-        earlier = memory.recall(CASES[1].question, limit=5, as_of=unemployed.t_index)
+        earlier = memory.recall(job, limit=5, as_of=unemployed.t_index)
         console.print(Text(earlier.text))
         found = sum(is_found for is_found, _ in results)
         median = statistics.median(seconds for _, seconds in results) * 1000
         console.print(
-            f"\n[bold]{found} of {len(CASES)} answers recalled[/bold] among 5 statements each, "
+            f"\n[bold]{found} of {len(ANSWERS)} answers recalled[/bold] among 5 statements each, "
             f"{median:.1f} ms a question (median)"
         )
         if view:
             show_page(memory)
-    if found < len(CASES):
+    if found < len(ANSWERS):
         raise typer.Exit(1)
 
 
@@ -125,17 +112,17 @@ def _remember(memory: RecallM) -> tuple[int, float]:
     return words, time.perf_counter() - began
 
 
-def _ask(memory: RecallM, console: Console, case: Case) -> tuple[bool, float]:
+def _ask(memory: RecallM, console: Console, question: str, answer: str) -> tuple[bool, float]:
     """Print what is recalled; return whether the answer is in it, and how many seconds it took."""
     began = time.perf_counter()
-    context = memory.recall(case.question, limit=5)
+    context = memory.recall(question, limit=5)
     seconds = time.perf_counter() - began
-    console.print(f"\n[bold]{case.question}[/bold]  [dim]{seconds * 1000:.1f} ms[/dim]")
+    console.print(f"\n[bold]{question}[/bold]  [dim]{seconds * 1000:.1f} ms[/dim]")
     for statement in context.statements:
         line = Text(f"  t={statement.t_index:<3} {statement.text}")
-        line.highlight_words([case.answer], style="bold green")
+        line.highlight_words([answer], style="bold green")
         console.print(line)
-    found = any(case.answer in statement.text for statement in context.statements)
+    found = any(answer in statement.text for statement in context.statements)
     if not found:
-        console.print(f"  [red]not recalled: {case.answer}[/red]")
+        console.print(f"  [red]not recalled: {answer}[/red]")
     return found, seconds

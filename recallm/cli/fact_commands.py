@@ -10,7 +10,7 @@ import typer
 
 from recallm.cli.app import Opener, command, facts
 from recallm.cli.arguments import STANDARD_STREAM, Json, check_readable, date_of, moment_of
-from recallm.cli.output import console, counted, write_changes, write_facts, write_json
+from recallm.cli.output import console, counted, write_changes, write_facts, write_found
 from recallm.facts import FactMemory
 
 _AsOf: TypeAlias = Annotated[str | None, typer.Option(help="What held as of this t_index or date.")]
@@ -91,12 +91,7 @@ def read(
             match="exact" if exact else "similar",
             limit=limit,
         )
-    if as_json:
-        write_json(found)
-    elif not found:
-        typer.echo("no fact found", err=True)
-    else:
-        write_facts(found)
+    write_found(found, write_facts, as_json=as_json, nothing="no fact found")
 
 
 @command(group=facts)
@@ -112,9 +107,4 @@ def changes(
     horizon = moment_of(as_of, "--as-of")
     with open_memory() as memory:
         found = FactMemory(memory).changes(subject, relation, as_of=horizon)
-    if as_json:
-        write_json(found)
-    elif not found:
-        typer.echo("no fact found", err=True)
-    else:
-        write_changes(found)
+    write_found(found, write_changes, as_json=as_json, nothing="no fact found")

@@ -12,7 +12,7 @@ import dataclasses
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any
@@ -118,6 +118,18 @@ def moment_text(moment: datetime | None, before: str = "  ") -> Text:
     """A moment as lines show it; empty where it is unknown."""
     text = "" if moment is None else before + moment.isoformat(" ", "minutes")
     return Text(text, style="green")
+
+
+def write_found(
+    found: Collection[Any], write: Callable[[Any], None], *, as_json: bool, nothing: str
+) -> None:
+    """Write what was found: as JSON, or by ``write``; ``nothing`` goes to standard error."""
+    if as_json:
+        write_json(found)
+    elif found:
+        write(found)
+    else:
+        typer.echo(nothing, err=True)
 
 
 def write_json(value: Any) -> None:

@@ -275,11 +275,6 @@ class Updater:
             self._vectors.after_forget(namespace, before)
         return forgotten
 
-    @property
-    def has_embeddings(self) -> bool:
-        """Whether statements get vectors."""
-        return self._vectors is not None
-
     def embed(self, namespace: str, size: int, *, progress: bool) -> int:
         """Give a vector to every statement that has none, ``size`` in a transaction; return how
         many got one.

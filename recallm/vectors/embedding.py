@@ -3,12 +3,10 @@ and the name that tells it apart from other models."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -188,15 +186,14 @@ class RememberedVectors:
 
 def model_name(model: Any) -> str:
     """A name that tells ``model`` apart, as far as that can be known: its class or function, which
-    model it is, and the dimension that it was asked for. A method's name is that of its object, a
-    lambda's has a digest of its code (which differs between versions of Python).
+    model it is, and the dimension that it was asked for. A method's name is that of its object.
 
     Some models cannot be told apart: a function that was changed under its name, or that takes its
     model from a variable outside it, and objects of one class that do not say which model they are.
     Give those an ``Embedding`` with a name.
 
     Raises:
-        InvalidInputError: nothing names the model: it is a ``functools.partial``.
+        InvalidInputError: nothing names the model: it is a lambda or a ``functools.partial``.
 
     """
     return _full_name(model)[:_MAX_NAME_LENGTH]
@@ -207,40 +204,19 @@ def _full_name(model: Any) -> str:
     if owner is not None and not isinstance(owner, type):  # a method: SentenceTransformer.encode
         return f"{_full_name(owner)}.{model.__name__}"
     name = getattr(model, "__qualname__", None)
-    if isinstance(model, partial):
+    if isinstance(model, partial) or (name or "").endswith("<lambda>"):
         raise InvalidInputError(
-            "a functools.partial does not name its model, and vectors of different models must not "
-            "be compared; give embeddings=Embedding(name='…', embed=…)",
+            f"a {'lambda' if name else 'functools.partial'} names no model, and vectors of two "
+            "models must not be compared; give embeddings=Embedding(name='…', embed=…)",
             argument="embeddings",
         )
     if name is not None:
-        name = f"{model.__module__}.{name}"
-        code = getattr(model, "__code__", None)
-        if isinstance(code, CodeType) and code.co_name == "<lambda>":
-            name += f"#{_digest(_code_text(code))}"
-        return name
+        return f"{model.__module__}.{name}"
     parts = [type(model).__qualname__]
     for attributes in (_MODEL_ATTRIBUTES, _DIMENSION_ATTRIBUTES):
         values = (_attribute(model, path) for path in attributes)
         parts += [str(value) for value in values if value][:1]
     return ":".join(parts)
-
-
-def _code_text(code: CodeType) -> str:
-    """Text that is the same for equal code, in every process of one version of Python."""
-    constants = [
-        _code_text(value)
-        if isinstance(value, CodeType)
-        else sorted(map(repr, value))  # the order of a set depends on the process
-        if isinstance(value, frozenset)
-        else value
-        for value in code.co_consts
-    ]
-    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_freevars}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def _attribute(model: Any, path: str) -> str | int | None:
