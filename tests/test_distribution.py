@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from recallm import __version__
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -49,3 +51,7 @@ def test_the_error_says_what_to_uninstall(site: Path, *, was_replaced: bool) -> 
 def test_a_mere_folder_of_source_is_no_other_project(site: Path) -> None:
     (site / "recallm-0.2.0.dist-info").rename(site / "recallm_memory-0.1.0.dist-info")
     assert error_of("import recallm, recallm.cli", site) == ""
+
+
+def test_the_citation_has_the_version() -> None:
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
