@@ -22,13 +22,14 @@ $(BIN)/python:
 	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "the virtual environment could not be made (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 
-# Installed again only after a change of pyproject.toml. .dev includes .core.
+# Installed again only after a change of pyproject.toml. .dev includes .core. The model comes from this
+# repository; a source distribution lacks the model, and takes that of the package index.
 $(VENV)/.core: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable .
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(PIP) install ./packaging/recallm-minilm --editable '.[dev]'
+	$(PIP) install $(wildcard ./packaging/recallm-minilm) --editable '.[dev]'
 	@touch $(VENV)/.core $@
 
 demo: $(VENV)/.core ## the paper's own examples, and questions to a real text (installs the core only)
