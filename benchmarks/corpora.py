@@ -1,8 +1,9 @@
 """The public data sets of the recall benchmark, read from wherever they lie.
 
 LoCoMo (Maharana et al., ACL 2024) and REALTALK (Lee et al. 2025) are folders of conversations,
-a JSON file each; DuoRC (Saha et al., ACL 2018), with the questions whose answer stands in the
-plot, is a JSON Lines file, gzipped or not, a film a line.
+a JSON file each; LongMemEval (Wu et al., ICLR 2025) is a folder of histories with one question
+each, a JSON file each, gzipped or not; DuoRC (Saha et al., ACL 2018), with the questions whose
+answer stands in the plot, is a JSON Lines file, gzipped or not, a film a line.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ _CATEGORIES = {
     5: "adversarial",
 }
 
+ABSTENTION = "abstention"
+"""The category of LongMemEval's questions whose answer the history does not hold."""
+
 _SAID = "%d.%m.%Y, %H:%M:%S"
 _BEGAN = "%I:%M %p on %d %B, %Y"
+_DATED = "%Y/%m/%d (%a) %H:%M"
 _TURN_ID = re.compile(r"D\d+:\d+")
 
 
@@ -42,12 +47,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question, its answers, and the ids of the turns that support them (``evidence``)."""
+    """A question, its answers, and the ids of the turns that support them (``evidence``), of the
+    sessions that do (``sessions``), and the moment at which the question is asked."""
 
     question: str
     answers: tuple[str, ...]
     evidence: tuple[str, ...] = ()
     category: str | None = None
+    sessions: tuple[str, ...] = ()
+    moment: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +101,46 @@ def conversations(folder: Path) -> Iterator[Conversation]:
                     )
                 )
         yield Conversation(name=path.stem, turns=turns, questions=tuple(questions))
+
+
+def histories(folder: Path) -> Iterator[Conversation]:
+    """The histories of LongMemEval in the order of their files' names, their sessions in order of
+    time. The speakers are "user" and "assistant". A turn's id is the place of its session and its
+    place in the session ("12:3"): a few histories hold a session twice."""
+    for path in sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")]):
+        content = path.read_bytes()
+        read = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+        turns, evidence = [], []
+        dated = zip(
+            (_moment(date, _DATED) for date in read["haystack_dates"]),
+            read["haystack_session_ids"],
+            read["haystack_sessions"],
+            strict=True,
+        )
+        for place, (began, session, said) in enumerate(sorted(dated, key=lambda each: each[0])):
+            for number, turn in enumerate(said):
+                id = f"{place}:{number}"
+                turns.append(
+                    Turn(
+                        id=id,
+                        speaker=turn["role"],
+                        timestamp=began,
+                        session=session,
+                        text=turn["content"],
+                    )
+                )
+                if turn.get("has_answer"):
+                    evidence.append(id)
+        unanswerable = read["question_id"].endswith("_abs")
+        asked = Asked(
+            question=read["question"],
+            answers=(str(read["answer"]),),
+            evidence=tuple(evidence),
+            category=ABSTENTION if unanswerable else read["question_type"],
+            sessions=tuple(dict.fromkeys(read["answer_session_ids"])),
+            moment=_moment(read["question_date"], _DATED),
+        )
+        yield Conversation(name=read["question_id"], turns=tuple(turns), questions=(asked,))
 
 
 def title_of(folder: Path) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, zip_longest
 from operator import attrgetter
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmarks.peers import Index
 from recallm import RecalledContext, RecalledStatement, RecallM
@@ -69,25 +70,26 @@ class Ranker(Protocol):
 
 
 class Memory:
-    """A ranking of recallm that gives each statement a score."""
+    """A ranking of recallm that gives each statement a score. ``asks``: further arguments of each
+    recall."""
 
-    def __init__(self, name: str, memory: RecallM) -> None:
+    def __init__(self, name: str, memory: RecallM, **asks: Any) -> None:
         self.name = name
-        self._memory = memory
+        self._recall = partial(memory.recall, **asks)
 
     def best(self, question: str) -> list[Found]:
         """The best statements for ``question``, best first."""
-        return _found(self._best(self._memory.recall(question, limit=DEEP)))
+        return _found(self._best(self._recall(question, limit=DEEP)))
 
     def context(
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
         """The context, in the order in which it is handed over."""
-        return _found(self._memory.recall(question, limit=limit, max_tokens=tokens).statements)
+        return _found(self._recall(question, limit=limit, max_tokens=tokens).statements)
 
     def handed_over(self, question: str, *, tokens: int | None = None) -> HandedOver:
         """The context, of at most ``tokens`` tokens if they are given, and its text."""
-        recalled = self._memory.recall(question, max_tokens=tokens)
+        recalled = self._recall(question, max_tokens=tokens)
         return HandedOver(text=recalled.text, lines=self._lines(recalled))
 
     @staticmethod
@@ -118,7 +120,7 @@ class Ement(Memory):
         self, question: str, *, limit: int | None = None, tokens: int | None = None
     ) -> list[Found]:
         """The context, in the order in which it is handed over."""
-        recalled = self._memory.recall(question, limit=limit, max_tokens=tokens)
+        recalled = self._recall(question, limit=limit, max_tokens=tokens)
         near, told = self._parts(recalled)
         return _found([*near, *told])
 
