@@ -67,6 +67,7 @@ def test_a_pronoun_goes_back_over_the_turns_of_a_session() -> None:
         "(((\"''he``",
         "the company's",
         "\u200bhe\ufeff",
+        "You can walk on S State St, and turn onto N Clinton St. The cafe is there.",
     ]
 )
 def test_no_input_raises(text: str) -> None:

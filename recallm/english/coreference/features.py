@@ -255,7 +255,7 @@ class Features:
         values["subject in this sentence before"] = referent.subject_sentence == sentence
         if name is None:
             return values
-        if is_named_here and name.first < i:
+        if is_named_here and name.last < i:
             values["tokens before, name"] = log1p(i - name.last) / 5
         values["behind the anaphor's possessive"] = float(
             anaphor.case == "possessive"
