@@ -143,6 +143,8 @@ def measure(
         for row in rows:
             for column, value in history.figures(row).items():
                 scores.add(row, column, question, value)
+    for peer in outside.values():
+        peer.close()
     return answerable, unanswerable
 
 

@@ -18,6 +18,7 @@ class OutsidePeer:
     """The memory ``name`` in the virtual environment ``environment``, in a process of its own."""
 
     def __init__(self, environment: Path, name: str, cache: Path) -> None:
+        self._name = name
         self._process = subprocess.Popen(
             [
                 environment.absolute() / "bin" / "python",
@@ -56,7 +57,13 @@ class OutsidePeer:
         sent.flush()
         line = received.readline()
         if not line:
-            raise ChildProcessError(f"{self._process.args} ended with {self._process.wait()}")
+            raise ChildProcessError(f"{self._name} ended with {self._process.wait()}")
         return [
             Found(item=" ".join(turns), text=text, line=text) for turns, text in json.loads(line)
         ]
+
+    def close(self) -> None:
+        """End the process."""
+        cast(IO[str], self._process.stdin).close()
+        self._process.wait()
+        cast(IO[str], self._process.stdout).close()

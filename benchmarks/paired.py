@@ -18,7 +18,6 @@ chat is made of the benchmark's own statements.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import statistics
@@ -31,6 +30,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.corpora import histories
 from benchmarks.report import report
 from benchmarks.statements import Talk
 
@@ -63,21 +63,15 @@ def read_histories(folder: Path) -> tuple[list[dict[str, str]], list[str]]:
         SystemExit: no history is there.
 
     """
-    files = sorted(folder.glob("*.json*"))[:_QUESTIONS]
-    if not files:
+    read = list(islice(histories(folder), _QUESTIONS))
+    if not read:
         raise SystemExit(f"{folder} holds no history of LongMemEval (*.json, *.json.gz)")
-    histories = [
-        json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_text())
-        for file in files
-    ]
-    dates, sessions = (histories[0][f"haystack_{name}"] for name in ("dates", "sessions"))
     turns = [
-        {"text": turn["content"], "session": f"s{place}", "speaker": turn["role"]}
-        for place in sorted(range(len(dates)), key=lambda place: dates[place])
-        for turn in sessions[place]
-        if turn["content"].strip()
+        {"text": turn.text, "session": turn.session, "speaker": turn.speaker}
+        for turn in read[0].turns
+        if turn.text.strip()
     ]
-    return turns, [history["question"] for history in histories]
+    return turns, [history.questions[0].question for history in read]
 
 
 def work_of(histories: Path | None, statements: int, embeddings: str | None) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby, zip_longest
 from operator import attrgetter
 from typing import Any, Protocol
@@ -75,7 +74,8 @@ class Memory:
 
     def __init__(self, name: str, memory: RecallM, **asks: Any) -> None:
         self.name = name
-        self._recall = partial(memory.recall, **asks)
+        self._memory = memory
+        self._asks = asks
 
     def best(self, question: str) -> list[Found]:
         """The best statements for ``question``, best first."""
@@ -91,6 +91,9 @@ class Memory:
         """The context, of at most ``tokens`` tokens if they are given, and its text."""
         recalled = self._recall(question, max_tokens=tokens)
         return HandedOver(text=recalled.text, lines=self._lines(recalled))
+
+    def _recall(self, question: str, **bounds: Any) -> RecalledContext:
+        return self._memory.recall(question, **self._asks, **bounds)
 
     @staticmethod
     def _lines(context: RecalledContext) -> list[tuple[str, Sequence[Found]]]:

@@ -8,31 +8,26 @@ storage says. The day and the session are part of an item's value, and only its 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from benchmarks.outside.serving import DEPTH, Embed, FoundTexts, Said, headed, serve
 
 
 def search(turns: list[Said], question: str, embed: Embed) -> FoundTexts:
     """What a new store finds."""
-    from langgraph.store.base import PutOp
+    from langgraph.store.base import IndexConfig
     from langgraph.store.memory import InMemoryStore
     from langmem import create_search_memory_tool
 
-    def embedded(texts: list[str]) -> list[list[float]]:
+    def embedded(texts: Sequence[str]) -> list[list[float]]:
         return [[float(number) for number in row] for row in embed(list(texts))]
 
-    store = InMemoryStore(index={"dims": 384, "embed": embedded, "fields": ["content"]})
+    store = InMemoryStore(index=IndexConfig(dims=384, embed=embedded, fields=["content"]))
     namespace = ("memories", "user")
-    store.batch(
-        [
-            PutOp(
-                namespace,
-                turn["id"],
-                {"content": f"{turn['role']}: {turn['content']}", "date": turn["date"]},
-            )
-            for turn in turns
-        ]
-    )
+    embed([f"{turn['role']}: {turn['content']}" for turn in turns])  # at once, not one by one
+    for turn in turns:
+        content = f"{turn['role']}: {turn['content']}"
+        store.put(namespace, turn["id"], {"content": content, "date": turn["date"]})
     tool = create_search_memory_tool(namespace, store=store)
     found = json.loads(tool.invoke({"query": question, "limit": DEPTH}))
     by_id = {turn["id"]: turn for turn in turns}

@@ -29,7 +29,8 @@ async def _search(turns: list[Said], question: str, embed: Embed) -> FoundTexts:
             vector: list[float] = embed([text])[0].tolist()
             return vector
 
-        _get_query_embedding = _get_text_embedding
+        def _get_query_embedding(self, query: str) -> list[float]:
+            return self._get_text_embedding(query)
 
         async def _aget_query_embedding(self, query: str) -> list[float]:
             return self._get_text_embedding(query)
@@ -43,8 +44,8 @@ async def _search(turns: list[Said], question: str, embed: Embed) -> FoundTexts:
 
         def query(self, query: Any, **options: Any) -> Any:
             found = super().query(query, **options)
-            found.nodes = [kept[id] for id in found.ids]
-            ranked[:] = found.ids
+            ranked[:] = found.ids or ()
+            found.nodes = [kept[id] for id in ranked]
             return found
 
     kept: dict[str, Any] = {}

@@ -34,9 +34,9 @@ def search(turns: list[Said], question: str, embed: Embed) -> FoundTexts:
                     metadata={"turn": turn["id"], "date": turn["date"]},
                     infer=False,
                 )
-        found = memory.search(
-            question, top_k=DEPTH, filters={"user_id": "user"}, threshold=0.0
-        )["results"]
+        found = memory.search(question, top_k=DEPTH, filters={"user_id": "user"}, threshold=0.0)[
+            "results"
+        ]
     ids = [each["metadata"]["turn"] for each in found]
     return [([id], headed(by_id[id])) for id in ids]
 

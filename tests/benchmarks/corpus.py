@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,34 @@ def write_conversation(folder: Path, **changes: Any) -> Path:
     }
     path = folder / "talk.json"
     path.write_text(json.dumps(said | changes), encoding="utf-8")
+    return path
+
+
+def write_history(folder: Path, name: str = "one", **changes: Any) -> Path:
+    """A history of LongMemEval: the earlier session stands last, and one session stands twice."""
+    folder.mkdir(exist_ok=True)
+    boat = [
+        {"role": "user", "content": "I bought a red boat.", "has_answer": True},
+        {"role": "assistant", "content": "Enjoy the water!"},
+    ]
+    bread = [{"role": "user", "content": "My bread is burnt."}]
+    content = {
+        "question_id": name,
+        "question_type": "single-session-user",
+        "question": "Which boat did I buy?",
+        "answer": "a red one",
+        "question_date": "2023/05/30 (Tue) 23:40",
+        "haystack_dates": [
+            "2023/05/26 (Fri) 10:00",
+            "2023/05/27 (Sat) 9:00",
+            "2023/05/22 (Mon) 8:30",
+        ],
+        "haystack_session_ids": ["bread", "bread", "boat"],
+        "haystack_sessions": [bread, bread, boat],
+        "answer_session_ids": ["boat"],
+    }
+    path = folder / f"{name}.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(content | changes).encode()))
     return path
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks.paired import parsed, read_histories, summary, work_of
 from benchmarks.paired_workload import measured
+from tests.benchmarks.corpus import write_history
 
 
 def test_options() -> None:
@@ -20,22 +19,13 @@ def test_options() -> None:
             parsed(wrong)
 
 
-def test_a_history_is_read_in_order_of_time(tmp_path: Path) -> None:
-    turns = {day: [{"role": "user", "content": f"I ran on {day}."}] for day in ("Monday", "Friday")}
-    turns["Friday"].append({"role": "assistant", "content": " "})
-    history = {
-        "question": "When did I run?",
-        "haystack_dates": ["2023/05/26", "2023/05/22"],
-        "haystack_sessions": [turns["Friday"], turns["Monday"]],
-    }
-    (tmp_path / "a.json.gz").write_bytes(gzip.compress(json.dumps(history).encode()))
-    (tmp_path / "b.json").write_text(json.dumps({**history, "question": "Who ran?"}))
+def test_the_chat_is_the_first_history_and_the_questions_are_those_of_all(tmp_path: Path) -> None:
+    blank = {"role": "assistant", "content": " "}
+    write_history(tmp_path, "one", haystack_sessions=[[], [], [{**blank, "content": "Hi."}, blank]])
+    write_history(tmp_path, "two", question="Who ran?")
     items, questions = read_histories(tmp_path)
-    assert [(item["text"], item["session"]) for item in items] == [
-        ("I ran on Monday.", "s1"),
-        ("I ran on Friday.", "s0"),
-    ]
-    assert questions == ["When did I run?", "Who ran?"]
+    assert items == [{"text": "Hi.", "session": "boat", "speaker": "assistant"}]
+    assert questions == ["Which boat did I buy?", "Who ran?"]
     with pytest.raises(SystemExit, match="no history"):
         read_histories(tmp_path / "none")
 
