@@ -68,6 +68,10 @@ class Scores:
         """The score of ``row`` on a question."""
         self._values[row][column][question] = value
 
+    def rename(self, row: str, column: str, name: str) -> None:
+        """Let the scores of ``row`` in ``column`` stand in the column ``name``."""
+        self._values[row][name] = self._values[row].pop(column, {})
+
     def has(self, row: str, column: str) -> bool:
         """Whether ``row`` was scored in a column."""
         return column in self._values[row]

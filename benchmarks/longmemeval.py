@@ -21,7 +21,8 @@ Questions whose answer the history does not hold (``abstention``) stand in a tab
 Rows are named by ``--rows``; without it all that can be run are. BM25 and MiniLM (Chroma's default
 embedding, see ``minilm``) rank turns and whole sessions. ``--peers`` names a folder of virtual
 environments; the peers whose environment lies there run in it (see ``outside``). Contexts of peers
-are filled with the best that fit; of whole sessions the last is cut. ``--cache`` keeps what peers
+are filled in both ways, with the best that fit, and with the best until the last is cut off; a row
+shows the better one. Sessions are cut. ``--cache`` keeps what peers
 found, and vectors: a command that was stopped goes on, and one with other weights of recallm
 measures recallm alone.
 """
@@ -61,6 +62,7 @@ from recallm.vectors.arguments import checked_embedding
 _SESSIONS = (5, 10)
 _TURNS = (10, 25)
 _TOKENS = (500, 1_000, 2_000, 4_000)
+_CUT = ", cut"
 _LINES = "lines"
 _COLUMNS = (
     *(f"any@{number}" for number in _SESSIONS),
@@ -145,6 +147,11 @@ def measure(
                 scores.add(row, column, question, value)
     for peer in outside.values():
         peer.close()
+    for row in answerable.rows:
+        for column in (f"stems in {tokens}" for tokens in _TOKENS):
+            if (answerable.mean(row, column + _CUT) or 0.0) > (answerable.mean(row, column) or 0.0):
+                for scores in (answerable, unanswerable):
+                    scores.rename(row, column + _CUT, column)
     return answerable, unanswerable
 
 
@@ -293,18 +300,17 @@ class _History:
                 found[f"turns @{number}"] = share
         answer = answer_stems(self._asked, self._stems)
         for tokens in _TOKENS if answer else ():
-            held = self._held(ranker, tokens, cut=of_sessions)
-            found[f"stems in {tokens}"] = len(answer & held) / len(answer)
+            if not of_sessions:
+                context = ranker.handed_over(self._asked.question, tokens=tokens)
+                texts = [each.text for each in context.statements]
+                held = self._stems.words(context.text) | self._stems.held(texts)
+                found[f"stems in {tokens}"] = len(answer & held) / len(answer)
+            if isinstance(ranker, Peer):
+                whole = "\n".join(each.line for each in ranker.best(self._asked.question))
+                held = self._stems.held(whole[: tokens * 4].splitlines())
+                column = f"stems in {tokens}" + ("" if of_sessions else _CUT)
+                found[column] = len(answer & held) / len(answer)
         return found
-
-    def _held(self, ranker: Ranker, tokens: int, *, cut: bool) -> frozenset[str]:
-        """The stems in a context; ``cut``: all that is found, best first, until the end of it."""
-        if cut:
-            found = "\n".join(each.line for each in ranker.best(self._asked.question))
-            return self._stems.held(found[: tokens * 4].splitlines())
-        context = ranker.handed_over(self._asked.question, tokens=tokens)
-        texts = [each.text for each in context.statements]
-        return self._stems.words(context.text) | self._stems.held(texts)
 
 
 class _AsGiven:

@@ -30,6 +30,7 @@ DOCS = ROOT / "docs"
 PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS.rglob("*.md"))]
 
 _BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)")
 _GO_ON = frozenset({"chat", "init", "mcp", "view"})
 """Commands of recallm that ask, or end when the user ends them; tests of their own run them."""
 _SHELL = ("recallm ", "printf ")
@@ -164,6 +165,22 @@ def test_every_block_has_a_language_that_is_checked(page: str) -> None:
         assert language in {"python", "sh", "json", "text", "mermaid", "toml", "cypher"}, text
         if language == "json":
             json.loads(text)
+
+
+def test_every_page_begins_with_whom_it_is_for() -> None:
+    for page in PAGES:
+        if page.startswith("docs/") and not page.startswith(("docs/api/", "docs/index")):
+            _, _, text = (ROOT / page).read_text("utf-8").partition("\n\n")
+            assert text.startswith("For whoever "), page
+            assert "Afterwards" in text.partition("\n\n")[0], page
+
+
+def test_links_to_files_lead_somewhere() -> None:
+    """Those outside of docs/, which the build of the pages does not see."""
+    outside = ["README.md", "CONTRIBUTING.md", "examples/README.md", "training/README.md"]
+    for page in (ROOT / name for name in outside):
+        for target in _LINK.findall(page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def test_the_picture_is_that_of_the_memory() -> None:
