@@ -1,7 +1,7 @@
 """Does recall find what was said to an assistant? LongMemEval-S, beside other memories.
 
-    python -m benchmarks.longmemeval FOLDER [--questions N] [--rows NAME…] [--peers DIR]
-        [--cache DIR] [--json OUT]
+    python -m benchmarks.longmemeval FOLDER [--questions N] [--rows NAME,…] [--peers DIR]
+        [--weights PATH] [--cache DIR] [--json OUT]
 
 ``FOLDER`` holds histories (see ``corpora``), each the chats of one user with an assistant, about
 115,000 tokens, and one question. Each history is a memory of its own, each turn one knowledge
@@ -34,7 +34,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -50,7 +50,7 @@ from benchmarks.minilm import KeptVectors, chroma_mini_lm
 from benchmarks.outside_peers import OUTSIDE, OutsidePeer
 from benchmarks.peers import BM25, Vectors
 from benchmarks.rankers import Found, Memory, Peer, Ranker
-from benchmarks.rankings import Item, items_of
+from benchmarks.rankings import WEIGHTS_HELP, Item, WeightsFor, items_of, weights_in
 from benchmarks.report import machine, save, show
 from recallm import RecallConfig, RecallM
 from recallm.english.extractor import Extractor
@@ -90,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=int, help="the size of a sample")
     parser.add_argument("--rows", type=_rows, default=ROWS, help=", ".join(ROWS))
     parser.add_argument("--peers", type=Path, metavar="DIR", help="of virtual environments")
+    parser.add_argument("--weights", type=Path, help=WEIGHTS_HELP)
     parser.add_argument("--cache", type=Path, default=Path(".longmemeval"))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
@@ -99,7 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     there = [row for row in OUTSIDE if options.peers and (options.peers / row).is_dir()]
     rows = [row for row in options.rows if row not in OUTSIDE or row in there]
     options.cache.mkdir(parents=True, exist_ok=True)
-    report = _report(*measure(talks, rows, options.cache, options.peers))
+    weights_for = weights_in(options.weights)
+    report = _report(*measure(talks, rows, options.cache, options.peers, weights_for=weights_for))
     if options.json is not None:
         save(options.json, machine=machine(), **report)
 
@@ -125,12 +127,17 @@ def sample(talks: Sequence[Conversation], count: int | None) -> list[Conversatio
 
 
 def measure(
-    talks: Sequence[Conversation], rows: Sequence[str], cache: Path, peers: Path | None = None
+    talks: Sequence[Conversation],
+    rows: Sequence[str],
+    cache: Path,
+    peers: Path | None = None,
+    *,
+    weights_for: WeightsFor | None = None,
 ) -> tuple[Scores, Scores]:
     """The scores of ``rows`` on the questions with an answer, and on those without.
 
     ``cache``: a folder for what peers found, and for vectors. ``peers``: the folder of the
-    environments of outside peers.
+    environments of outside peers. With ``weights_for`` recallm uses the weights for a history.
     """
     kept = _Kept(cache)
     outside = {
@@ -138,7 +145,8 @@ def measure(
     }
     answerable, unanswerable = Scores(), Scores()
     for talk in tqdm(talks, desc="histories", disable=None):
-        history = _History(talk, kept, outside)
+        weights = None if weights_for is None else weights_for(talk.name)
+        history = _History(talk, kept, outside, weights)
         kind = talk.questions[0].category
         scores = unanswerable if kind == ABSTENTION else answerable
         question = scores.question(talk.name, kind)
@@ -198,8 +206,15 @@ class _Kept:
 class _History:
     """One history, and the figures of any row on its question."""
 
-    def __init__(self, talk: Conversation, kept: _Kept, outside: dict[str, OutsidePeer]) -> None:
+    def __init__(
+        self,
+        talk: Conversation,
+        kept: _Kept,
+        outside: dict[str, OutsidePeer],
+        weights: str | None = None,
+    ) -> None:
         self._talk = talk
+        self._weights = weights
         self._items = items_of(talk)
         self._kept = kept
         self._outside = outside
@@ -222,21 +237,12 @@ class _History:
                 RecallM(
                     store,
                     embeddings=embedding,
-                    config=RecallConfig(fill=fill),
+                    config=RecallConfig(weights=self._weights, fill=fill),
                     clock=lambda: self._asked.moment or datetime.now(UTC),
                 )
                 for fill in (False, True)
             )
-            full.update_many(
-                {
-                    "id": item.id,
-                    "text": item.text,
-                    "speaker": item.speaker,
-                    "timestamp": item.timestamp,
-                    "session": item.session,
-                }
-                for item in self._items
-            )
+            full.update_many(map(asdict, self._items))
             handed = default.recall(self._asked.question, asker="user")
             found = self._measured(Memory("recallm", full, asker="user"))
             return {**found, _LINES: float(len(handed.statements))}

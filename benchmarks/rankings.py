@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from benchmarks.corpora import Conversation
+from benchmarks.minilm import KeptVectors
 from benchmarks.peers import BM25, Newest, Vectors
 from benchmarks.rankers import Ement, Found, Memory, Paper, Peer, Ranker, Turns
 from recallm import RecallConfig, RecallM, RecallMError
@@ -74,16 +72,7 @@ class Rows:
     def write(self, items: Sequence[Item], *, whole: bool = True) -> None:
         """Add ``items``: each one knowledge update of the memory; for the peers a text (of its
         speaker), or its sentences where not ``whole``."""
-        self._writer.update_many(
-            {
-                "id": item.id,
-                "text": item.text,
-                "speaker": item.speaker,
-                "timestamp": item.timestamp,
-                "session": item.session,
-            }
-            for item in items
-        )
+        self._writer.update_many(map(asdict, items))
         found = [
             Found(item=item.id, text=text, line=_headed(item, text))
             for item in items
@@ -143,18 +132,9 @@ def default_embedding() -> Embedding | None:
     except RecallMError as error:
         print(f"the rows with vectors are left out: {error}")
         return None
-    return None if embedding is None else _keeping(embedding)
-
-
-def _keeping(embedding: Embedding) -> Embedding:
-    kept: dict[str, npt.NDArray[np.float32]] = {}
-
-    def embed(texts: list[str]) -> npt.NDArray[np.float32]:
-        unknown = [text for text in dict.fromkeys(texts) if text not in kept]
-        kept.update(zip(unknown, embedding.texts(unknown), strict=True))
-        return np.stack([kept[text] for text in texts])
-
-    return Embedding(name=embedding.name, embed=embed)
+    if embedding is None:
+        return None
+    return Embedding(name=embedding.name, embed=KeptVectors(embedding.texts))
 
 
 @contextmanager
