@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_BOOST = {"namespaces.md": 2.0, "architecture.md": 0.3, "ranking.md": 0.6}
+_BOOST = {"namespaces.md": 2.0, "architecture.md": 0.3, "benchmarks.md": 0.6, "ranking.md": 0.6}
 _BOOST_OF_API = 0.4
 
 
