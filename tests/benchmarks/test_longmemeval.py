@@ -67,6 +67,18 @@ def test_rows_are_measured_and_what_peers_found_is_kept(
     assert "the rows are recallm" in capsys.readouterr().err
 
 
+def test_a_peer_shows_the_better_of_two_fillings(tmp_path: Path) -> None:
+    long = {"role": "user", "content": "I bought a red boat. " + "It floats. " * 300}
+    write_history(
+        tmp_path / "histories", haystack_sessions=[[], [], [{**long, "has_answer": True}]]
+    )
+    talks = list(histories(tmp_path / "histories"))
+    scores, _ = longmemeval.measure(talks, ["bm25-turns"], tmp_path)
+    assert scores.mean("bm25-turns", "stems in 500") == 1  # whole, the message does not fit
+    assert not scores.has("bm25-turns", "stems in 500, cut")
+    assert scores.mean("bm25-turns", "stems in 4000") == 1
+
+
 def test_equal_texts_are_embedded_once_for_good(tmp_path: Path) -> None:
     asked: list[list[str]] = []
 
