@@ -88,7 +88,14 @@ def chroma_mini_lm(texts: list[str]) -> Rows:
 
 @cache
 def _model() -> tuple[Any, Any]:
-    """The tokenizer and the session, loaded once."""
+    """The tokenizer and the session, loaded once.
+
+    Raises:
+        FileNotFoundError: the model is not here.
+
+    """
+    if not (_FOLDER / "model.onnx").exists():
+        raise FileNotFoundError(f"{_FOLDER} has no model: Chroma fetches it when it first embeds")
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read at the import
     import onnxruntime
     from tokenizers import Tokenizer
