@@ -20,7 +20,7 @@ from recallm.recall.predicates.holding import (
     holding,
 )
 from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
-from recallm.recall.predicates.relations import Relations, shipped_words
+from recallm.recall.predicates.relations import Relations, shipped_words, stems_of_states
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
 from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
 
@@ -46,4 +46,5 @@ __all__ = [
     "name_similarity",
     "shipped_words",
     "stated_relations",
+    "stems_of_states",
 ]

@@ -151,6 +151,14 @@ def phrasings_in_sentences() -> list[tuple[str, ...]]:
 
 
 @cache
+def stems_of_states() -> list[frozenset[str]]:
+    """The stems that phrase each relation that is also read in sentences."""
+    tables: list[dict[str, Any]] = _data()["relations"]
+    stems = (str(table.get("in_sentences", "")).split() for table in tables)
+    return [frozenset(each) for each in stems if each]
+
+
+@cache
 def shipped_events() -> list[tuple[str, tuple[str, ...]]]:
     """Relations, each with the events that end it."""
     tables: list[dict[str, Any]] = tomllib.loads(_EVENTS.read_text(encoding="utf-8"))["events"]

@@ -28,6 +28,7 @@ from recallm.model import (
     Sizes,
     statement_key,
 )
+from recallm.recall.predicates import stems_of_states
 from recallm.recall.ranking.candidates import Activation, Leads, activate
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
@@ -61,6 +62,9 @@ _NEAREST = 112
 
 _RELATED_NEWEST = 64
 """Newest statements looked at for a related stem."""
+
+_OF_ONE_STATE = 0.4
+"""The meaning that words of one state ("live", "move") share where the table of words has less."""
 
 _RELATED_STATEMENTS = 40
 """Statements that related stems bring."""
@@ -193,7 +197,8 @@ def _newest_passages(reader: GraphReader, where: Filter) -> list[Passage]:
 
 def related_stems_of(question: Question) -> dict[str, tuple[str, float]]:
     """The stems related to the question's, each with that stem and how much of its meaning they
-    share. Names have no related words."""
+    share. Names have no related words. What somebody who asks where Ada lives looks for may be
+    that she moved: the words of one state are related where a question asks for states."""
     named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
     names = {word for name in named for word in name.split(" ")}
     related: dict[str, tuple[str, float]] = {}
@@ -203,6 +208,12 @@ def related_stems_of(question: Question) -> dict[str, tuple[str, float]]:
         for other, share in related_stems(stem):
             if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
                 related[other] = (stem, share)
+    if question.time.recency or question.time.previous or question.time.spread:
+        for stems in stems_of_states():
+            asked = next((stem for stem in question.terms if stem in stems), None)
+            if asked is not None and asked not in names:
+                for other in stems.difference(question.terms):
+                    related.setdefault(other, (asked, _OF_ONE_STATE))
     return related
 
 
