@@ -46,6 +46,9 @@ _MOST_LOOKED_UP = 12
 _LEAST_LENGTH = 1e-4
 """A shorter vector has no direction: differences of equal embeddings are rounding errors."""
 
+_LEAST_SPREAD = 0.03
+"""Added to the deviation of word cosines: among few statements chance differences stay small."""
+
 _FEWEST_FACTS = 5
 """The mean of fewer facts about the same names says little of what they share."""
 
@@ -155,13 +158,21 @@ def meaning_signals(candidates: Candidates) -> tuple[dict[str, Floats], NDArray[
     rarities = rarity(candidates.documents, candidates.corpus.statements)
     of_words = word_vectors(stems.vocabulary)
     nearest = stems.maxima(relatedness(stems.vocabulary, terms, of_words))
-    if candidates.question_vector is None:
+
+    def by_words() -> tuple[NDArray[Any], Floats]:
         vectors = mean_vectors(stems, of_words)
         asked = mean_vectors(StatementStems.of([terms]), word_vectors(terms), rarities)[0]
-        similar = np.maximum(weighted_sums(vectors, asked), 0.0)
+        return vectors, np.maximum(weighted_sums(vectors, asked), 0.0)
+
+    if candidates.question_vector is None:
+        vectors, similar = by_words()
         window = np.zeros(number)
     else:
-        vectors, similar, window = _embedding_cosines(candidates, candidates.question_vector)
+        vectors, similar, window, known = _embedding_cosines(candidates, candidates.question_vector)
+        if not known.all():
+            _, of_means = by_words()
+            similar = _estimated(similar, known, of_means)
+            window = _estimated(window, known, of_means)
     # Nothing is similar to an id: its share of the question's rarity counts where it is held.
     exact = as_shares(rarities) * [term in candidates.question.exact_terms for term in terms]
     similar = similar * (1.0 - exact.sum()) + weighted_sums(nearest, exact)
@@ -214,21 +225,16 @@ def _greatest_near(keys: Keys, values: Floats) -> Floats:
 
 def _embedding_cosines(
     candidates: Candidates, question: Floats
-) -> tuple[NDArray[np.float32], Floats, Floats]:
-    """The embeddings of the candidates, their cosines with the question's, and the cosines of the
-    mean of each embedding and the one before. A statement without an embedding gets the mean cosine
-    of the others, so that words alone decide."""
+) -> tuple[NDArray[np.float32], Floats, Floats, NDArray[np.bool_]]:
+    """The embeddings of the candidates, their cosines with the question's, the cosines of the mean
+    of each embedding and the one before, and which candidates have an embedding."""
     number = len(candidates.statements)
     asked = question.astype(np.float32)
     vectors, known = _embeddings(candidates, len(asked))
     before = candidates.previous_places[:number]
     own = vectors[:number]
     window = own + np.where((before < 0)[:, None], np.float32(0), vectors[before])
-    return (
-        own,
-        _mean_for_unknown(_cosines(asked, own), known[:number]),
-        _mean_for_unknown(_cosines(asked, window), known[:number]),
-    )
+    return own, _cosines(asked, own), _cosines(asked, window), known[:number]
 
 
 def _embeddings(
@@ -251,5 +257,12 @@ def _cosines(asked: NDArray[np.float32], rows: NDArray[np.float32]) -> Floats:
     return found.astype(np.float64)
 
 
-def _mean_for_unknown(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    return np.where(known, values, values[known].mean() if known.any() else 0.0)
+def _estimated(cosines: Floats, known: NDArray[np.bool_], of_words: Floats) -> Floats:
+    """The cosines with an estimate for what has no embedding, such as a fact: its place among the
+    others by the mean of its word vectors (``of_words``), on the scale of the known cosines."""
+    if not known.any():
+        return of_words
+    words = of_words[known]
+    places = (of_words - words.mean()) / (words.std() + _LEAST_SPREAD)
+    estimate = cosines[known].mean() + places * cosines[known].std()
+    return np.where(known, cosines, np.minimum(estimate, 1.0))
