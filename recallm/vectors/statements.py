@@ -129,7 +129,7 @@ class StatementVectors:
             if reader.state.t_index and reader.statement_keys(embedded=False, limit=1):
                 _log.warning(
                     "namespace %r holds statements without a vector: they are found by their words "
-                    "alone, and scored lower; give them vectors with memory.embed(), or "
+                    "alone; give them vectors with memory.embed(), or "
                     "'recallm embed --embeddings default'",
                     namespace,
                 )
