@@ -65,7 +65,8 @@ class RecallConfig:
 
     name_antecedents: bool = True
     """A context names whom a pronoun stands for where none of its statements does ("She [Ingrid]
-    moved to Porto."): a statement stands without the text around it."""
+    moved to Porto."), and the days that a relative date means ("yesterday [2024-03-01]"): a
+    statement stands without the text around it. The texts of ``statements`` stay verbatim."""
 
     limit: int = 10
     """Statements that "statements" recalls at most if no limit is given."""

@@ -12,7 +12,7 @@ from recallm.ground.language_models import answer_of
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_namespace import OpenNamespace
 from recallm.model import MAX_POSITION, Filter, Moment, statement_key
-from recallm.recall.recalling import RANKINGS, Recaller, checked_request
+from recallm.recall.recalling import RANKINGS, Recaller, check_probabilities, checked_request
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import Answer, RecalledContext, RecalledStatement
 from recallm.recall.retrieval.relations import RelationIndexes
@@ -84,9 +84,8 @@ class Questions:
             StoreError: the store failed.
 
         """
-        self._namespace.check_open()
         return self.recaller.recall(
-            checked_request(
+            self._request(
                 question,
                 limit=limit,
                 max_tokens=max_tokens,
@@ -100,10 +99,41 @@ class Questions:
                 min_score=min_score,
                 known=known,
                 asker=asker,
-                now=self._namespace.clock(),
-                config=self._config,
-                count_tokens=self._count_tokens,
             )
+        )
+
+    def explain(self, /, question: str, *, statement: str, **recall: Any) -> str:
+        """Why ``recall`` hands over the statement with the id ``statement``, or leaves it out: as
+        too unlikely, said already, over the budget, or not found at all, for example.
+
+        ``recall`` are the arguments of ``recall``. The question is asked once more.
+
+        >>> from recallm import RecallM
+        >>> memory = RecallM()
+        >>> memory.update("Ann likes tea. The sea was calm.", id="m").statements
+        ('m#0', 'm#1')
+        >>> memory.explain("What does Ann drink?", statement="m#0").splitlines()[0]
+        'handed over'
+        >>> memory.explain("What does Ann drink?", statement="m#7")
+        'not found: this view of the memory holds no statement with that id'
+
+        Raises:
+            InvalidInputError: an argument cannot be used, or not with this ranking.
+            StoreError: the store failed.
+
+        """
+        check_probabilities(self._config.ranking, "explain")
+        id = checks.name(statement, "statement")
+        return self.recaller.explain(self._request(question, **recall), id)
+
+    def _request(self, question: str, **recall: Any) -> RecallRequest:
+        self._namespace.check_open()
+        return checked_request(
+            question,
+            **recall,
+            now=self._namespace.clock(),
+            config=self._config,
+            count_tokens=self._count_tokens,
         )
 
     def ask(

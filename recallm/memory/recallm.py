@@ -241,6 +241,7 @@ class RecallM:
     erase_namespace = of_part("_writing", Writing.erase_namespace)
 
     recall = of_part("_questions", Questions.recall)
+    explain = of_part("_questions", Questions.explain)
     ask = of_part("_questions", Questions.ask)
     fetch_thoughts = of_part("_questions", Questions.fetch_thoughts)
     superseded = of_part("_questions", Questions.superseded)

@@ -107,6 +107,11 @@ class StoredStatement(NamedTuple):
         return self.passage_id if self.start < self.end else self.key
 
     @property
+    def is_heading(self) -> bool:
+        """Whether it ends with a colon: what follows in its passage belongs to it."""
+        return self.text.rstrip("*_ ").endswith(":") and self.start < self.end
+
+    @property
     def session_name(self) -> str | None:
         """Its session as given, else its source; None if it has neither."""
         return session_name_of(self.session, self.source)

@@ -1,18 +1,27 @@
-"""Names behind pronouns: how recalled statements show whom they refer to.
+"""Names behind pronouns and days behind "yesterday": what recalled statements refer to.
 
 A recalled statement stands without the text around it. Where no statement of the context spells the
-antecedent of its pronoun, the context names the antecedent: ``She [Ingrid] moved to Porto.`` The
-text of the statement itself stays verbatim.
+antecedent of its pronoun, the context names the antecedent: ``She [Ingrid] moved to Porto.`` Which
+days a relative date means follows from the day on which the statement was said: ``I moved last week
+[2024-02-19 to 25].`` What a later statement replaced is marked: ``I live in Malaga. [no longer]``
+The text of the statement itself stays verbatim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
+from recallm.english.dating import Interval, named_dates
 from recallm.ground.untrusted_text import one_line
 from recallm.model import ConceptMention, StoredStatement
+
+_SUPERSEDED = "no longer"
+
+_POSSESSIVES = ("'s", "’s")
 
 
 class RecalledReference(NamedTuple):
@@ -89,13 +98,37 @@ def named_references(
     }
 
 
-def with_names(text: str, references: Iterable[RecalledReference]) -> str:
-    """The text of a statement with the labels of the references that are named."""
-    named = (reference for reference in references if reference.is_named)
-    for reference in sorted(named, key=lambda each: each.end, reverse=True):
-        label = one_line(reference.label)
-        text = f"{text[: reference.end]} [{label}]{text[reference.end :]}"
+def annotated(
+    text: str,
+    references: Iterable[RecalledReference],
+    timestamp: datetime | None,
+    *,
+    is_superseded: bool = False,
+) -> str:
+    """The text of a statement with the labels of the references that are named, with the days of
+    its relative dates, as said at ``timestamp``, and with a mark if a later statement took its
+    place."""
+    notes = [(each.end, one_line(each.label)) for each in references if each.is_named]
+    if is_superseded:
+        notes.append((len(text), _SUPERSEDED))
+    if timestamp is not None:
+        notes += _days(text, timestamp.date())
+    for end, note in sorted(notes, reverse=True):
+        text = f"{text[:end]} [{note}]{text[end:]}"
     return text
+
+
+@lru_cache(maxsize=4096)
+def _days(text: str, said_on: date) -> tuple[tuple[int, str], ...]:
+    """The days that each relative date in a text means, with the place behind the date. What holds
+    the day on which the text was said, which stands at the head of the line, needs no other."""
+    return tuple(
+        (named.end + 2 * text.startswith(_POSSESSIVES, named.end), named.means.shown())
+        for named in named_dates(text, said_on)
+        if named.is_relative
+        and isinstance(named.means, Interval)
+        and not named.means.start <= said_on < named.means.end
+    )
 
 
 def _references(mentions: Iterable[ConceptMention]) -> list[ConceptMention]:

@@ -18,11 +18,11 @@ import numpy as np
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
-from recallm.model import Question
+from recallm.model import Question, parse_statement_id, statement_key
 from recallm.recall.contexts import concept_contexts
 from recallm.recall.prompts import ement_prompt, question_prompt
 from recallm.recall.ranking.budget import wanted_statements
-from recallm.recall.ranking.candidates import GraphFact
+from recallm.recall.ranking.candidates import Candidates, GraphFact
 from recallm.recall.ranking.ement import ement_context, nearest_context
 from recallm.recall.ranking.linear_model import context_of_statements, rank
 from recallm.recall.ranking.paper import (
@@ -32,11 +32,17 @@ from recallm.recall.ranking.paper import (
     symbolically_revised,
 )
 from recallm.recall.ranking.passages import passage_scores
+from recallm.recall.ranking.tracing import Trace
 from recallm.recall.request import ROLES_OF_PERSONS, RecallRequest
 from recallm.recall.results import RecalledContext
 from recallm.recall.retrieval.candidates import read_candidates
 from recallm.recall.retrieval.fact_candidates import FactReader, outdated_statements
-from recallm.recall.retrieval.nearest import EmbeddedQuestion, read_entity_statements, read_nearest
+from recallm.recall.retrieval.nearest import (
+    EmbeddedQuestion,
+    meets,
+    read_entity_statements,
+    read_nearest,
+)
 from recallm.recall.retrieval.relations import RelationIndex, RelationIndexes
 from recallm.recall.retrieval.subgraph import QuestionWindow, question_window, read_subgraph
 from recallm.stores.base import GraphReader, GraphStore
@@ -82,8 +88,15 @@ class Ranking:
 
 
 def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
+    candidates = _candidates(asked, request)
+    if candidates is None:
+        return RecalledContext(question=request.question, time=asked.question.time, confidence=0.0)
+    return context_of_statements(candidates, request)
+
+
+def _candidates(asked: OpenQuestion, request: RecallRequest) -> Candidates | None:
     question, reader, vector, relations, _ = asked
-    candidates = read_candidates(
+    return read_candidates(
         reader,
         question,
         vector,
@@ -91,9 +104,6 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
         wanted=wanted_statements(request) + len(request.known),
         relations=relations,
     )
-    if candidates is None:
-        return RecalledContext(question=question.text, time=question.time, confidence=0.0)
-    return context_of_statements(candidates, request)
 
 
 def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
@@ -280,6 +290,35 @@ class Recaller:
         # Nothing was said at a known time: the dates may stand in the texts.
         with self.opened(request) as asked:
             return ranking.recall(asked._replace(window=QuestionWindow(is_bounded=False)), request)
+
+    def explain(self, request: RecallRequest, id: str) -> str:
+        """Why the context of the default ranking has the statement with this id, or has not.
+
+        Raises:
+            EmbeddingError: the model failed.
+            StoreError: the store failed.
+
+        """
+        with self.opened(request) as asked:
+            candidates = _candidates(asked, request)
+            if candidates is not None:
+                trace = Trace(candidates)
+                context = context_of_statements(candidates, request, trace)
+                shown = tuple(each for each in context.statements if each.id == id)
+                if shown:
+                    return f"handed over\n{replace(context, statements=shown).explain()}"
+                if reason := trace.reason(id):
+                    return f"left out: {reason}"
+            passage, position = parse_statement_id(id) or (id, 0)
+            found = asked.reader.passages(ids=[passage])
+            rows = asked.reader.statements(
+                [statement_key(each.t_index, position) for each in found]
+            )
+            if not rows:
+                return "not found: this view of the memory holds no statement with that id"
+            if not meets(rows[0], request.where):
+                return "left out: the filter excludes it"
+            return "not found: none of the question's words, names and neighbours leads to it"
 
     @contextmanager
     def opened(self, request: RecallRequest) -> Iterator[OpenQuestion]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from recallm.config import RecallConfig
-from recallm.model import Filter, Horizon
+from recallm.model import Filter, Horizon, StoredStatement
 
 ROLES_OF_PERSONS = ("human", "user", "me")
 """Concepts of speakers who have no name but a role, as agents and chat APIs have them: of such a
@@ -18,6 +18,13 @@ speaker."""
 def quarter_of_characters(text: str) -> int:
     """Tokens of ``text`` at four characters each, rounded up."""
     return -(-len(text) // 4)
+
+
+def _in_zone(moment: datetime | None, zone: tzinfo | None) -> datetime | None:
+    try:
+        return None if moment is None else moment.astimezone(zone)
+    except OverflowError:  # the first or the last day of the calendar
+        return moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,14 @@ class RecallRequest:
     def horizon(self) -> Horizon:
         """What the recall may see."""
         return Horizon(as_of=self.as_of, now=self.now)
+
+    def as_days(self, statements: Iterable[StoredStatement]) -> list[StoredStatement]:
+        """The statements with their timestamps in the reader's time zone, that of the memory's
+        clock, by whose days they are shown and dated; as they are where the clock gives UTC."""
+        zone = None if self.now is None else self.now.tzinfo
+        if zone in (None, UTC):
+            return list(statements)
+        return [row._replace(timestamp=_in_zone(row.timestamp, zone)) for row in statements]
 
     @property
     def asked_at(self) -> datetime | None:

@@ -19,7 +19,7 @@ from recallm.model import (
     TemporalReading,
     empty_mapping,
 )
-from recallm.recall.antecedents import RecalledReference, recalled_references, with_names
+from recallm.recall.antecedents import RecalledReference, annotated, recalled_references
 
 PREFIX = "Oldest first; on conflict, the later holds:"
 """What the prompt of the RecallM paper says of its statements, in few tokens."""
@@ -106,6 +106,7 @@ class RecalledStatement:
     (first character, last + 1) in the text of its passage, where it has one. ``fact``: the exact
     (subject, predicate, object) of a triplet that no statement shows, whose line is the ``text``.
     ``passage``: the id of its passage; None for a revised context, or a fact without a passage.
+    ``superseded_by``: the id of the statement or fact that took its place, where a recall finds it.
     """
 
     id: str
@@ -125,12 +126,18 @@ class RecalledStatement:
     span: tuple[int, int] | None = None
     fact: tuple[str, str, str] | None = None
     passage: str | None = None
+    superseded_by: str | None = None
 
     @property
     def line(self) -> str:
         """The statement alone on a line, with date and speaker. In ``RecalledContext.text`` those
         of one passage share a line."""
-        text = with_names(self.text, self.references)
+        text = annotated(
+            self.text,
+            self.references,
+            self.timestamp,
+            is_superseded=self.superseded_by is not None,
+        )
         return statement_line(text, speaker=self.speaker, timestamp=self.timestamp)
 
     @property
@@ -235,13 +242,16 @@ def makes_lines(statements: Iterable[_OnALine]) -> bool:
 
 def context_lines(statements: Iterable[_L], text_of: Callable[[_L], str]) -> Iterator[str]:
     """The lines of statements, in their order: neighbours of one passage stand on one line behind
-    one head, with ``OMISSION`` between two that are not next to each other in it."""
+    one head, with ``OMISSION`` between two that are not next to each other in it, and a semicolon
+    behind an item of a list or a line that ends without a mark."""
     for _, neighbours in groupby(statements, key=lambda it: it.line_key):
         texts: list[str] = []
         last: _L | None = None
         for statement in neighbours:
             if last is not None and statement.position != last.position + 1:
                 texts.append(OMISSION)
+            elif texts and texts[-1][-1:].isalnum():
+                texts[-1] += ";"
             texts.append(text_of(statement))
             last = statement
         if last is not None:
@@ -341,6 +351,8 @@ class RecalledContext:
                 signals = " ".join(f"{name}{value:+.2f}" for name, value in ordered)
                 lines.append(f"    {signals} intercept{self.intercept:+.2f}")
             lines += [f"    {one_line(step)}" for step in statement.path]
+            if statement.superseded_by is not None:
+                lines.append(f"    superseded by {one_line(statement.superseded_by)}")
             lines += [
                 f"    {one_line(statement.text[it.start : it.end])} stands for "
                 f"{one_line(it.label)}"

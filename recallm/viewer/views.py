@@ -158,7 +158,7 @@ class MemoryViews:
             {
                 **_fields(statement, "id passage text t_index speaker source session"),
                 "said": _moment(statement.timestamp),
-                "superseded": statement.id in superseded,
+                "superseded": statement.id in superseded or statement.superseded_by is not None,
                 "stands_for": [
                     {"text": statement.text[each.start : each.end], "label": each.label}
                     for each in statement.references
@@ -186,7 +186,7 @@ class MemoryViews:
             "statements": [
                 {
                     **each,
-                    **_fields(statement, "score path"),
+                    **_fields(statement, "score path superseded_by"),
                     "signals": _signals(statement.contributions),
                     "links": _links(statement, context),
                 }

@@ -83,7 +83,7 @@ async def test_what_is_remembered_is_recalled_in_order_with_ids(memory: RecallM)
     assert text == f"Saved as {id}."
     assert saved["t_index"] == 1
     assert set(saved["concepts"]) >= {"ann", "oslo"}
-    assert shown[0] == f"[{id}] [2024-03-05] Bob: Ann lives in Oslo."
+    assert shown[0] == f"[{id}] [2024-03-05] Bob: Ann lives in Oslo. [no longer]"
     assert shown[1].endswith("#0] [2026-05-01] AI: Ann moved to Bergen.")
     assert found["notice"] == NOTICE
     one, two = found["statements"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from hypothesis import given, settings
@@ -31,6 +32,9 @@ def ranking(texts: list[str], scores: list[float]) -> RankedStatements:
     )
 
 
+verbatim = partial(context_text, names_antecedents=False)
+
+
 def fit(
     ranked: RankedStatements,
     *,
@@ -38,14 +42,12 @@ def fit(
     max_tokens: int | None,
     count_tokens: Callable[[str], int],
 ) -> list[int]:
-    budget = Budget(limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
+    budget = Budget(limit=limit, max_tokens=max_tokens, count_tokens=count_tokens, text=verbatim)
     return fit_by_worth(ranked.statements, ranked.order, ranked.worth, budget, TemporalReading())
 
 
 def text_of(ranked: RankedStatements, places: list[int]) -> str:
-    return context_text(
-        chronological(ranked.statements[p] for p in places), names_antecedents=False
-    )
+    return verbatim(chronological(ranked.statements[p] for p in places))
 
 
 COUNTERS: dict[str, Callable[[str], int]] = {
@@ -109,7 +111,9 @@ def test_an_equal_sentence_that_would_not_be_chosen_changes_nothing() -> None:
 def test_the_first_that_fit_are_taken_to_the_last_token() -> None:
     words = list("abcdefghi")
     for most in range(10):
-        budget = Budget(limit=None, max_tokens=most, count_tokens=lambda text: len(text.split()))
+        budget = Budget(
+            limit=None, max_tokens=most, count_tokens=lambda text: len(text.split()), text=verbatim
+        )
         assert fit_in_order(words, " ".join, budget) == words[:most]
 
 
@@ -137,7 +141,7 @@ def test_a_further_statement_of_a_passage_that_has_a_line_costs_no_head() -> Non
         added=np.zeros((4, 0)),
         order=(0, 3, 1, 2),
     )
-    line = "[2024-03-01] Bartholomew: A kayak is sold It was red"
+    line = "[2024-03-01] Bartholomew: A kayak is sold; It was red"
     whole = len(f"{PREFIX}\n{line}\n")
     places = fit(ranked, limit=None, max_tokens=whole, count_tokens=len)
     assert text_of(ranked, places) == line

@@ -208,9 +208,9 @@ def test_the_first_line_says_what_order_the_lines_of_several_passages_have() -> 
     )
     question = asked("kayak", "kayak")
     one = recall(store, question, where=Filter(session="a"))
-    assert one.text == "The kayak is red A kayak for two"
+    assert one.text == "The kayak is red; A kayak for two"
     both = recall(store, question)
-    assert both.text == f"{PREFIX}\nThe kayak is red A kayak for two\nKayak sold"
+    assert both.text == f"{PREFIX}\nThe kayak is red; A kayak for two\nKayak sold"
 
 
 def test_the_present_is_asked_for() -> None:

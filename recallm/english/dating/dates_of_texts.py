@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
@@ -68,6 +69,7 @@ def asked_dates(text: str, now: datetime | None = None) -> tuple[AskedDate, ...]
     return tuple(islice(_asked(text, named_dates(text, today), today), _MOST_ASKED_DATES))
 
 
+@lru_cache(maxsize=1024)
 def statement_dates(text: str, timestamp: datetime | None) -> tuple[Interval, ...]:
     """The dates that a statement tells of, in textual order, as said at ``timestamp``.
 

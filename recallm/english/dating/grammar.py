@@ -19,6 +19,7 @@ from recallm.english.dating.vocabulary import (
     HOLIDAYS,
     MONTHS,
     NUMBERS,
+    PAST,
     QUARTERS,
     SEASONS,
     WEEKDAYS,
@@ -51,19 +52,22 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 class NamedDate(NamedTuple):
     """A date in a text: its first character, the one behind it, and what it means: an interval, or
-    a day or period of every year."""
+    a day or period of every year. ``is_relative``: only the day on which the text was spoken says
+    which days are meant, and leaves no doubt ("last week", but not "on Friday")."""
 
     start: int
     end: int
     means: Interval | Yearly
+    is_relative: bool = False
 
 
 class Rule:
     """A rule of ``data/dates.toml``. ``mean`` gives the meaning of a match of ``pattern``."""
 
-    __slots__ = ("hint", "mark", "mean", "pattern")
+    __slots__ = ("hint", "mark", "mean", "pattern", "reads")
 
     def __init__(self, reads: str, phrases: Sequence[str], hint: str, mark: str = "") -> None:
+        self.reads = reads
         self.hint = hint
         self.mark = mark
         self.pattern = _compiled(rf"(?<![\w$£€#.:/-])(?:{'|'.join(phrases)})(?!\w)")
@@ -78,6 +82,11 @@ _BESIDE_ENDS = ("before ", "prior to ", "after ", "following ", " the ")
 """How every match of it ends: a quick test."""
 _BESIDE_REACH = 40
 """How many characters before a date are searched for such words."""
+
+_CERTAIN = ("yesterday", "tomorrow", "ago", "weekdays_ago", "seasons_ago")
+"""What reads the phrases that can mean only one day or period."""
+_REPEATED = re.compile(r"\b(?:every|each|any|most|per|the) \Z")
+"""Before a date these tell of habits, or of a time in a tale: "every Friday", "the next day"."""
 
 _HINTS = _compiled("|".join(f"(?P<{name}>{hint})" for name, hint in DATES["hints"].items()))
 _DIGIT = re.compile(r"\d")
@@ -114,8 +123,9 @@ def named_dates(text: str, spoken_on: date | None) -> list[NamedDate]:
             continue
         for match in rule.pattern.finditer(lowered):  # of this text, whatever ``lowered`` becomes
             start, end = match.span()
+            phrase = DatePhrase(match, spoken_on, future)
             try:
-                meant = rule.mean(DatePhrase(match, spoken_on, future))
+                meant = rule.mean(phrase)
                 if meant is None:
                     continue
                 start, meant = _moved(start, meant, lowered, spoken_on)
@@ -124,9 +134,19 @@ def named_dates(text: str, spoken_on: date | None) -> list[NamedDate]:
             except (ValueError, OverflowError):  # no such date, or beyond the calendar
                 pass
             else:
-                found.append(NamedDate(start, end, meant))
+                found.append(NamedDate(start, end, meant, _is_relative(rule, phrase, meant)))
             lowered = lowered[:start] + "|" * (end - start) + lowered[end:]
     return sorted(found, key=lambda named: named.start)
+
+
+def _is_relative(rule: Rule, phrase: DatePhrase, meant: Interval | Yearly) -> bool:
+    """Whether the day on which a phrase was spoken says, without doubt, which days are meant:
+    "in two days" may be how long something took, "this weekend" the last one or the next."""
+    if isinstance(meant, Yearly) or _REPEATED.search(phrase.match.string, 0, phrase.match.start()):
+        return False
+    if rule.reads in ("ahead", "weekday"):
+        return phrase.future if rule.reads == "ahead" else phrase["pick"] in PAST
+    return phrase["pick"] not in ("", "this") or rule.reads in _CERTAIN
 
 
 def _moved(

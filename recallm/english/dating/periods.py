@@ -40,6 +40,15 @@ class Interval(NamedTuple):
             return Interval(self.start + third, self.end - third)
         return Interval(self.end - third, self.end) if which == "late" else self
 
+    def shown(self) -> str:
+        """The days for a reader: "2024-03-01", "2024-02-19 to 25", "2024-02", "2020 to 2023"."""
+        first, last = str(self.start), str(self.last)
+        if self.start.day == self.end.day == 1:
+            size = 4 if self.start.month == self.end.month == 1 else 7
+            first, last = first[:size], last[:size]
+        shared = next((size for size in (8, 5) if first[:size] == last[:size]), 0)
+        return first if first == last else f"{first} to {last[shared:]}"
+
     def __str__(self) -> str:
         return str(self.start) if self.days == 1 else f"{self.start}..{self.last}"
 

@@ -16,15 +16,17 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from types import MappingProxyType
 from typing import Self, TypeAlias, TypeVar
 
 from recallm.model import StoredStatement, TemporalReading
-from recallm.recall.antecedents import named_references, with_names
+from recallm.recall.antecedents import annotated, named_references
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import PREFIX, chronological, context_lines, lined_text, makes_lines
@@ -43,7 +45,7 @@ _SPARE_TRIALS = 32
 SentenceKey: TypeAlias = tuple[str | None, str, date | None]
 """The speaker, the text without its case and white space, and the day where that counts."""
 
-NO_QUESTIONS: Mapping[int, int] = MappingProxyType({})
+ALONE: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 _T = TypeVar("_T")
 
@@ -51,21 +53,25 @@ _T = TypeVar("_T")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """At most ``limit`` statements, at most ``max_tokens`` by ``count_tokens``; None: no limit.
-    ``names_antecedents``: the text that is counted names whom pronouns stand for."""
+    ``text`` makes the text that is counted, of statements in order of time."""
 
     limit: int | None
     max_tokens: int | None
     count_tokens: Callable[[str], int]
-    names_antecedents: bool = False
+    text: Callable[[Sequence[StoredStatement]], str]
 
     @classmethod
-    def of(cls, request: RecallRequest, limit: int | None, *, names: bool = False) -> Self:
-        """The budget of a request, for at most ``limit`` statements."""
+    def of(
+        cls, request: RecallRequest, limit: int | None, superseded: Collection[int] = ()
+    ) -> Self:
+        """The budget of a request, for at most ``limit`` statements; ``superseded`` are the keys of
+        those that later ones took the place of."""
+        names = request.config.name_antecedents
         return cls(
             limit=limit,
             max_tokens=request.max_tokens,
             count_tokens=request.count_tokens,
-            names_antecedents=names,
+            text=partial(context_text, names_antecedents=names, superseded=superseded),
         )
 
     def holds(self, text: str) -> bool:
@@ -94,12 +100,24 @@ def wanted_statements(request: RecallRequest) -> int:
 # The text of a context.
 
 
-def context_text(statements: Sequence[StoredStatement], *, names_antecedents: bool) -> str:
+def context_text(
+    statements: Sequence[StoredStatement],
+    *,
+    names_antecedents: bool,
+    superseded: Collection[int] = (),
+) -> str:
     """The statements in order of time, as ``lined_text`` says; empty where there are none."""
     references = named_references(statements) if names_antecedents else {}
-    return lined_text(
-        statements, lambda statement: with_names(statement.text, references.get(statement.key, ()))
-    )
+
+    def shown(statement: StoredStatement) -> str:
+        return annotated(
+            statement.text,
+            references.get(statement.key, ()),
+            statement.timestamp if names_antecedents else None,
+            is_superseded=statement.key in superseded,
+        )
+
+    return lined_text(statements, shown)
 
 
 # Equal sentences.
@@ -175,29 +193,31 @@ def fit_by_worth(
     worth: Floats,
     budget: Budget,
     time: TemporalReading,
-    questions: Mapping[int, int] = NO_QUESTIONS,
+    companions: Mapping[int, Sequence[int]] = ALONE,
 ) -> list[int]:
     """The places of the statements to recall, the most valuable first.
 
     They are the first of ``order`` if these fit, else the best by worth for their tokens. Equal
-    sentences, by ``EqualSentences.asked_by(time)``, take one place. ``questions``, which are not
-    in ``order``: by the place of an answer that of its question, which may follow it.
+    sentences, by ``EqualSentences.asked_by(time)``, take one place. ``companions``: by the place
+    of a statement those of others, such as its question, which may follow it.
     """
     equals = EqualSentences.asked_by(time)
-    choice = _Choice(statements, equals, budget.names_antecedents)
-    for place in _with_questions(order, questions):
+    choice = _Choice(statements, equals, budget.text)
+    for place in _with_companions(order, companions):
         if budget.is_full(len(choice.places)) and not choice.has_equal(place):
             break
         choice.take(place)
     if budget.max_tokens is None or budget.holds(choice.text()):
         return choice.places
-    choice = _Choice(statements, equals, budget.names_antecedents)
-    return _filled(choice, order, worth, budget, budget.max_tokens, questions)
+    choice = _Choice(statements, equals, budget.text)
+    return _filled(choice, order, worth, budget, budget.max_tokens, companions)
 
 
-def _with_questions(order: Sequence[int], questions: Mapping[int, int]) -> list[int]:
-    """``order`` with each question just behind its answer."""
-    return [each for place in order for each in (place, questions.get(place)) if each is not None]
+def _with_companions(
+    order: Sequence[int], companions: Mapping[int, Sequence[int]]
+) -> Sequence[int]:
+    """``order`` with the companions of each just behind it, each place once."""
+    return list(dict.fromkeys(each for one in order for each in (one, *companions.get(one, ()))))
 
 
 def _filled(
@@ -206,28 +226,29 @@ def _filled(
     worth: Floats,
     budget: Budget,
     max_tokens: int,
-    questions: Mapping[int, int],
+    companions: Mapping[int, Sequence[int]],
 ) -> list[int]:
     """The best of ``order`` by worth for their tokens that fit by their own costs, then others that
     still fit. What a statement costs falls when its passage gets a line."""
-    costs = _Costs(choice.statements, _with_questions(order, questions), budget)
+    costs = _Costs(choice.statements, _with_companions(order, companions), budget)
     room = max_tokens - costs.of_prefix
     left: list[int] = []
-    answers = {question: answer for answer, question in questions.items()}
+    waiting = set(chain.from_iterable(companions.values())).difference(order)
     best = [costs.ranked(place, worth[place]) for place in order]
     heapify(best)
     while best:
         place = heappop(best)[-1]
-        if place in answers and answers[place] not in choice.places:
-            continue  # a question before its answer
+        if place in waiting or place in choice.places:
+            continue  # before what it goes with, or again
         full = budget.is_full(len(choice.places))
         cost = costs.of(place)
         if cost > room or (full and not choice.has_equal(place)):
             left.append(place)
         elif choice.take(place):
             room -= cost
-            cheaper = costs.begin_line(place)
-            for other in (*cheaper, questions[place]) if place in questions else cheaper:
+            following = companions.get(place, ())
+            waiting.difference_update(following)
+            for other in (*costs.begin_line(place), *following):
                 heappush(best, costs.ranked(other, worth[other]))
     while choice.places and not budget.holds(choice.text()):
         choice.drop_last()
@@ -291,11 +312,14 @@ class _Choice:
     """The places of the chosen statements; of equal sentences one place."""
 
     def __init__(
-        self, statements: Sequence[StoredStatement], equals: EqualSentences, names: bool
+        self,
+        statements: Sequence[StoredStatement],
+        equals: EqualSentences,
+        text: Callable[[Sequence[StoredStatement]], str],
     ) -> None:
         self.places: list[int] = []
         self.statements = statements
-        self._names_antecedents = names
+        self._text = text
         self._equals = equals
         self._slots: dict[SentenceKey, int] = {}
 
@@ -321,10 +345,7 @@ class _Choice:
 
     def text(self) -> str:
         """The text that the chosen statements make."""
-        return context_text(
-            chronological(self.statements[place] for place in self.places),
-            names_antecedents=self._names_antecedents,
-        )
+        return self._text(chronological(self.statements[place] for place in self.places))
 
     def _key(self, place: int) -> SentenceKey:
         return self._equals.key(self.statements[place])

@@ -11,8 +11,8 @@ from datetime import date, datetime
 
 import numpy as np
 
-from recallm.english.dating import AskedDate, Interval, statement_dates
-from recallm.model import TemporalReading, Trait
+from recallm.english.dating import AskedDate, Interval, Yearly, statement_dates
+from recallm.model import StoredStatement, TemporalReading, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import Floats
 
@@ -83,6 +83,50 @@ def lies_in(day: date, asked: AskedDate) -> bool:
     if dates is None or day < dates.start:
         return False
     return day <= dates.last or asked.kind == "since"
+
+
+def within_dates(order: Sequence[int], candidates: Candidates) -> Sequence[int]:
+    """``order`` without what is of other times than the question's dates: what was said later, and
+    what was told of the past before; a state told before may still hold. All of ``order`` where
+    nothing of it was said at such a time or tells of it."""
+    asked = candidates.dates
+    if not asked:
+        return order
+    rows = candidates.statements
+    within = {place for place in order if _is_within(rows[place], asked)}
+    if not within:
+        return order
+    return [place for place in order if place in within or not _is_elsewhere(rows[place], asked)]
+
+
+def _is_within(statement: StoredStatement, asked: Sequence[AskedDate]) -> bool:
+    said = statement.timestamp
+    if said is not None and any(lies_in(said.date(), each) for each in asked):
+        return True
+    is_dated = Trait.TIME in statement.traits
+    return is_dated and date_overlap(statement_dates(statement.text, said), asked) > 0
+
+
+def _is_elsewhere(statement: StoredStatement, asked: Sequence[AskedDate]) -> bool:
+    """Whether a statement was said after the times asked for, later than on the day after, or tells
+    of the past before them. Nobody knows of what time a later tale of a time "before May" is."""
+    if statement.timestamp is None:
+        return False
+    day = statement.timestamp.date()
+    tells_past = Trait.PAST in statement.traits
+    for each in asked:
+        dates = each.near(day)
+        if each.kind != "within" or dates is None or dates.start <= day <= dates.last:
+            return False
+        if (day - dates.last).days == 1 and Trait.TIME not in statement.traits:
+            return False
+        if not tells_past and (day < dates.start or isinstance(each.means, Yearly)):
+            return False
+        if isinstance(each.means, Yearly) and each.means.day is not None:
+            coming = each.means.coming(day)
+            if coming is not None and (coming.start - day).days <= _DAYS_AFTER_LONG:
+                return False  # a plan for it
+    return True
 
 
 def date_overlap(dates: Sequence[Interval], asked: Sequence[AskedDate]) -> float:

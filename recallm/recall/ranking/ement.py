@@ -20,7 +20,6 @@ from recallm.recall.ranking.budget import (
     Budget,
     EqualSentences,
     SentenceKey,
-    context_text,
     fit_in_order,
     wanted_statements,
 )
@@ -87,13 +86,13 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
 
     Scores are None: a cosine is no probability. ``contributions["cosine"]`` holds each cosine.
     """
-    names = request.config.name_antecedents
+    budget = Budget.of(request, wanted_statements(request))
 
     def text_of(chosen: Sequence[NearStatement]) -> str:
-        statements = chronological(near.statement for near in chosen)
-        return context_text(statements, names_antecedents=names)
+        return budget.text(chronological(near.statement for near in chosen))
 
-    chosen = fit_in_order(nearest, text_of, Budget.of(request, wanted_statements(request)))
+    chosen = fit_in_order(nearest, text_of, budget)
+    names = request.config.name_antecedents
     named = named_references([near.statement for near in chosen]) if names else {}
     return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from logging import DEBUG
 
 import numpy as np
 
@@ -23,19 +24,25 @@ from recallm.recall.antecedents import RecalledReference, named_references
 from recallm.recall.ranking.budget import (
     Budget,
     EqualSentences,
-    context_text,
     fit_by_worth,
     limit_of,
     wanted_statements,
 )
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.choosing import OF_TIME, AskedNames, Odds, chosen, confidence
+from recallm.recall.ranking.completing import (
+    completed,
+    superseded_candidates,
+    without_bare_headings,
+    without_echoes,
+)
 from recallm.recall.ranking.concepts import NAME_KINDS
-from recallm.recall.ranking.dates import lies_in, with_date_rules
+from recallm.recall.ranking.dates import lies_in, with_date_rules, within_dates
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.replies import placed
 from recallm.recall.ranking.signals import SIGNALS, load_tables, measure
 from recallm.recall.ranking.stem_counts import Floats
+from recallm.recall.ranking.tracing import Trace, log
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
@@ -191,9 +198,11 @@ def _own_concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]
 # The context.
 
 
-def context_of_statements(candidates: Candidates, request: RecallRequest) -> RecalledContext:
+def context_of_statements(
+    candidates: Candidates, request: RecallRequest, trace: Trace | None = None
+) -> RecalledContext:
     """The statements that help most to answer, in order of time; empty where none may be
-    recalled."""
+    recalled. ``trace`` keeps what each rule leaves."""
     question = candidates.question
     time = with_date_rules(question.time, candidates.dates)
     ranked = rank(candidates, request)
@@ -201,18 +210,36 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         ranked = diversified(ranked, candidates)
     if candidates.facts or candidates.stated:
         ranked = _with_endings(_matches_first(ranked, candidates.matches), candidates)
-    names_antecedents = request.config.name_antecedents
-    budget = Budget.of(request, limit_of(request), names=names_antecedents)
+    trace = trace or Trace(candidates)
+    trace.scores = ranked.scores
+    trace.keep(ranked.order, "under min_score, known, another's, or the question itself")
+    superseded = superseded_candidates(candidates)
+    budget = Budget.of(request, limit_of(request), superseded)
     wanted = wanted_statements(request) + len(request.known)
     order: Sequence[int]
     order, questions = placed(ranked.order, candidates, wanted=wanted)
+    companions: Mapping[int, Sequence[int]] = {place: (questions[place],) for place in questions}
+    trace.keep(order, "small talk, or a question without its answer")
     names = AskedNames.of(candidates)
     odds = ranked.odds()
     sure = confidence(order, odds, candidates, names)
     if not request.config.fill:
+        order = within_dates(order, candidates)
+        trace.keep(order, "of another time than the question asks for")
         order = chosen(order, odds, candidates, sure, names)
-    places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, questions)
+        trace.keep(order, _nothing_known(names) if not order else "too unlikely")
+        order = without_echoes(order, candidates)
+        trace.keep(order, "an echo of what was said")
+        order, companions = completed(
+            order, candidates, ranked.scores, superseded, companions, wanted=wanted
+        )
+    places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, companions)
+    if not request.config.fill:
+        places = without_bare_headings(places, ranked.statements)
     places, text, more = _with_matches(ranked, places, candidates, request, budget)
+    trace.keep(places, "over the limit or the tokens")
+    if log.isEnabledFor(DEBUG):
+        trace.write()
     context = RecalledContext(
         question=question.text,
         time=time,
@@ -225,7 +252,7 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         return context
     place_of = {ranked.statements[place].key: place for place in places}
     statements = chronological(ranked.statements[place] for place in places)
-    named = named_references(statements) if names_antecedents else {}
+    named = named_references(statements) if request.config.name_antecedents else {}
     return replace(
         context,
         text=text,
@@ -234,6 +261,7 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
                 _recalled(statement, candidates, named),
                 score=float(ranked.scores[place_of[statement.key]]),
                 contributions=ranked.contributions(place_of[statement.key]),
+                superseded_by=trace.id_of_key(superseded.get(statement.key)),
             )
             for statement in statements
         ),
@@ -241,6 +269,11 @@ def context_of_statements(candidates: Candidates, request: RecallRequest) -> Rec
         tokens=request.count_tokens(text),
         intercept=ranked.intercept,
     )
+
+
+def _nothing_known(names: AskedNames) -> str:
+    unknown = f": nobody and nothing is called {', '.join(names.unknown)}" if names.unknown else ""
+    return f"nothing known{unknown}"
 
 
 def _matches_first(ranked: RankedStatements, matches: Matches | None) -> RankedStatements:
@@ -283,7 +316,7 @@ def _with_matches(
     equals = EqualSentences.asked_by(candidates.question.time)
     while True:
         chosen = chronological(ranked.statements[place] for place in places)
-        text = context_text(chosen, names_antecedents=request.config.name_antecedents)
+        text = budget.text(chosen)
         if matches is None:
             return places, text, 0
         left = matches.left_out(chosen, equals, request.known)

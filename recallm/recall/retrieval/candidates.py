@@ -21,7 +21,6 @@ from recallm.model import (
     NO_POSITION,
     ConceptMention,
     ConceptRow,
-    Filter,
     Mentions,
     Postings,
     Question,
@@ -48,6 +47,9 @@ from recallm.stores.base import GraphReader
 FETCHED = 112
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
 as many where the nearest by embedding come beside them."""
+
+_HEADINGS, _ITEMS = 8, 12
+"""Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
 
 _EXPANDED = 24
 """The first 24 of them bring the statements before and after them."""
@@ -78,7 +80,7 @@ def read_candidates(
     fetched = max(FETCHED, 2 * wanted)
     posted = _posting_counts(question, leads)
     best = posted.best(fetched if vector is None else fetched // 2, leads.sizes)
-    rows = _read_rows(reader, leads, facts, best, brought, fetched, request.where)
+    rows = _read_rows(reader, leads, facts, best, brought, fetched, request)
     speakers, columns, when = _asked_for(question, posted.stems, rows.context.values())
     terms = tuple(posted.stems[column] for column in columns)
     asks_tokens = len(posted.stems) > len(question.search_terms)
@@ -134,10 +136,11 @@ def _read_rows(
     best: Sequence[int],
     brought: Collection[int],
     fetched: int,
-    where: Filter,
+    request: RecallRequest,
 ) -> Rows:
     """The rows of the ``best`` statements, of what else was ``brought``, and of what stands around
     the first of them; summaries and facts are rows too."""
+    where = request.where
     summaries = [
         row.summary
         for _, row in sorted(leads.essential.items(), key=itemgetter(0))
@@ -145,14 +148,16 @@ def _read_rows(
     ]
     covered = [_newest_covered(each, leads.mentions.get(each.concept)) for each in summaries]
     context = _read_context(reader, best, {*brought, *covered}, fetched)
-    rows = [context[key] for key in sorted(context)]
+    context |= _read_items(reader, [context[key] for key in best[:_HEADINGS] if key in context])
+    rows = request.as_days(context[key] for key in sorted(context))
+    context = {row.key: row for row in rows}
     statements = (
         *((row for row in rows if meets(row, where)) if where else rows),
         *(
             _as_statement(each, place, context.get(key), leads.essential[each.concept])
             for place, (each, key) in enumerate(zip(summaries, covered, strict=True))
         ),
-        *(fact.statement for fact in facts.facts),
+        *request.as_days(fact.statement for fact in facts.facts),
     )
     others = (row for row in rows if not meets(row, where)) if where else ()
     return Rows(
@@ -193,6 +198,12 @@ def _read_context(
         if len(context) >= fetched:
             break
     return context
+
+
+def _read_items(reader: GraphReader, rows: Iterable[StoredStatement]) -> dict[int, StoredStatement]:
+    """The rows that follow the headings among ``rows`` in their passages, by key."""
+    keys = {row.key + step for row in rows if row.is_heading for step in range(1, _ITEMS + 1)}
+    return {row.key: row for row in reader.statements(keys)} if keys else {}
 
 
 def _steps(missing: int, places: int) -> int:

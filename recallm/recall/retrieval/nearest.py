@@ -55,7 +55,7 @@ def read_nearest(
     while True:
         nearest = vector.nearest(reader, size)
         fresh = {key: cosine for key, cosine in nearest if key not in done}
-        rows = {row.key: row for row in reader.statements(fresh)}
+        rows = {row.key: row for row in request.as_days(reader.statements(fresh))}
         for key, cosine in fresh.items():
             row = rows.get(key)
             if row is None or row.passage_id in request.known or not meets(row, request.where):
@@ -85,7 +85,9 @@ def read_entity_statements(
     mentioning = Counter(key for found in mentions.values() for key in found.keys)
     return EntityStatements(
         statements=[
-            row for row in reader.statements(mentioning) if row.passage_id not in request.known
+            row
+            for row in request.as_days(reader.statements(mentioning))
+            if row.passage_id not in request.known
         ],
         mentioning=mentioning,
         concepts={row.name: row for row in reader.concepts(names)},

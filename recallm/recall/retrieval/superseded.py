@@ -14,7 +14,7 @@ from datetime import datetime
 
 from recallm.model import Filter, StoredStatement
 from recallm.recall.predicates import FactReading, stated_relations
-from recallm.recall.ranking.succession import moments_of
+from recallm.recall.ranking.completing import restated
 from recallm.recall.retrieval.candidates import states_of
 from recallm.recall.retrieval.fact_candidates import outdated_statements
 from recallm.recall.retrieval.relations import RelationIndex
@@ -40,8 +40,7 @@ def superseded_statements(
 
 
 def _restated(reader: GraphReader, statements: Sequence[StoredStatement]) -> Iterator[int]:
-    """The keys of statements behind which another states the same of their first concept. A later
-    statement that mentions all that the earlier one mentions repeats that one."""
+    """The keys of statements behind which another states the same of their first concept."""
     by_owner: defaultdict[str, dict[int, StoredStatement]] = defaultdict(dict)
     for row in statements:
         if row.concepts and stated_relations(row.text):
@@ -52,13 +51,4 @@ def _restated(reader: GraphReader, statements: Sequence[StoredStatement]) -> Ite
         rows = {row.key: row for row in reader.statements(keys)} | own
         read = [row for row in rows.values() if row.concepts and row.concepts[0].name == owner]
         states = states_of(read, [owner])
-        moments = moments_of(read)
-        mentioned = [{mention.name for mention in row.concepts} for row in read]
-        for place, stated in states.items():
-            if read[place].key in own and any(
-                moments[other] > moments[place]
-                and stated & others
-                and not mentioned[place] <= mentioned[other]
-                for other, others in states.items()
-            ):
-                yield read[place].key
+        yield from own.keys() & restated(read, states)

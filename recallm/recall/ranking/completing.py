@@ -1,0 +1,249 @@
+"""What a reader needs with the chosen statements, and what of them says nothing.
+
+* **Antecedents.** A sentence that opens with a word that points back ("This made her happy.")
+  stands with the sentence before it in its passage, unless the context names what is meant.
+* **Lists.** An item stands with its heading ("Here are some books:"). A heading stands with its
+  items: where the question's best statements include it the items follow, where none of them is
+  shown the heading is not shown either.
+* **What took its place.** A statement that a later one replaced stands with that one.
+* **Echoes.** A reply that says again what another speaker said before adds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+
+from recallm.model import StoredStatement, Trait, content_terms
+from recallm.recall.ranking.budget import EqualSentences
+from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.concepts import NAME_KINDS
+from recallm.recall.ranking.stem_counts import Floats
+from recallm.recall.ranking.succession import moments_of
+
+_POINTS_BACK = re.compile(
+    r"(?:(?:and|but|so|then|also|because|plus|yes|no|well|maybe|luckily|sadly),? )?"
+    r"(?:(?P<pronoun>they|he|she|his|her|their|its|it(?! (?:(?:is|was|will be) )?(?:rain|snow|seem"
+    r"|look|take|took|important|best|good to|possible|essential|worth|recommended|depends)))\b"
+    r"|(?:this|that|these|those|both|such|the (?:same|latter|former|other))\b)",
+    re.IGNORECASE,
+)
+"""Opens a sentence that cannot be understood without the one before. Weather and advice have an
+"it" that means nothing."""
+
+_LONGEST_CHAIN = 2
+"""At most 2 sentences stand before one that points back: the first may point back, too."""
+
+_LONGEST_LIST = 30
+"""Statements between a heading and its last item, at most."""
+
+_LONGEST_ITEM = 3
+"""An item of a list has at most 3 sentences behind its first."""
+
+_PARAGRAPH, _MARKED = 2, 3
+"""Characters between two statements of a passage: an empty line is 2, a marker ("- ") makes 3."""
+
+_WITH_MORE = 0.5
+"""A statement brings its antecedents, and a heading its items, if it has at least half of the best
+statement's score."""
+
+_SENSE = int(Trait.NEGATION | Trait.PAST | Trait.FUTURE | Trait.QUESTION)
+"""Statements that differ in one of these say different things."""
+
+
+def superseded_candidates(candidates: Candidates) -> dict[int, int]:
+    """By the key of each candidate that a later one took the place of the key of that one: facts
+    that ended, and for a question about the present what is stated anew."""
+    ended = {
+        key: fact.ended_by for key, fact in candidates.facts.items() if fact.ended_by is not None
+    }
+    return restated(candidates.statements, candidates.states) | ended
+
+
+def restated(
+    statements: Sequence[StoredStatement], states: Mapping[int, AbstractSet[tuple[str, str]]]
+) -> dict[int, int]:
+    """By the key of each statement of a relation of one value ("lives in") the key of the newest
+    that states another value. ``states`` are the relations that statements state, by their places,
+    each with whom it is stated of."""
+    if len(states) < 2:
+        return {}
+    by_state: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, stated in states.items():
+        for state in stated:
+            by_state[state].append(place)
+    moments = moments_of(statements)
+    found: dict[int, int] = {}
+    for places in by_state.values():
+        newest = max(places, key=lambda place: (moments[place], place))
+        names = _names(statements[newest])
+        for place in places:
+            # Whoever spells all names again repeats the statement.
+            if moments[place] < moments[newest] and not names >= _names(statements[place]):
+                found[statements[place].key] = statements[newest].key
+    return found
+
+
+def _names(row: StoredStatement) -> set[str]:
+    """The names that a statement has beside its speaker's."""
+    names = {mention.name for mention in row.concepts if mention.kind in NAME_KINDS}
+    return names - {row.speaker_concept}
+
+
+def completed(
+    order: Sequence[int],
+    candidates: Candidates,
+    scores: Floats,
+    superseded: Mapping[int, int],
+    questions: Mapping[int, Sequence[int]],
+    *,
+    wanted: int,
+) -> tuple[list[int], dict[int, Sequence[int]]]:
+    """The places of ``order`` with those of the items of its lists, without other headings; and by
+    each place those of what the reader needs with it, ``questions`` among them. A context holds at
+    most ``wanted`` statements: those behind them stay as they are."""
+    order, behind = order[:wanted], order[wanted:]
+    passages = _Passages(candidates)
+    statements = candidates.statements
+    least = _WITH_MORE * max((scores[place] for place in order), default=0.0)
+    headings = [place for place in order if statements[place].is_heading]
+    asked_for = [place for place in headings if scores[place] >= least]
+    items = chain.from_iterable(map(passages.items, asked_for))
+    left_out = set(headings).difference(asked_for)
+    first = [place for place in dict.fromkeys((*order, *items)) if place not in left_out]
+    companions = dict(questions)
+    for place in first:
+        row = statements[place]
+        keys = [superseded[row.key]] if row.key in superseded else []
+        keys += passages.heading(row)
+        if scores[place] >= least:
+            keys += passages.pointed_at(row)
+        if keys:
+            companions[place] = (*passages.places(keys), *questions.get(place, ()))
+    return list(dict.fromkeys((*first, *behind))), companions
+
+
+class _Passages:
+    """The statements that stand around the candidates in their passages."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._statements = candidates.statements
+        self._context = candidates.context
+        self._places = {row.key: place for place, row in enumerate(self._statements)}
+
+    def places(self, keys: Iterable[int]) -> Iterator[int]:
+        """The places of the candidates with these keys."""
+        return (self._places[key] for key in keys if key in self._places)
+
+    def _before(self, row: StoredStatement) -> StoredStatement | None:
+        """The statement before another in its passage, where both have a span there."""
+        found = self._context.get(row.key - 1) if row.position and row.start < row.end else None
+        return found if found is not None and found.start < found.end else None
+
+    def pointed_at(self, row: StoredStatement) -> Iterator[int]:
+        """The keys of the sentences before one that points back, nearest first."""
+        for _ in range(_LONGEST_CHAIN):
+            before = self._before(row)
+            if before is None or row.start - before.end >= _PARAGRAPH or not _points_back(row):
+                return
+            yield before.key
+            row = before
+
+    def heading(self, row: StoredStatement) -> Iterator[int]:
+        """The key of the heading of an item."""
+        is_item = False
+        for step in range(_LONGEST_LIST):
+            before = self._before(row)
+            if before is None:
+                return
+            gap = row.start - before.end
+            if before.is_heading and (is_item or gap >= _MARKED or not step):
+                yield before.key
+            is_item = is_item or gap >= _MARKED
+            if before.is_heading or gap == _PARAGRAPH or (step >= _LONGEST_ITEM and not is_item):
+                return
+            row = before
+
+    def items(self, place: int) -> Iterator[int]:
+        """The places of the statements under a heading."""
+        heading = self._statements[place]
+        if not heading.is_heading:
+            return
+        last = heading
+        is_list = False
+        for key in range(heading.key + 1, heading.key + _LONGEST_LIST):
+            row = self._context.get(key)
+            if row is None or self._before(row) is not last or row.is_heading:
+                return
+            gap = row.start - last.end
+            if last is heading:
+                is_list = gap >= _MARKED
+            elif gap == _PARAGRAPH or not is_list or (gap == 1 and last.text[-1:].isalnum()):
+                return  # a new line of its own
+            if key in self._places:
+                yield self._places[key]
+            last = row
+
+
+def _points_back(row: StoredStatement) -> bool:
+    """Whether the first word of a statement points back to what the text does not name."""
+    found = _POINTS_BACK.match(row.text)
+    if found is None:
+        return False
+    starts = {each.reference.start for each in row.concepts if each.reference is not None}
+    return found.start("pronoun") not in starts
+
+
+def without_bare_headings(
+    places: Sequence[int], statements: Sequence[StoredStatement]
+) -> list[int]:
+    """``places`` without the headings behind which nothing of their passage follows."""
+    shown = {statements[place].key for place in places}
+    return [
+        place
+        for place in places
+        if not statements[place].is_heading
+        or any(statements[place].key + step in shown for step in range(1, _LONGEST_LIST))
+    ]
+
+
+def without_echoes(order: Sequence[int], candidates: Candidates) -> list[int]:
+    """``order`` without what repeats another of its statements. Whoever asks for what somebody
+    said, for dates or for all keeps them."""
+    question = candidates.question
+    by_day = EqualSentences.asked_by(question.time).by_day
+    others = candidates.speakers - {question.asker}
+    if question.asks_all or by_day or others or "you" in question.words:
+        return [*order]
+    rows = [candidates.statements[place] for place in order]
+    return [
+        place
+        for place, row in zip(order, rows, strict=True)
+        if not any(_is_echo(row, other) for other in rows)
+    ]
+
+
+def _is_echo(row: StoredStatement, other: StoredStatement) -> bool:
+    """Whether a statement in which nobody speaks of himself or herself says what another speaker
+    said before: with no other word, and of nobody else."""
+    if (
+        other.key >= row.key
+        or Trait.FIRST_PERSON in row.traits
+        or None in (row.speaker, other.speaker)
+        or row.speaker == other.speaker
+        or (int(row.traits) ^ int(other.traits)) & _SENSE
+    ):
+        return False
+    speaker = other.speaker_concept or ""
+    words = {*content_terms(other.terms), *speaker.split(" ")}
+    concepts = _mentioned(other) | {speaker}
+    return words.issuperset(content_terms(row.terms)) and concepts.issuperset(
+        _mentioned(row) - {row.speaker_concept}
+    )
+
+
+def _mentioned(row: StoredStatement) -> set[str]:
+    return {mention.name for mention in row.concepts}
