@@ -20,7 +20,7 @@ def quarter_of_characters(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def _in_zone(moment: datetime | None, zone: tzinfo | None) -> datetime | None:
+def _in_zone(moment: datetime | None, zone: tzinfo) -> datetime | None:
     try:
         return None if moment is None else moment.astimezone(zone)
     except OverflowError:  # the first or the last day of the calendar
@@ -55,11 +55,16 @@ class RecallRequest:
         """What the recall may see."""
         return Horizon(as_of=self.as_of, now=self.now)
 
+    @property
+    def zone(self) -> tzinfo:
+        """The reader's time zone, that of the memory's clock."""
+        return (None if self.now is None else self.now.tzinfo) or UTC
+
     def as_days(self, statements: Iterable[StoredStatement]) -> list[StoredStatement]:
-        """The statements with their timestamps in the reader's time zone, that of the memory's
-        clock, by whose days they are shown and dated; as they are where the clock gives UTC."""
-        zone = None if self.now is None else self.now.tzinfo
-        if zone in (None, UTC):
+        """The statements with their timestamps in the reader's time zone, by whose days they are
+        shown and dated; as they are where the clock gives UTC."""
+        zone = self.zone
+        if zone is UTC:
             return list(statements)
         return [row._replace(timestamp=_in_zone(row.timestamp, zone)) for row in statements]
 

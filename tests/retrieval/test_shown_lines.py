@@ -86,6 +86,8 @@ def test_what_a_later_statement_replaced_is_marked_and_never_stands_alone() -> N
         assert (malaga.superseded_by, porto.superseded_by) == (porto.id, None)
         assert malaga.text == "I live in Malaga."
         assert f"superseded by {porto.id}" in context.explain()
+        seen = memory.recall(question, known=[porto.passage or ""])
+        assert seen.text == "I live in Malaga. [no longer]"
     assert "[no longer]" not in memory.recall("Where did I live before Porto?").text
     memory.update("I still live in Porto.")
     assert "Porto last week. [no longer]" not in memory.recall("Where do I live?").text
@@ -107,6 +109,8 @@ def test_a_list_stands_with_its_heading_and_its_items_or_not_at_all() -> None:
     for question in ("Which books on Rome were suggested?", "Who suggested a book by Tom Holland?"):
         assert whole in memory.recall(question).text, question
     assert "Here are" not in memory.recall("When did Clara fly to Rome?").text
+    shown = memory.explain("Which books on Rome were suggested?", statement="m1#3")
+    assert shown.startswith("handed over")
     assert "Here are" not in memory.recall("Which books on Rome were suggested?", limit=1).text
 
 

@@ -100,13 +100,15 @@ def completed(
     superseded: Mapping[int, int],
     questions: Mapping[int, Sequence[int]],
     *,
+    allowed: Iterable[int],
     wanted: int,
 ) -> tuple[list[int], dict[int, Sequence[int]]]:
     """The places of ``order`` with those of the items of its lists, without other headings; and by
-    each place those of what the reader needs with it, ``questions`` among them. A context holds at
-    most ``wanted`` statements: those behind them stay as they are."""
+    each place those of what the reader needs with it, ``questions`` among them. Only places that
+    are ``allowed`` are added. A context holds at most ``wanted`` statements: those behind them stay
+    as they are."""
     order, behind = order[:wanted], order[wanted:]
-    passages = _Passages(candidates)
+    passages = _Passages(candidates, allowed)
     statements = candidates.statements
     least = _WITH_MORE * max((scores[place] for place in order), default=0.0)
     headings = [place for place in order if statements[place].is_heading]
@@ -127,15 +129,16 @@ def completed(
 
 
 class _Passages:
-    """The statements that stand around the candidates in their passages."""
+    """The statements that stand around the candidates in their passages, and the ``allowed`` places
+    among them."""
 
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, allowed: Iterable[int]) -> None:
         self._statements = candidates.statements
         self._context = candidates.context
-        self._places = {row.key: place for place, row in enumerate(self._statements)}
+        self._places = {self._statements[place].key: place for place in allowed}
 
     def places(self, keys: Iterable[int]) -> Iterator[int]:
-        """The places of the candidates with these keys."""
+        """The places of the candidates with these keys, where allowed."""
         return (self._places[key] for key in keys if key in self._places)
 
     def _before(self, row: StoredStatement) -> StoredStatement | None:

@@ -231,8 +231,15 @@ def context_of_statements(
         order = without_echoes(order, candidates)
         trace.keep(order, "an echo of what was said")
         order, companions = completed(
-            order, candidates, ranked.scores, superseded, companions, wanted=wanted
+            order,
+            candidates,
+            ranked.scores,
+            superseded,
+            companions,
+            allowed=ranked.order,
+            wanted=wanted,
         )
+        trace.keep(order, "a heading without its items")
     places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, companions)
     if not request.config.fill:
         places = without_bare_headings(places, ranked.statements)

@@ -42,7 +42,7 @@ class Trace:
         said = {key(rows[place]) for place in chosen}
         equal = [place for place in left.difference(chosen) if key(rows[place]) in said]
         for rule, places in self._stages:
-            if gone := sorted(left.difference(places, equal)):
+            if gone := sorted(left.difference(places, equal, chosen)):
                 yield rule, gone
             left.intersection_update(places)
         if equal:

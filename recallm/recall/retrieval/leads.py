@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from functools import partial
 from itertools import chain
 
@@ -170,8 +170,8 @@ def _intervals(
         interval = asked.near(date.max if request.asked_at is None else request.asked_at.date())
         if interval is None:
             continue
-        first = datetime.combine(interval.start, time.min, UTC)
-        last = datetime.combine(interval.last, time.max, UTC)
+        first = datetime.combine(interval.start, time.min, request.zone)
+        last = datetime.combine(interval.last, time.max, request.zone)
         since = max(first, where.since) if isinstance(where.since, datetime) else first
         until = min(last, where.until) if isinstance(where.until, datetime) else last
         conditions.append(replace(where, since=since, until=until))
