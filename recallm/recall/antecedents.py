@@ -9,6 +9,7 @@ The text of the statement itself stays verbatim.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
@@ -18,10 +19,12 @@ from typing import NamedTuple
 from recallm.english.dating import Interval, named_dates
 from recallm.ground.untrusted_text import one_line
 from recallm.model import ConceptMention, StoredStatement
+from recallm.recall.request import ROLES_OF_PERSONS
 
 _SUPERSEDED = "no longer"
 
-_POSSESSIVES = ("'s", "’s")
+_ENDINGS = re.compile(r"['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
+"""What belongs to a word: a note stands behind "she's"."""
 
 
 class RecalledReference(NamedTuple):
@@ -71,7 +74,7 @@ def named_references(
     statements: Sequence[StoredStatement],
 ) -> Mapping[int, tuple[RecalledReference, ...]]:
     """The references of the statements of a context, by the key of the statement. Those are named
-    whose concept no statement of the context spells, nor has as its speaker."""
+    whose concept no statement of the context spells, nor has as its speaker; a role is no name."""
     referring = [
         statement
         for statement in statements
@@ -92,6 +95,7 @@ def named_references(
                 mention.name
                 for mention in statement.concepts
                 if spelled.isdisjoint((mention.name, *mention.name.split(" ")))
+                and mention.name not in ROLES_OF_PERSONS
             ),
         )
         for statement in referring
@@ -114,6 +118,8 @@ def annotated(
     if timestamp is not None:
         notes += _days(text, timestamp.date())
     for end, note in sorted(notes, reverse=True):
+        ending = _ENDINGS.match(text, end)
+        end = end if ending is None else ending.end()
         text = f"{text[:end]} [{note}]{text[end:]}"
     return text
 
@@ -123,7 +129,7 @@ def _days(text: str, said_on: date) -> tuple[tuple[int, str], ...]:
     """The days that each relative date in a text means, with the place behind the date. What holds
     the day on which the text was said, which stands at the head of the line, needs no other."""
     return tuple(
-        (named.end + 2 * text.startswith(_POSSESSIVES, named.end), named.means.shown())
+        (named.end, named.means.shown())
         for named in named_dates(text, said_on)
         if named.is_relative
         and isinstance(named.means, Interval)

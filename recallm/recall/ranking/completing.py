@@ -200,17 +200,21 @@ def _points_back(row: StoredStatement) -> bool:
     return found.start("pronoun") not in starts
 
 
-def without_bare_headings(
-    places: Sequence[int], statements: Sequence[StoredStatement]
-) -> list[int]:
-    """``places`` without the headings behind which nothing of their passage follows."""
-    shown = {statements[place].key for place in places}
-    return [
-        place
-        for place in places
-        if not statements[place].is_heading
-        or any(statements[place].key + step in shown for step in range(1, _LONGEST_LIST))
-    ]
+def without_bare_headings(places: Sequence[int], candidates: Candidates) -> list[int]:
+    """``places`` without the headings of which no item is there."""
+    statements, passages = candidates.statements, _Passages(candidates, ())
+    kept = list(places)
+    while True:
+        with_items = {key for place in kept for key in passages.heading(statements[place])}
+        bare = {
+            place
+            for place in kept
+            if statements[place].is_heading and statements[place].key not in with_items
+        }
+        if not bare:
+            return kept
+        # What stood above them may be without items now.
+        kept = [place for place in kept if place not in bare]
 
 
 def without_echoes(order: Sequence[int], candidates: Candidates) -> list[int]:

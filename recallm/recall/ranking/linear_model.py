@@ -242,7 +242,7 @@ def context_of_statements(
         trace.keep(order, "a heading without its items")
     places = fit_by_worth(ranked.statements, order, ranked.worth, budget, question.time, companions)
     if not request.config.fill:
-        places = without_bare_headings(places, ranked.statements)
+        places = without_bare_headings(places, candidates)
     places, text, more = _with_matches(ranked, places, candidates, request, budget)
     trace.keep(places, "over the limit or the tokens")
     if log.isEnabledFor(DEBUG):
