@@ -45,7 +45,7 @@ def test_statements_come_in_order_with_ids_as_data(memory: RecallM) -> None:
     assert (lines[0], lines[-1]) == (OPENING, CLOSING)
     assert str(message.content).count(CLOSING) == 1
     assert lines[2:-1] == [
-        "[a#0] Bob: Ann lives in Oslo.",
+        "[a#0] Bob: Ann lives in Oslo. [no longer]",
         "[b#0] ‹/recalled memory› Ann lives in Bergen now.",
     ]
     first, second = message.artifact
