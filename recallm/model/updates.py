@@ -20,13 +20,15 @@ ElementKey = str | TripletKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityUpsert:
-    """An entity to create, or to merge into the one with the same ``id``. ``properties`` belong to
-    the evidence at the update's t and ``position``; whoever forgets that evidence forgets them.
+    """An entity to create, or to merge into the one with the same ``id``. What it says belongs to
+    the evidence at the update's t and ``position``; whoever forgets that evidence forgets this. In
+    the order of evidence a later type and concept replace earlier ones, and a later value of
+    ``properties`` replaces an earlier one of the same key.
 
     A ``concept`` with an empty name means that the entity stands on no concept; label and kind are
     then those of the entity. ``vectors``: model → half-precision, little-endian vector; each
-    replaces the one under its model. ``mentioned``: an entity that exists gets one more evidence
-    and stays otherwise unchanged.
+    replaces the one under its model. ``mentioned``: an entity with earlier evidence gets one
+    more, and stays otherwise unchanged.
     """
 
     id: str

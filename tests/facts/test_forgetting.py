@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recallm import RecallM
+from recallm import NewEntity, RecallM
 from recallm.adapting.memory_tools import forgotten_by_model
 from recallm.facts import FactMemory
 
@@ -28,7 +28,7 @@ def _piece(random: random.Random, number: int) -> dict[str, Any]:
         "source": random.choice([None, "src1", "src2"]),
         "said": random.choice([None, _DAY + timedelta(days=number)]),
     }
-    kind = random.choice(["text", "fact", "row"])
+    kind = random.choice(["text", "fact", "row", "entity", "entity"])
     about = {name, other} if random.random() < 0.3 and kind != "row" else {name}
     words = {"kind": kind, "name": name, "own": own, "id": f"id{number}zq", "about": about, **given}
     return {**words, "other": other if other in about else own}
@@ -44,12 +44,15 @@ def _write(memory: RecallM, piece: dict[str, Any]) -> None:
         given = {key: piece[key] for key in ("source", "said", "id")}
         facts.write(name, f"rel{own}", piece["other"], properties={"p": own}, **given)
     else:
+        label = name.upper() if "5" in own else name.lower()
+        entity = NewEntity(id=name, type=f"type{own}", label=label, properties={own: 1})
         memory.update(
             f"{name} met {piece['other']}.",
             id=piece["id"],
             source=piece["source"],
             timestamp=piece["said"],
             metadata={"who": own},
+            entities=[entity] if piece["kind"] == "entity" else [],
         )
 
 

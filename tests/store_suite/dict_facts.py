@@ -16,6 +16,7 @@ class DictFacts:
     def __init__(self, namespace: Namespace, visible: list[PreparedUpdate]) -> None:
         self._all = namespace
         self._updates = visible
+        self._entities = namespace.entities()
 
     def entities(
         self,
@@ -25,8 +26,7 @@ class DictFacts:
         passages: Collection[str] | None = None,
     ) -> list[Entity]:
         found: list[Entity] = []
-        properties = self._all.entity_properties()
-        for id, state in sorted(self._all.entities.items()):
+        for id, state in sorted(self._entities.items()):
             shown = self._entity_evidence(id)
             touched = {t_of(update) for update in shown}
             name = state.concept.name
@@ -42,7 +42,7 @@ class DictFacts:
                         type=state.type,
                         label=state.concept.label,
                         concept=state.concept.name,
-                        properties=properties[id],
+                        properties=state.properties,
                         t_index=max(touched),
                         updates=len(touched),
                         source=_source(shown),
@@ -105,7 +105,7 @@ class DictFacts:
                     at = ends_of(triplet), triplet.position
                     properties.setdefault(at, {}).update(triplet.properties)
             for (key, position), own in properties.items():
-                subject, object = self._all.entities[key[0]], self._all.entities[key[2]]
+                subject, object = self._entities[key[0]], self._entities[key[2]]
                 is_passage = update.text is not None
                 found.append(
                     TripletEvidence(
@@ -136,7 +136,7 @@ class DictFacts:
         self, words: Collection[str], *, limit: int
     ) -> Mapping[str, tuple[str, ...]]:
         bearers: dict[str, tuple[str, ...]] = {}
-        for id, state in sorted(self._all.entities.items()):
+        for id, state in sorted(self._entities.items()):
             if self._entity_evidence(id):
                 for word in entity_words(state.concept.name, state.vectors).intersection(words):
                     bearers[word] = (*bearers.get(word, ()), id)[:limit]
@@ -147,7 +147,7 @@ class DictFacts:
     ) -> Mapping[str, bytes]:
         return {
             id: state.vectors[model]
-            for id, state in sorted(self._all.entities.items())
+            for id, state in sorted(self._entities.items())
             if (ids is None or id in ids) and model in state.vectors and self._entity_evidence(id)
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -32,18 +32,15 @@ def forget(draft: Namespace, selection: Selection) -> None:
         _forget_statements(draft, update, selection)
     spelling = _drop_references(draft, spelling)
     if selection.kind == "concept":
-        ids = {
-            id
-            for id, entity in draft.entities.items()
-            if entity.concept.name and entity.concept.name == selection.value
-        }
-        without = [_without_entities(draft, update, ids) for update in draft.updates]
+        name = str(selection.value)
+        ids = {id for id, entity in draft.entities().items() if name == entity.concept.name != ""}
+        without = [_without_entities(update, name, ids) for update in draft.updates]
         draft.updates = [update for update in without if update is not None]
     if isinstance(selection.value, GraphNames):
-        for id in selection.value.entities:
-            draft.entities.pop(id, None)
         draft.triplets -= selection.value.triplets
-    _drop_what_nothing_shows(draft)
+        _drop_what_nothing_shows(draft, selection.value.entities)
+    else:
+        _drop_what_nothing_shows(draft)
     # A passage that went with its last entity may have been what a mention refers to.
     while _spelling(draft) != spelling:
         spelling = _drop_references(draft, spelling)
@@ -134,13 +131,12 @@ def _forget_statements(draft: Namespace, update: PreparedUpdate, selection: Sele
         draft.updates[place] = left
 
 
-def _without_entities(
-    draft: Namespace, update: PreparedUpdate, ids: set[str]
-) -> PreparedUpdate | None:
-    """What is left of an update without entities, their triplets, and the other ends of these that
-    no other triplet names in the same place; None for a passage of which nothing is left."""
+def _without_entities(update: PreparedUpdate, name: str, ids: set[str]) -> PreparedUpdate | None:
+    """What is left of an update without entities, or what else it calls by the name of a concept,
+    their triplets, and the other ends of these that no other triplet names in the same place; None
+    for a passage of which nothing is left."""
     lost = [t for t in update.triplets if t.subject in ids or t.object in ids]
-    chosen = [entity.id for entity in update.entities if entity.id in ids]
+    chosen = [e for e in update.entities if e.id in ids or name == e.concept.name != ""]
     if not lost and not chosen:
         return update
     kept = [t for t in update.triplets if t not in lost]
@@ -149,12 +145,12 @@ def _without_entities(
         def is_end(t: TripletUpsert) -> bool:
             return entity.position == t.position and entity.id in (t.subject, t.object)
 
-        return entity.id not in ids and (not any(map(is_end, lost)) or any(map(is_end, kept)))
+        return entity not in chosen and (not any(map(is_end, lost)) or any(map(is_end, kept)))
 
     entities = tuple(filter(is_left, update.entities))
     if update.text is not None and not (update.statements or entities or kept):
         return None
-    labels = {draft.entities[id].concept.label for id in chosen}
+    labels = {entity.concept.label for entity in chosen}
     metadata = without_entries(update.metadata, labels)
     return replace(update, entities=entities, triplets=tuple(kept), metadata=metadata)
 
@@ -310,21 +306,20 @@ def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
     )
 
 
-def _drop_what_nothing_shows(draft: Namespace) -> None:
-    """Drop entities and triplets without evidence, and evidence without its entity or triplet."""
-    shown = {entity.id for update in draft.updates for entity in update.entities}
-    for id in draft.entities.keys() - shown:
-        del draft.entities[id]
+def _drop_what_nothing_shows(draft: Namespace, entities: Collection[str] = ()) -> None:
+    """Drop ``entities``, triplets without evidence or ends, evidence without its entity or
+    triplet, and vectors without their entity."""
+    shown = {entity.id for update in draft.updates for entity in update.entities} - set(entities)
+    draft.entity_vectors = {id: v for id, v in draft.entity_vectors.items() if id in shown}
     evident = {ends_of(triplet) for update in draft.updates for triplet in update.triplets}
     for key in list(draft.triplets):
-        known = key[0] in draft.entities and key[2] in draft.entities
-        if not known or key not in evident:
+        if not {key[0], key[2]} <= shown or key not in evident:
             draft.triplets.remove(key)
     left: list[PreparedUpdate] = []
     for before in draft.updates:
         update = replace(
             before,
-            entities=tuple(entity for entity in before.entities if entity.id in draft.entities),
+            entities=tuple(entity for entity in before.entities if entity.id in shown),
             triplets=tuple(
                 triplet for triplet in before.triplets if ends_of(triplet) in draft.triplets
             ),
@@ -338,11 +333,13 @@ def _drop_what_nothing_shows(draft: Namespace) -> None:
 
 def difference(before: Namespace, after: Namespace) -> Forgotten:
     """How much ``before`` held that ``after`` does not."""
-    was, now = DictReader(before, _ALL).stats(), DictReader(after, _ALL).stats()
+    readers = DictReader(before, _ALL), DictReader(after, _ALL)
+    was, now = (reader.stats() for reader in readers)
+    concepts, kept = ({concept.name for concept in reader.concepts()} for reader in readers)
     return Forgotten(
         passages=was.passages - now.passages,
         statements=was.statements - now.statements,
-        concepts=was.concepts - now.concepts,
+        concepts=len(concepts - kept),
         relations=was.relations - now.relations,
         entities=was.entities - now.entities,
         triplets=was.triplets - now.triplets,

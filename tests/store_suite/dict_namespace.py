@@ -28,24 +28,26 @@ from recallm.model import (
 TripletKey = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class EntityState:
-    """An entity as last told; its evidence, with properties, stands in the updates."""
+    """An entity as its evidence tells, place by place."""
 
     type: str
     concept: ConceptMention
+    properties: dict[str, Any]
     vectors: Mapping[str, bytes]
 
 
 @dataclass(slots=True, kw_only=True)
 class Namespace:
-    """All that one namespace holds; ``updates`` ascend by their t_index. ``open_session`` is the
+    """All that one namespace holds; ``updates`` ascend by their t_index. ``entity_vectors`` are the
+    vectors of each entity by their models, as last told. ``open_session`` is the
     latest update that began or continued a session by time: its t, session key, timestamp and
     source; None where that update was forgotten."""
 
     counter: int = 0
     updates: list[PreparedUpdate] = field(default_factory=list)
-    entities: dict[str, EntityState] = field(default_factory=dict)
+    entity_vectors: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
     triplets: set[TripletKey] = field(default_factory=set)
     summaries: dict[str, Summary] = field(default_factory=dict)
     vector_sizes: dict[str, int] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class Namespace:
         return Namespace(
             counter=self.counter,
             updates=list(self.updates),
-            entities=dict(self.entities),
+            entity_vectors=dict(self.entity_vectors),
             triplets=set(self.triplets),
             summaries=dict(self.summaries),
             vector_sizes=dict(self.vector_sizes),
@@ -73,19 +75,30 @@ class Namespace:
 
     def holds_nothing(self) -> bool:
         """Whether the counter is all there is."""
-        return not (self.updates or self.entities or self.triplets or self.summaries)
+        return not (self.updates or self.triplets or self.summaries)
 
     def predicates(self) -> Counter[str]:
         """How many triplets have each predicate."""
         return Counter(predicate for _, predicate, _ in self.triplets)
 
-    def entity_properties(self) -> dict[str, dict[str, Any]]:
-        """The properties of each entity: those of its evidence, in its order."""
-        merged: dict[str, dict[str, Any]] = {}
+    def entities(self) -> dict[str, EntityState]:
+        """What the evidence of each entity makes of it, in its order; a mention counts as the
+        first alone."""
+        made: dict[str, EntityState] = {}
         for update in self.updates:
-            for told in sorted(update.entities, key=lambda e: e.position):
-                merged.setdefault(told.id, {}).update(told.properties)
-        return merged
+            for told in evidence_in(update):
+                known = made.get(told.id)
+                if known is None:
+                    made[told.id] = EntityState(
+                        type=told.type,
+                        concept=told.concept,
+                        properties=dict(told.properties),
+                        vectors=self.entity_vectors[told.id],
+                    )
+                elif not told.mentioned:
+                    known.type, known.concept = told.type, told.concept
+                    known.properties.update(told.properties)
+        return made
 
     def triplet_properties(self) -> dict[TripletKey, dict[str, Any]]:
         """The properties of each triplet, likewise."""
@@ -97,26 +110,14 @@ class Namespace:
 
     def records(self) -> Iterator[PreparedUpdate | Summary]:
         """What ``GraphReader.dump`` gives."""
-        latest: dict[str, tuple[int, int]] = {}
+        embedded: set[str] = set()
         for update in self.updates:
-            for e in update.entities:
-                place = (t_of(update), e.position)
-                latest[e.id] = max(place, latest.get(e.id, place))
-        for update in self.updates:
-            t_index = t_of(update)
-            entities: dict[tuple[str, int], EntityUpsert] = {}
-            for e in update.entities:
-                state = self.entities[e.id]
-                at_latest = latest[e.id] == (t_index, e.position)
-                before = entities.get((e.id, e.position))
-                entities[e.id, e.position] = EntityUpsert(
-                    id=e.id,
-                    type=state.type,
-                    concept=state.concept,
-                    properties={**(before.properties if before else {}), **e.properties},
-                    vectors=state.vectors if at_latest else empty_mapping(),
-                    position=e.position,
-                )
+            entities: list[EntityUpsert] = []
+            for e in evidence_in(update):
+                vectors = {} if e.id in embedded else self.entity_vectors[e.id]
+                embedded.add(e.id)
+                entities.append(replace(e, vectors=vectors or empty_mapping()))
+            entities.sort(key=lambda e: (e.id, e.position))
             triplets: dict[tuple[TripletKey, int], TripletUpsert] = {}
             for t in update.triplets:
                 told = triplets.get((ends_of(t), t.position), t).properties
@@ -127,11 +128,25 @@ class Namespace:
                 neighbours=tuple(
                     sorted(update.neighbours, key=lambda n: (n.a, n.b, n.earlier, n.later))
                 ),
-                entities=tuple(entity for _, entity in sorted(entities.items(), key=first_of)),
+                entities=tuple(entities),
                 triplets=tuple(triplet for _, triplet in sorted(triplets.items(), key=first_of)),
                 vectors=tuple(sorted(update.vectors, key=lambda v: (v.position, v.model))),
             )
         yield from sorted(self.summaries.values(), key=lambda s: (s.t_index, s.concept))
+
+
+def evidence_in(update: PreparedUpdate) -> list[EntityUpsert]:
+    """The evidence of entities in an update by its places; what is told at one place is one. A
+    mention tells nothing where the entity stands already."""
+    places: dict[tuple[int, str], EntityUpsert] = {}
+    for told in update.entities:
+        place = told.position, told.id
+        known = places.get(place)
+        if known is None:
+            places[place] = told
+        elif not told.mentioned:
+            places[place] = replace(told, properties={**known.properties, **told.properties})
+    return [told for _, told in sorted(places.items(), key=first_of)]
 
 
 def latest_t(namespace: Namespace, horizon: Horizon) -> int:

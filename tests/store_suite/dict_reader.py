@@ -316,7 +316,7 @@ class DictReader(DictFacts):
                 for concept in statement.concepts:
                     touched.setdefault(concept.name, set()).add(t_of(update))
             for upsert in update.entities:
-                name = self._all.entities[upsert.id].concept.name
+                name = self._entities[upsert.id].concept.name
                 if name:
                     touched.setdefault(name, set()).add(t_of(update))
         return touched
@@ -347,12 +347,12 @@ class DictReader(DictFacts):
         """Label and kind of a concept that only entities touch."""
         on_it = [
             (t_of(update), id)
-            for id, state in self._all.entities.items()
+            for id, state in self._entities.items()
             if state.concept.name == name
             for update in self._counting
             if any(entity.id == id for entity in update.entities)
         ]
-        concept = self._all.entities[min(on_it)[1]].concept
+        concept = self._entities[min(on_it)[1]].concept
         return concept.label, concept.kind
 
     def _relations(self) -> list[Relation]:

@@ -29,7 +29,6 @@ from recallm.model import (
     AddVectors,
     Amendment,
     ContextVersion,
-    EntityUpsert,
     Forgotten,
     Horizon,
     PreparedUpdate,
@@ -39,13 +38,11 @@ from recallm.model import (
     Summary,
     Withdraw,
     WriteSummary,
-    empty_mapping,
     statement_key,
 )
 from recallm.stores.base import Applied, ExpiredError
 from tests.store_suite.dict_forgetting import difference, drop_summary, forget, without_references
 from tests.store_suite.dict_namespace import (
-    EntityState,
     Namespace,
     ends_of,
     is_empty,
@@ -253,24 +250,17 @@ def _derived_session(
 
 
 def _merge(draft: Namespace, update: PreparedUpdate) -> PreparedUpdate:
-    """Merge entities and triplets into those that there are; the update with the properties that
-    its evidence keeps."""
-    entities: list[EntityUpsert] = []
-    for upsert in update.entities:
-        known = draft.entities.get(upsert.id)
-        if known is not None and upsert.mentioned:
-            entities.append(replace(upsert, properties=empty_mapping()))
-            continue
-        draft.entities[upsert.id] = EntityState(
-            type=upsert.type,
-            concept=upsert.concept,
-            vectors={**(known.vectors if known else {}), **upsert.vectors},
-        )
-        entities.append(replace(upsert, properties=_own(upsert.properties)))
+    """Note the vectors and the triplets of an update; the update with copies of its properties."""
+    known = {entity.id for stored in draft.updates for entity in stored.entities}
+    for told in sorted(update.entities, key=lambda told: told.position):
+        if told.id not in known or not told.mentioned:
+            vectors = {**draft.entity_vectors.get(told.id, {}), **told.vectors}
+            draft.entity_vectors[told.id] = vectors
+        known.add(told.id)
     draft.triplets |= set(map(ends_of, update.triplets))
     return replace(
         update,
-        entities=tuple(entities),
+        entities=tuple(replace(e, properties=_own(e.properties)) for e in update.entities),
         triplets=tuple(replace(t, properties=_own(t.properties)) for t in update.triplets),
     )
 
@@ -282,7 +272,7 @@ def _has_passage(draft: Namespace, id: str | None) -> bool:
 
 def _check_known(draft: Namespace, *ids: str) -> None:
     for id in ids:
-        if id not in draft.entities:
+        if not any(entity.id == id for u in draft.updates for entity in u.entities):
             raise UnknownEntityError(id)
 
 

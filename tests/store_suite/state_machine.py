@@ -390,7 +390,8 @@ def _check_totals(found: dict[str, Any]) -> None:
     told: dict[object, dict[str, Any]] = defaultdict(dict)
     for update in updates:
         for entity in sorted(update.entities, key=_position):
-            told[entity.id].update(entity.properties)
+            if entity.id not in told or not entity.mentioned:
+                told[entity.id].update(entity.properties)
         for triplet in sorted(update.triplets, key=_position):
             told[triplet.subject, triplet.predicate, triplet.object].update(triplet.properties)
     kept = {entity.id: entity.properties for entity in found["entities"]}

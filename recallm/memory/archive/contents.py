@@ -14,10 +14,11 @@ from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
 from recallm.memory.archive.records import LAST_T, SUMMARY, UPDATE, fields, violation
 from recallm.memory.archive.strict_json import FORMAT, json_lines, write_line
-from recallm.model import ConceptMention, EntityUpsert, PreparedUpdate, Reference, Summary
+from recallm.model import EntityUpsert, PreparedUpdate, Reference, Summary
 
-VERSION = 2
-"""Version 1 had no references and no propositions; it is read like any other."""
+VERSION = 3
+"""Version 1 had no references and no propositions, version 2 one type and concept for all evidence
+of an entity; both are read like any other."""
 
 _OLDEST = 1
 _HEADER = ("format", "version", "namespace", "t_index")
@@ -121,8 +122,8 @@ class _Consistency:
         self._latest_summary = (0, "")
         self._passages: set[str] = set()
         self._first_mention: dict[str, int] = {}
-        self._entities: dict[str, tuple[str, ConceptMention, bool]] = {}
-        """Type and concept of each entity, and whether its vectors were there already."""
+        self._entities: dict[str, bool] = {}
+        """Whether the vectors of an entity, by its id, were there already."""
         self._triplet_ends: dict[str, int] = {}
         """Entity ids that a triplet named before their entity came, with the line."""
         self._model: str | None = None
@@ -190,11 +191,10 @@ class _Consistency:
             )
 
     def _check_entity(self, entity: EntityUpsert) -> None:
-        """All evidence of an entity agrees; its vectors stand at the last evidence alone."""
-        known = self._entities.get(entity.id)
-        if known is not None and (known[:2] != (entity.type, entity.concept) or known[2]):
-            raise violation("entity", f"{entity.id[:40]!r} is not the same as before")
-        self._entities[entity.id] = (entity.type, entity.concept, bool(entity.vectors))
+        """The vectors of an entity stand at one evidence alone."""
+        if self._entities.get(entity.id, False) and entity.vectors:
+            raise violation("entity", f"{entity.id[:40]!r} has vectors twice")
+        self._entities[entity.id] = self._entities.get(entity.id, False) or bool(entity.vectors)
         for model, blob in entity.vectors.items():
             self._check_vector_size(model, blob)
 

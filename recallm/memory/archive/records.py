@@ -240,6 +240,7 @@ _ENTITY = _object_of(
     properties=_PROPERTIES,
     position=_POSITION,
     vectors=_map_of(_BLOB),
+    mentioned=Form(lambda mentioned: mentioned or None, checks.flag),
 )
 _TRIPLET = _row_of(
     TripletUpsert,

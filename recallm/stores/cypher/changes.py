@@ -254,7 +254,7 @@ WITH x, row
 UNWIND row.shown AS place
 MATCH (u:RecallMUpdate {namespace: $namespace, t: place[0] / 1048576})
 MERGE (x)-[shown:SHOWN {key: place[0]}]->(u)
-SET shown.properties = coalesce(place[1], shown.properties)
+SET shown.properties = place[1], shown.description = place[2]
 """
 )
 

@@ -118,7 +118,8 @@ EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key
 MATCH (x:RecallMElement {namespace: $namespace, key: key})-[shown:SHOWN]->()
 USING INDEX SEEK x:RecallMElement(namespace, key)
-RETURN key, shown.key AS at, shown.properties AS properties
+RETURN key, shown.key AS at, shown.properties AS properties,
+    coalesce(shown.description, []) AS description
 """
 
 RELATION_EVIDENCE: Final[LiteralString] = """
@@ -192,8 +193,14 @@ SELECT: Final[dict[str, LiteralString]] = {
 """Whole updates, by what selects them."""
 
 TOUCHING: Final[LiteralString] = """
-MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
-RETURN COLLECT { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key } AS keys,
+OPTIONAL MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
+RETURN COLLECT {
+        MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key AS key
+        UNION ALL
+        MATCH (x:RecallMEntity)-[shown:SHOWN]->()
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL AND shown.description[1] = $name
+        RETURN shown.key AS key
+    } AS keys,
     COLLECT { MATCH (c)<-[:STANDS_ON]-(e:RecallMEntity) RETURN e.id } AS entities
 """
 

@@ -25,7 +25,8 @@ Every key begins with the namespace:
   update shows, with the positions of the statements that do.
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
-  ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key and its properties;
+  ``(element)-[:SHOWN]->(update)`` is their evidence, with a statement's key, its properties, and
+  its ``description`` (``recallm.stores.semantics.rows.Evidence``);
   ``latest`` of an element is the greatest of these keys. ``subject``, ``predicate`` and ``object``
   of a triplet are keys; each two of them have an index.
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
@@ -45,7 +46,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 9
+VERSION: Final = 10
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """

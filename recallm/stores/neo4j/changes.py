@@ -24,9 +24,9 @@ from recallm.stores.semantics.references import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
     ElementRow,
+    Evidence,
     NamespaceTotals,
     Pair,
-    Properties,
     t_of,
 )
 from recallm.stores.semantics.sessions import stored_session_key
@@ -231,7 +231,7 @@ def _elements(changes: Changes) -> dict[str, Any]:
 
 
 def _element(
-    key: ElementKey, row: ElementRow, evidence: Mapping[int, Properties | None]
+    key: ElementKey, row: ElementRow, evidence: Mapping[int, Evidence | None]
 ) -> dict[str, Any]:
     """A row for the query that writes entities and triplets."""
     properties: dict[str, Any] = {
@@ -257,7 +257,11 @@ def _element(
         "words": keys_of(name_words(row.concept.name)),
         "properties": properties,
         "shown": [
-            [at, json_out(shown) if shown else None]
+            [
+                at,
+                json_out(shown.properties) if shown.properties else None,
+                shown.description or None,
+            ]
             for at, shown in evidence.items()
             if shown is not None
         ],
@@ -266,14 +270,14 @@ def _element(
 
 def _delete_elements(write: _Write, changes: Changes) -> None:
     """The entities, triplets and evidence that go."""
-    evidence = [
+    lost = [
         [element_key(key), at]
         for key, shown in changes.element_evidence.items()
-        for at, properties in shown.items()
-        if properties is None
+        for at, evidence in shown.items()
+        if evidence is None
     ]
-    if evidence:
-        write(cypher.DELETE_EVIDENCE, evidence=evidence)
+    if lost:
+        write(cypher.DELETE_EVIDENCE, evidence=lost)
     gone = [element_key(key) for key, row in changes.elements.items() if row is None]
     if gone:
         write(cypher.DELETE_ELEMENTS, elements=gone)

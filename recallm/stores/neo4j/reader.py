@@ -369,8 +369,7 @@ class Neo4jReader:
         return Stats(t_index=self._t, **self._ask(cypher.STATS)[0])
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        before = statement_key(self._counter + 1, 0)
-        return dump(partial(self._ask, t=self._counter, before=before))
+        return dump(partial(self._ask, t=self._counter))
 
     def _within(self, conditions: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a filter, with its bounds of t within the view."""

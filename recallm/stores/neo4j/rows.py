@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, LiteralString, cast
 
 from recallm.model import (
@@ -41,11 +40,11 @@ from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
     ElementRow,
+    Evidence,
     Keys,
     NamespaceTotals,
     Opened,
     Pair,
-    Properties,
     RelationTotals,
     SessionTotals,
     Totals,
@@ -161,13 +160,14 @@ class Neo4jRows(ABC):
         write_changes(self.rows_of, changes)
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
-        return stored_updates(partial(self.rows_of, before=LARGEST_NUMBER), sorted(ts))
+        return stored_updates(self.rows_of, sorted(ts))
 
-    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
+    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
         by_key = {element_key(element): element for element in elements}
-        evidence: dict[ElementKey, dict[int, Properties]] = {}
+        evidence: dict[ElementKey, dict[int, Evidence]] = {}
         for row in self.rows_of(cypher.EVIDENCE, elements=list(by_key)):
-            evidence.setdefault(by_key[row["key"]], {})[row["at"]] = mapping_of(row["properties"])
+            read = Evidence.read(mapping_of(row["properties"]), row["description"])
+            evidence.setdefault(by_key[row["key"]], {})[row["at"]] = read
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -191,8 +191,8 @@ class Neo4jRows(ABC):
         return [row["t"] for row in self.rows_of(cypher.SELECT[kind], limit=limit, **given)]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
-        found = self.rows_of(cypher.TOUCHING, concept=key_of(concept))
-        return (found[0]["keys"], found[0]["entities"]) if found else ([], [])
+        found = self.rows_of(cypher.TOUCHING, concept=key_of(concept), name=concept)[0]
+        return found["keys"], found["entities"]
 
     def referring(self, ids: Collection[str]) -> list[int]:
         return [row["t"] for row in self.rows_of(cypher.REFERRING, ids=keys_of(ids))] if ids else []

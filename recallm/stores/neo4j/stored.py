@@ -7,7 +7,6 @@ from itertools import takewhile
 from typing import Any, Final, LiteralString, Protocol
 
 from recallm.model import (
-    ConceptMention,
     EntityUpsert,
     ExtractedStatement,
     PreparedUpdate,
@@ -22,7 +21,8 @@ from recallm.model import (
 from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import content_in, fields_in, neighbours_in, summary_in
 from recallm.stores.semantics.archiving import dump_records
-from recallm.stores.semantics.reading import passage_fields, update_of
+from recallm.stores.semantics.reading import mapping_of, passage_fields, update_of
+from recallm.stores.semantics.rows import Evidence
 
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
@@ -31,9 +31,8 @@ RETURN u AS update,
     } } AS statements,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
-        RETURN shown {.properties, position: shown.key % 1048576, id: x.id, type: x.type,
-            concept: x {name: x.concept, .label, .kind}, vectors: CASE WHEN EXISTS {
-                MATCH (x)-[later:SHOWN]->() WHERE later.key > shown.key AND later.key < $before
+        RETURN shown {.properties, .description, .key, id: x.id, vectors: CASE WHEN EXISTS {
+                MATCH (x)-[earlier:SHOWN]->() WHERE earlier.key < shown.key
             } THEN [] ELSE COLLECT {
                 MATCH (x)-[:EMBEDDED]->(v:RecallMEntityVector) RETURN [v.model, v.blob]
             } END
@@ -48,8 +47,8 @@ RETURN u AS update,
     } AS triplets
 ORDER BY u.t
 """
-"""The updates ``u`` with all that belongs to them; an entity's vectors stand at its latest evidence
-before ``$before``."""
+"""The updates ``u`` with all that belongs to them; an entity's vectors stand at its first
+evidence."""
 
 UPDATES_AT: Final[LiteralString] = (
     """
@@ -142,13 +141,16 @@ def _update(row: Row) -> PreparedUpdate:
         neighbours=neighbours_in(node.get("neighbours"), statements),
         entities=[
             EntityUpsert(
-                **fields_in(
-                    shown,
-                    concept=ConceptMention(**shown["concept"]),
-                    vectors=dict(shown["vectors"]) or empty_mapping(),
-                )
+                id=shown["id"],
+                type=evidence.type,
+                concept=evidence.concept,
+                properties=evidence.properties,
+                vectors=dict(shown["vectors"]) or empty_mapping(),
+                position=position_of(shown["key"]),
+                mentioned=evidence.mentioned,
             )
             for shown in row["entities"]
+            for evidence in [Evidence.read(mapping_of(shown["properties"]), shown["description"])]
         ],
         triplets=[TripletUpsert(**fields_in(shown)) for shown in row["triplets"]],
         vectors=[

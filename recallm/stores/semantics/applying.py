@@ -150,8 +150,8 @@ class _Batch:
     """The updates that are taken and not yet written, and the passages that they replace.
 
     Replaced passages are forgotten before the pending updates are written. For passages the order
-    makes no difference; for entities it does (the latest upsert counts, also when it is forgotten):
-    pending entities and triplets are written before more is forgotten.
+    makes no difference; for entities it does (a triplet goes with its entity): pending entities and
+    triplets are written before more is forgotten.
     """
 
     def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate], now: datetime | None) -> None:

@@ -76,6 +76,7 @@ def without_concept(
     update: PreparedUpdate, *, name: str, elements: Collection[ElementKey]
 ) -> PreparedUpdate | None:
     """What is left of an update without a concept; ``elements`` stand on it or have an end there.
+    Where an entity stands on another concept by now, what called it by this one goes.
 
     The ends of a triplet that goes stay where another triplet at their place names them: a row of a
     table keeps what its other cells say. A passage goes with its last statement, one without
@@ -86,18 +87,19 @@ def without_concept(
     if update.statements and not left.statements:
         return None
     triplets = [x for x in left.triplets if x.element not in elements]
+    named = [e for e in update.entities if e.id in elements or e.concept.name == name]
     ends = _ends(left.triplets) - _ends(triplets)
     left = replace(
         left,
         entities=tuple(
-            e for e in left.entities if e.id not in elements and (e.id, e.position) not in ends
+            e for e in left.entities if e not in named and (e.id, e.position) not in ends
         ),
         triplets=tuple(triplets),
     )
     if left.text is not None and not left.statements and not left.elements:
         return None
     labels = {m.label for _, m in said}
-    labels.update(e.concept.label for e in update.entities if e.concept.name == name)
+    labels.update(e.concept.label for e in named)
     return replace(left, metadata=without_entries(left.metadata, labels))
 
 

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from recallm.model import (
+    ConceptMention,
     ElementKey,
-    EntityUpsert,
     Forgotten,
     GraphNames,
     PreparedUpdate,
@@ -28,6 +28,8 @@ from recallm.stores.semantics.cutting import cut, without_concept, without_eleme
 from recallm.stores.semantics.references import spelled, without_mentions
 from recallm.stores.semantics.rows import (
     Changes,
+    ConceptTotals,
+    ElementRow,
     Keys,
     NamespaceTotals,
     Pair,
@@ -40,7 +42,6 @@ from recallm.stores.semantics.writing import (
     count_statements,
     count_triplets,
     keys_of,
-    merged,
     pairs_of,
     write_counted_concepts,
 )
@@ -121,7 +122,7 @@ class _Forgetting:
         self._lost_mentions: defaultdict[str, Counter[int]] = defaultdict(Counter)
         # Concept: the t of the updates that no longer mention it.
         self._lost_updates: defaultdict[str, set[int]] = defaultdict(set)
-        # Concepts that lost an entity's evidence.
+        # Concepts with entities that lost evidence.
         self._recounted: set[str] = set()
         # The ids of passages that are forgotten, and those of passages that are cut, with the names
         # of the concepts that they spelled; the t of updates that refer to any of these, and those
@@ -155,7 +156,8 @@ class _Forgetting:
 
     def forget_concept(self, name: str) -> None:
         """Forget all that mentions a concept or stands on it."""
-        keys, ids = self._rows.touching(name)
+        # An entity on no concept has one without a name.
+        keys, ids = self._rows.touching(name) if name else ([], [])
         elements: set[ElementKey] = {*ids, *self._rows.triplets_of(ids)}
         ts = {t_index_of(key) for key in keys} | self._showing(elements)
         self.change(ts, partial(without_concept, name=name, elements=elements))
@@ -267,8 +269,6 @@ class _Forgetting:
                 self._elements.add(element.element)
                 at = statement_key(t_index, element.position)
                 changes.element_evidence.setdefault(element.element, {})[at] = None
-                if isinstance(element, EntityUpsert):
-                    self._recounted.add(element.concept.name)
 
     def _is_lost(self, id: str, name: str, reference: Reference) -> bool:
         """Whether the passage that a reference of the passage ``id`` names spells a concept no
@@ -277,8 +277,8 @@ class _Forgetting:
         return spelling in self._forgotten or name in self._unspelled.get(spelling, ())
 
     def _settle_elements(self) -> None:
-        """Delete the entities and triplets without evidence, and the triplets of such entities;
-        merge the properties of the others anew."""
+        """Delete the entities and triplets without evidence, and the triplets of such entities; the
+        others are what the evidence that is left makes of them."""
         if not self._elements:
             return
         left = self._rows.evidence(self._elements)
@@ -294,17 +294,26 @@ class _Forgetting:
             )
         )
         changes = Changes(namespace=self._namespace)
+        concepts: dict[str, ConceptMention] = {}
         for key, row in stored.elements.items():
+            self._recounted.add(row.concept.name)
             if key in doomed:
                 changes.elements[key] = None
                 self._counts["entities" if isinstance(key, str) else "triplets"] += 1
                 if not isinstance(key, str):
                     count_triplets(changes, stored.predicates, key[1], -1)
-                self._recounted.add(row.concept.name)
             else:
-                changes.elements[key] = replace(
-                    row, properties=merged({}, left[key]), latest=max(left[key])
-                )
+                row = changes.elements[key] = ElementRow.of(left[key])
+                concepts[row.concept.name] = row.concept
+        concepts.pop("", None)
+        self._recounted |= concepts.keys()
+        # An entity goes back to a concept that may be gone; it is counted last of all.
+        known = self._rows.look_up(Keys(concepts=set(concepts))).concepts
+        changes.concepts = {
+            name: ConceptTotals(concept.label, concept.kind, 0, 0, 0)
+            for name, concept in concepts.items()
+            if name not in known
+        }
         self._rows.write(changes)
 
     def _settle_relations(self) -> None:

@@ -25,7 +25,7 @@ from recallm.model import (
     empty_mapping,
     session_name_in,
 )
-from recallm.stores.semantics.rows import ConceptTotals
+from recallm.stores.semantics.rows import ConceptTotals, Evidence
 from recallm.stores.timestamps import from_microseconds, unpack_timestamp
 
 by_parts = attrgetter("subject", "predicate", "object")
@@ -36,6 +36,11 @@ def mapping_of(text: str | None) -> Mapping[str, Any]:
     """The mapping of a JSON text, which may be missing."""
     found: Mapping[str, Any] = json.loads(text) if text else empty_mapping()
     return found
+
+
+def evidence_of(properties: str | None, description: str | None) -> Evidence:
+    """Evidence of an entity or a triplet from JSON texts, which may be missing."""
+    return Evidence.read(mapping_of(properties), json.loads(description) if description else ())
 
 
 def state_of(

@@ -29,14 +29,13 @@ without statements and passages is deleted. Deleting an element also deletes its
 vectors and its words. Nothing else cascades: the semantics names every other row.
 
 **Evidence.** ``at`` is ``statement_key(t, position)``; the position is `NO_POSITION` where no
-statement shows the evidence. Written properties replace those at the same ``at``; written empty
-properties leave those that are stored as they are.
+statement shows the evidence. Written evidence replaces what is stored at the same ``at``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -132,18 +131,74 @@ class RelationTotals:
     t_index: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one place says of an entity, or of a triplet, which has no type and no concept.
+    ``mentioned`` is that of `recallm.model.EntityUpsert`."""
+
+    properties: Properties
+    type: str = ""
+    concept: ConceptMention = NO_CONCEPT
+    mentioned: bool = False
+
+    @classmethod
+    def read(cls, properties: Properties, description: Sequence[Any]) -> Evidence:
+        """The evidence with these properties and this `description`."""
+        if not description:
+            return cls(properties)
+        type, name, label, kind, *mentioned = description
+        concept = ConceptMention(name=name, label=label, kind=kind)
+        return cls(properties, type, concept, bool(mentioned))
+
+    @property
+    def description(self) -> list[str]:
+        """All but the properties, as a store keeps it; empty for a triplet."""
+        if not self.type:
+            return []
+        name, label, kind = self.concept.name, self.concept.label, self.concept.kind
+        return [self.type, name, label, kind, *(["mentioned"] if self.mentioned else [])]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it says nothing of an element that is there already."""
+        return self.mentioned or not (self.type or self.properties)
+
+    def joined_by(self, later: Evidence) -> Evidence:
+        """This evidence, and what comes later at the same place."""
+        if later.is_bare:
+            return self
+        return replace(later, properties={**self.properties, **later.properties})
+
+
 @dataclass(slots=True)
 class ElementRow:
-    """The merged properties of an entity or a triplet, and the ``at`` of its latest evidence (-1:
-    none, an entity that only a triplet names so far).
+    """What its evidence makes of an entity or a triplet, in the order of ``at``: a later type and
+    concept replace earlier ones, a later property replaces an earlier one of the same key, and
+    what is only mentioned counts where nothing is earlier.
 
-    ``type`` and ``concept`` are what the latest upsert says of an entity; a triplet has neither.
+    ``latest`` is the ``at`` of the latest evidence (-1: none, an entity that only a triplet names
+    so far).
     """
 
     type: str = ""
     concept: ConceptMention = NO_CONCEPT
     properties: Properties = field(default_factory=dict)
     latest: int = -1
+
+    @classmethod
+    def of(cls, evidence: Mapping[int, Evidence]) -> ElementRow:
+        """The row that all its evidence makes, by ``at``."""
+        row = cls()
+        for at in sorted(evidence):
+            row.add(at, evidence[at])
+        return row
+
+    def add(self, at: int, evidence: Evidence) -> None:
+        """Add evidence that comes after all that there is."""
+        if self.latest < 0 or not evidence.mentioned:
+            self.type, self.concept = evidence.type, evidence.concept
+            self.properties = {**self.properties, **evidence.properties}
+        self.latest = at
 
 
 @dataclass(slots=True, kw_only=True)
@@ -194,7 +249,7 @@ class Changes:
     stems, concepts and sessions of ``before`` were looked up. A graph-only update
     (``text`` is None) has no passage; a store may ignore it here.
     ``relation_evidence`` is, by relation and t, the strength up to that t; its relations are in
-    ``relations`` too. ``element_evidence`` holds properties, by element and ``at``.
+    ``relations`` too. ``element_evidence`` is by element and ``at``.
     ``entity_vectors`` are those of entities, by id and model, ``vectors`` those of statements that
     are stored already, by key.
     """
@@ -209,7 +264,7 @@ class Changes:
     relations: dict[Pair, RelationTotals | None] = field(default_factory=dict)
     relation_evidence: dict[Pair, dict[int, int | None]] = field(default_factory=dict)
     elements: dict[ElementKey, ElementRow | None] = field(default_factory=dict)
-    element_evidence: dict[ElementKey, dict[int, Properties | None]] = field(default_factory=dict)
+    element_evidence: dict[ElementKey, dict[int, Evidence | None]] = field(default_factory=dict)
     predicates: dict[str, int] = field(default_factory=dict)
     entity_vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
@@ -241,9 +296,9 @@ class Rows(Protocol):
         """The updates at these t as `GraphReader.dump` gives them, ascending by t."""
         ...
 
-    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
-        """All evidence of these elements, which were looked up: ``at`` → properties. One without
-        evidence has no entry."""
+    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
+        """All evidence of these elements, which were looked up, by ``at``. One without evidence has
+        no entry."""
         ...
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -268,7 +323,8 @@ class Rows(Protocol):
         ...
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
-        """The keys of the statements that mention a concept, and the ids of the entities on it."""
+        """The keys of the statements that mention a concept, with the ``at`` of the evidence that
+        says it; and the ids of the entities on it."""
         ...
 
     def referring(self, ids: Collection[str]) -> list[int]:

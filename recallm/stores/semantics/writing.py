@@ -6,13 +6,14 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 * Totals grow by what an update shows. A concept's totals are counted anew (`Rows.count_touches`)
   only where growing them would be wrong: evidence at a t that is not the concept's latest, an
   entity that moves to another concept, a label that changes.
-* Properties of an element (an entity or a triplet) are those of its evidence, merged in order of
-  ``at``. Its evidence is read only where new properties do not come after all that is stored.
+* An element (an entity or a triplet) is what its evidence makes of it (`rows.ElementRow`). Stored
+  evidence is read only where new evidence does not come after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import (
@@ -21,17 +22,17 @@ from recallm.model import (
     EntityUpsert,
     PreparedUpdate,
     TripletUpsert,
-    empty_mapping,
     statement_key,
+    t_index_of,
 )
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
     ElementRow,
+    Evidence,
     Keys,
     NamespaceTotals,
     Pair,
-    Properties,
     RelationTotals,
     Rows,
     SessionTotals,
@@ -43,15 +44,6 @@ from recallm.stores.semantics.sessions import stored_session_key
 def pairs_of(update: PreparedUpdate) -> set[Pair]:
     """The relations that an update shows."""
     return {(n.a, n.b) for n in update.neighbours}
-
-
-def merged(base: Properties, evidence: Mapping[int, Properties]) -> Properties:
-    """``base`` and the properties of evidence, merged in order of ``at``: a later value replaces an
-    earlier one of the same key."""
-    properties = dict(base)
-    for at in sorted(evidence):
-        properties.update(evidence[at])
-    return properties
 
 
 def keys_of(updates: Iterable[PreparedUpdate]) -> Keys:
@@ -154,16 +146,19 @@ class UpdateWriter:
         )
         self._predicates = known.predicates
         self._elements = known.elements
-        self._evidence: dict[ElementKey, dict[int, Properties]] = {}
+        self._evidence: dict[ElementKey, dict[int, Evidence]] = {}
+        self._late: list[tuple[ElementKey, int, Evidence]] = []
         self._recount: set[str] = set()
         for update in updates:
             if update.text is not None:
                 self._add_passage(update)
             elif not update.id:
                 self._changes.passages.append((None, update))
-            for element in update.elements:
-                self._add_element(t_of(update), element)
-        self._merge_properties()
+            for entity in sorted(update.entities, key=attrgetter("position")):
+                self._add_element(t_of(update), entity)
+            for triplet in update.triplets:
+                self._add_element(t_of(update), triplet)
+        self._add_late()
         self._rows.write(self._changes)
         recount = dict.fromkeys(sorted(self._recount))
         write_counted_concepts(self._rows, self._namespace, recount)
@@ -217,30 +212,30 @@ class UpdateWriter:
     # -- entities and triplets ---------------------------------------------------------------
 
     def _add_element(self, t_index: int, upsert: EntityUpsert | TripletUpsert) -> None:
-        key, at, properties = (
-            upsert.element,
-            statement_key(t_index, upsert.position),
-            upsert.properties,
-        )
+        key, at = upsert.element, statement_key(t_index, upsert.position)
         if isinstance(upsert, TripletUpsert):
             for id in (upsert.subject, upsert.object):
                 self._require_entity(id)
             if key not in self._elements:
                 count_triplets(self._changes, self._predicates, upsert.predicate, 1)
-            row = self._elements.setdefault(key, ElementRow())
+            evidence = Evidence(upsert.properties)
         else:
-            is_new = upsert.id in self.missing or key not in self._elements
-            row = self._elements.setdefault(key, ElementRow())
             self.missing.discard(upsert.id)
-            if upsert.mentioned and not is_new:
-                properties = empty_mapping()
-            else:
-                self._set_entity(row, upsert, is_new=is_new)
-            if row.concept.name:
-                self._touch(row.concept, t_index, is_mention=False)
-        evidence = self._evidence.setdefault(key, {})
-        evidence[at] = {**evidence.get(at, {}), **properties}
-        self._changes.elements[key] = row
+            evidence = Evidence(upsert.properties, upsert.type, upsert.concept, upsert.mentioned)
+        row = self._changes.elements[key] = self._elements.setdefault(key, ElementRow())
+        is_new, before = row.latest < 0, row.concept.name
+        if isinstance(upsert, EntityUpsert) and (is_new or not upsert.mentioned):
+            for model, blob in upsert.vectors.items():
+                self._changes.entity_vectors[upsert.id, model] = blob
+        if at > row.latest:
+            row.add(at, evidence)
+            self._evidence.setdefault(key, {})[at] = evidence
+        elif at < row.latest or not evidence.is_bare:
+            self._late.append((key, at, evidence))
+        if not is_new and before != row.concept.name:
+            self._recount |= {before, row.concept.name} - {""}
+        if row.concept.name:
+            self._touch(row.concept, t_index, is_mention=False)
 
     def _require_entity(self, id: str) -> None:
         if id not in self._elements:
@@ -249,28 +244,22 @@ class UpdateWriter:
             self._changes.elements[id] = self._elements[id] = ElementRow()
             self.missing.add(id)
 
-    def _set_entity(self, row: ElementRow, upsert: EntityUpsert, *, is_new: bool) -> None:
-        """Write what the upsert says of the entity, all but its properties."""
-        if not is_new and row.concept.name != upsert.concept.name:
-            self._recount.update({row.concept.name, upsert.concept.name} - {""})
-        row.type, row.concept = upsert.type, upsert.concept
-        for model, blob in upsert.vectors.items():
-            self._changes.entity_vectors[upsert.id, model] = blob
-
-    def _merge_properties(self) -> None:
-        """Merge the properties of the batch's evidence into those of its elements."""
-        late = [
-            key
-            for key, evidence in self._evidence.items()
-            if any(evidence[at] and at <= self._elements[key].latest for at in evidence)
-        ]
+    def _add_late(self) -> None:
+        """Add the evidence that comes before some that is there."""
+        late = {key for key, _, _ in self._late}
         stored = self._rows.evidence(late) if late else {}
-        for key, evidence in self._evidence.items():
-            row, before = self._elements[key], stored.get(key)
-            if before is None:
-                row.properties = merged(row.properties, evidence)
-            else:
-                evidence = {at: {**before.get(at, {}), **evidence[at]} for at in evidence}
-                row.properties = merged({}, {**before, **evidence})
-            row.latest = max(row.latest, *evidence)
-            self._changes.element_evidence[key] = dict(evidence)
+        for key, at, evidence in self._late:
+            own = self._evidence.setdefault(key, {})
+            there = own.get(at) or stored.get(key, {}).get(at)
+            own[at] = there.joined_by(evidence) if there else evidence
+        for key in late:
+            before = self._elements[key].concept
+            row = ElementRow.of({**stored.get(key, {}), **self._evidence[key]})
+            self._changes.elements[key] = row
+            if row.concept != before:
+                self._recount |= {before.name, row.concept.name} - {""}
+                if row.concept.name:
+                    self._touch(row.concept, t_index_of(row.latest), is_mention=False)
+        self._changes.element_evidence.update(
+            {key: dict(shown) for key, shown in self._evidence.items()}
+        )

@@ -6,6 +6,7 @@ a batch touches each page once.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -300,20 +301,19 @@ class _Writer:
         known = {id for id, _ in changes.entity_vectors if id in numbers}
         self._put(_ELEMENTS, numbers, rows, self._element_key)
         gone: list[_Row] = []
-        bare: list[_Row] = []
-        full: list[_Row] = []
-        for key, evidence in changes.element_evidence.items():
-            for at, properties in evidence.items():
+        shown: list[_Row] = []
+        for key, rows_of_evidence in changes.element_evidence.items():
+            for at, evidence in rows_of_evidence.items():
                 row = (numbers[key], at)
-                if properties is None:
+                if evidence is None:
                     gone.append(row)
-                elif properties:
-                    full.append((*row, json_text(properties)))
                 else:
-                    bare.append((*row, None))
+                    properties = json_text(evidence.properties) if evidence.properties else None
+                    description = evidence.description
+                    text = json.dumps(description) if description else None
+                    shown.append((*row, properties, text))
         self._delete("element_evidence", gone)
-        self._insert("element_evidence", bare, "IGNORE")
-        self._insert("element_evidence", full, "REPLACE")
+        self._insert("element_evidence", shown, "REPLACE")
         self._write_words(known)
         vectors = changes.entity_vectors.items()
         rows_of_vectors = [(numbers[id], model, blob) for (id, model), blob in vectors]

@@ -298,10 +298,10 @@ def read_triplet_evidence(
     if limit == 0:
         return []
     rows = _evidence(view, subjects, predicates, objects, limit)
-    elements, names = elements_with_ends(view, {number for _, number, _, _ in rows})
-    passages = _passages(view, {t_index_of(at) for _, _, at, _ in rows})
+    elements, names = elements_with_ends(view, {number for _, number, *_ in rows})
+    passages = _passages(view, {t_index_of(at) for _, _, at, *_ in rows})
     evidence: list[TripletEvidence] = []
-    for _, number, at, properties in rows:
+    for _, number, at, properties, _ in rows:
         x, t_index = elements[number], t_index_of(at)
         subject, object = elements[x.subject], elements[x.object]
         passage, timestamp, source = passages.get(t_index, (None, None, None))

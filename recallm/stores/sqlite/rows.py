@@ -21,16 +21,16 @@ from recallm.model import (
     Selection,
     TripletKey,
 )
-from recallm.stores.semantics.reading import mapping_of, open_session_of
+from recallm.stores.semantics.reading import evidence_of, open_session_of
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
     ElementRow,
+    Evidence,
     Keys,
     NamespaceTotals,
     Opened,
     Pair,
-    Properties,
     RelationTotals,
     SessionTotals,
     Totals,
@@ -164,16 +164,13 @@ class SQLiteRows:
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(self._queries, sorted(ts))
 
-    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Properties]]:
+    def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
         numbers = self._numbers.elements
         named = {numbers[key]: key for key in elements if key in numbers}
-        sql = (
-            "SELECT element, at, properties FROM element_evidence"
-            " WHERE ns = :ns AND element IN {list}"
-        )
-        found: dict[ElementKey, dict[int, Properties]] = {}
-        for number, at, text in self._queries.rows(sql, named):
-            found.setdefault(named[number], {})[at] = mapping_of(text)
+        sql = "SELECT {} FROM element_evidence WHERE ns = :ns AND element IN {list}"
+        found: dict[ElementKey, dict[int, Evidence]] = {}
+        for _, number, at, *content in self._queries.read("element_evidence", sql, named):
+            found.setdefault(named[number], {})[at] = evidence_of(*content)
         return found
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
@@ -198,6 +195,10 @@ class SQLiteRows:
         self.look_up(Keys(concepts={concept}))
         key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
         keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
+        sql = (
+            "SELECT at FROM element_evidence WHERE ns = ? AND json_extract(description, '$[1]') = ?"
+        )
+        keys += self._fetch(sql, (self._numbers.ns, concept))
         ids = self._fetch("SELECT id FROM element WHERE ns = ? AND concept = ?", key)
         return [at for (at,) in keys], [id for (id,) in ids]
 

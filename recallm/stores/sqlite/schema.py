@@ -26,8 +26,9 @@ range of ``at`` is a range of time.
   The triplets of a subject or an object with a predicate are a range of an index.
 * ``predicate`` counts the triplets that have a predicate.
 * ``entity_word`` is an inverted index: the entities that bear a word (``ground.entity_words``).
-* ``element_evidence`` has one row for each statement (or update) that shows an element;
-  ``properties`` are those of that evidence, null for none. ``element.properties`` are these merged.
+* ``element_evidence`` has one row for each statement (or update) that shows an element, with the
+  JSON of its ``properties`` and its ``description`` (``semantics.rows.Evidence``), null for none.
+  ``element`` has what all its evidence makes of it.
 * ``namespace.model``, ``origin`` and ``revision`` are those of ``VectorState``; ``model`` is null
   before the first statement vector, and after everything is forgotten. ``vector_sizes`` (JSON: the
   size of a vector under each model) outlives the vectors. ``open_t`` is the t of the update whose
@@ -90,7 +91,7 @@ CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
         "number", "ns", "id", "type", "concept", "label", "kind", "subject", "predicate", "object",
         "properties",
     ),
-    "element_evidence": ("ns", "element", "at", "properties"),
+    "element_evidence": ("ns", "element", "at", "properties", "description"),
     "predicate": ("ns", "predicate", "triplets"),
 }  # fmt: skip
 """Table → the columns that the checksum of its rows covers."""
@@ -186,7 +187,7 @@ CREATE INDEX triplet_object ON element (ns, object, predicate) WHERE object IS N
 CREATE INDEX triplet_predicate ON element (ns, predicate) WHERE predicate IS NOT NULL;
 CREATE TABLE element_evidence (
     ns INTEGER NOT NULL, element INTEGER NOT NULL, at INTEGER NOT NULL,
-    properties TEXT{_CRC["element_evidence"]},
+    properties TEXT, description TEXT{_CRC["element_evidence"]},
     PRIMARY KEY (ns, element, at)) WITHOUT ROWID;
 CREATE INDEX element_evidence_at ON element_evidence (ns, at);
 CREATE TABLE entity_vector (

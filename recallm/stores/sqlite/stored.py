@@ -7,7 +7,6 @@ from itertools import repeat
 from typing import Any, LiteralString
 
 from recallm.model import (
-    ConceptMention,
     EntityUpsert,
     ExtractedStatement,
     Neighbours,
@@ -20,7 +19,7 @@ from recallm.model import (
     position_of,
     t_index_of,
 )
-from recallm.stores.semantics.reading import mapping_of, update_of
+from recallm.stores.semantics.reading import evidence_of, update_of
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.elements import concept_names, elements_with_ends
@@ -31,8 +30,8 @@ from recallm.stores.sqlite.view import Queries, columns
 _AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:listed))"
 """The condition on ``passage`` that an update is listed."""
 
-_LATEST: LiteralString = (
-    "SELECT element, max(at) FROM element_evidence WHERE ns = :ns AND element IN {list}"
+_FIRST: LiteralString = (
+    "SELECT element, min(at) FROM element_evidence WHERE ns = :ns AND element IN {list}"
     " GROUP BY element"
 )
 _VECTORS: LiteralString = (
@@ -159,39 +158,39 @@ def _neighbours(queries: Queries, ts: Collection[int]) -> dict[int, list[Neighbo
 def _elements(
     queries: Queries, ts: Collection[int]
 ) -> dict[int, list[EntityUpsert | TripletUpsert]]:
-    """T → the entities and triplets that it is evidence of; an entity's vectors stand at its latest
+    """T → the entities and triplets that it is evidence of; an entity's vectors stand at its first
     evidence."""
     rows_of_evidence = _of_updates(queries, ts, columns("element_evidence"), "element_evidence")
     evidence = verified(rows_of_evidence, "element_evidence")
-    numbers = {number for _, number, _, _ in evidence}
-    latest = dict(queries.rows(_LATEST, numbers))
-    rows, names = elements_with_ends(queries, numbers)
+    numbers = {number for _, number, *_ in evidence}
+    first = dict(queries.rows(_FIRST, numbers))
+    rows, _ = elements_with_ends(queries, numbers)
     blobs = queries.rows(_VECTORS, numbers)
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
     for (number, model), blob in sorted(verified_vectors(keyed)):
         vectors.setdefault(number, {})[model] = blob
     found: dict[int, list[EntityUpsert | TripletUpsert]] = {}
-    for _, number, at, text in evidence:
-        e = rows[number]
-        properties = mapping_of(text)
-        own = vectors.get(number) if at == latest[number] else None
+    for _, number, at, *content in evidence:
+        e, said = rows[number], evidence_of(*content)
+        own = vectors.get(number) if at == first[number] else None
         found.setdefault(t_index_of(at), []).append(
             TripletUpsert(
                 subject=rows[e.subject].id,
                 predicate=e.predicate,
                 object=rows[e.object].id,
-                properties=properties,
+                properties=said.properties,
                 position=position_of(at),
             )
             if e.subject
             else EntityUpsert(
                 id=e.id,
-                type=e.type,
-                concept=ConceptMention(name=names[e.concept], label=e.label, kind=e.kind),
-                properties=properties,
+                type=said.type,
+                concept=said.concept,
+                properties=said.properties,
                 vectors=own or empty_mapping(),
                 position=position_of(at),
+                mentioned=said.mentioned,
             )
         )
     return found

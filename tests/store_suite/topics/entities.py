@@ -73,6 +73,36 @@ class EntityTests(StoreTests):
             assert [(c.name, c.updates) for c in reader.concepts()] == [("new", 2)]
             assert reader.entities(concepts=["old"]) == []
 
+    def test_what_is_forgotten_names_no_entity(self, space: Space) -> None:
+        """Type, label and concept are those of the latest evidence that is left; a mention counts
+        where none is earlier. By a concept goes what called the entity by it, at any time."""
+        ann, bo, cy, dee = (
+            prepared(str(n), f"[x{n}] ran", entities=(entity("e", label, type=type, mentioned=m),))
+            for n, (label, type, m) in enumerate(
+                [("Ann", "A", False), ("Bo", "B", True), ("Cy", "C", False), ("Dee", "D", True)]
+            )
+        )
+        space.write(ann, bo, cy, dee)
+
+        def named() -> list[tuple[str, str, list[str]]]:
+            with space.reader() as reader:
+                on = [row.name for row in reader.concepts() if not row.statements]
+                return [(e.type, e.label, on) for e in reader.entities()]
+
+        assert named() == [("C", "Cy", ["cy"])]
+        copied = space.copied()
+        assert space.forget("id", "2") == Forgotten(passages=1, statements=1, concepts=2)
+        assert named() == [("A", "Ann", ["ann"])]
+        space.forget("id", "0")
+        assert named() == [("B", "Bo", ["bo"])]
+        space.write(PreparedUpdate(id="3", text=None, entities=(entity("e", "Eve"),)))
+        assert space.forget("concept", "bo") == Forgotten()
+        assert space.forget("concept", "eve") == Forgotten(concepts=1, entities=1)
+        space = copied
+        space.forget("concept", "ann")
+        assert named() == [("C", "Cy", ["cy"])]
+        assert [len(update.entities) for update in space.dump()] == [0, 1, 1, 1]
+
     def test_an_entity_that_came_back_is_new(self, space: Space) -> None:
         """A new entity with the id of a forgotten one inherits nothing."""
         eve = _graph_only(

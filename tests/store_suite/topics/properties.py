@@ -196,7 +196,7 @@ class PropertyTests(StoreTests):
         assert _kept(space) == {"k": 2, "l": 4, "m": None}
 
     def test_a_mention_brings_none(self, space: Space) -> None:
-        """Nor does it keep those of what it mentions; one of an entity that is not there is an
+        """Where evidence is earlier; one of an entity that is not there, or not any more, is an
         upsert, and what it said goes with it."""
         space.write(
             prepared("a", "[Ann]", entities=(entity("e", "Eve", properties={"k": 1}),)),
@@ -218,7 +218,7 @@ class PropertyTests(StoreTests):
 
         assert kept() == [{"k": 1}, {"m": 1}]
         space.forget("id", "a")
-        assert kept() == [{}, {"m": 1}]
+        assert kept() == [{"k": 2, "l": 2}, {"m": 1}]
         space.forget("id", "b")
         assert kept() == [{}]
 
