@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
@@ -32,7 +34,7 @@ from recallm.recall.recalling import check_ranking
 from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.stores.base import ClusterStore
-from recallm.stores.opening import StoreTarget, open_store
+from recallm.stores.opening import StoreTarget, names_file, open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
@@ -53,6 +55,9 @@ class _Parts:
     config: RecallConfig
     llm: Callable[[str], str] | None
     count_tokens: Callable[[str], int]
+    pickled: Mapping[str, Any] | None
+    """The arguments, but for namespace and config, that open a memory on a file again; None where
+    it has parts that stay in this process."""
 
 
 @knows_its_arguments
@@ -177,6 +182,17 @@ class RecallM:
             index = open_index(chroma, opened)
             vectors = StatementVectors(opened, embedding, index)
             closing.insert(0, vectors.close)
+        pickled = None
+        functions = (llm, count_tokens, clock, propositions)
+        is_plain = all(isinstance(given, str | None) for given in (embeddings, vector_index))
+        if names_file(store) and is_plain and functions == (None, None, None, None):
+            pickled = {
+                "store": Path(store).absolute(),
+                "timeout": timeout,
+                "embeddings": embeddings,
+                "vector_index": vector_index,
+                "triplets": triplets,
+            }
         updater = Updater(
             opened, extractor, vectors, llm=llm, config=config, clock=present, triplets=triplets
         )
@@ -196,6 +212,7 @@ class RecallM:
                 config=config,
                 llm=llm,
                 count_tokens=counted,
+                pickled=pickled,
             )
         )
 
@@ -403,12 +420,21 @@ class RecallM:
         """This memory: a copied retriever or chain shares its store."""
         return self
 
-    def __reduce__(self) -> NoReturn:
-        raise InvalidInputError(
-            "a memory cannot be pickled, for its store is open in this process; pickle its path "
-            "or address and its namespace, and open RecallM(path, namespace=…) from them",
-            argument="memory",
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What opens the file again: the copy is a memory of its own, with its own life.
+
+        Raises:
+            InvalidInputError: the memory is on no file, or has functions or models.
+        """
+        if self._parts.pickled is None:
+            raise InvalidInputError(
+                "a memory is pickled as its file and its settings, but this one has no file, or "
+                "has functions or a model of your own, which stay in this process; pickle its path "
+                "or address and its namespace, and open RecallM(path, namespace=…) from them",
+                argument="memory",
+            )
+        given = {"namespace": self.namespace, "config": self.config, **self._parts.pickled}
+        return partial(type(self), **given), ()
 
     @classmethod
     async def aopen(cls, *arguments: Any, **options: Any) -> Self:

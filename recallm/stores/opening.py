@@ -87,6 +87,13 @@ def open_store(
     )
 
 
+def names_file(target: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a target that could be opened names an SQLite file."""
+    if not isinstance(target, str | os.PathLike) or os.fspath(target) == ":memory:":
+        return False
+    return not (isinstance(target, str) and is_server(target))
+
+
 def _open_neo4j(
     target: Any,
     auth: tuple[str, str] | None,
