@@ -123,7 +123,7 @@ def check_rows(connection: sqlite3.Connection) -> None:
     _check_inverted(connection)
     _check_pairs(connection)
     _check_words(connection)
-    _check_properties(connection)
+    _check_elements(connection)
     _check_sizes(connection)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -176,18 +176,26 @@ def _check_words(connection: sqlite3.Connection) -> None:
     assert words == set(connection.execute("SELECT ns, word, entity FROM entity_word"))
 
 
-def _check_properties(connection: sqlite3.Connection) -> None:
-    """Those of an entity or triplet are those of its evidence, in its order."""
-    merged: dict[int, dict[str, Any]] = defaultdict(dict)
-    for number, properties in connection.execute(
-        "SELECT element, properties FROM element_evidence WHERE properties IS NOT NULL"
-        " ORDER BY ns, element, at"
+def _check_elements(connection: sqlite3.Connection) -> None:
+    """Properties, type and concept are those of the evidence, in its order; of a mention, where no
+    evidence is earlier."""
+    told: dict[int, list[Any]] = {}
+    for number, properties, description in connection.execute(
+        "SELECT element, properties, description FROM element_evidence ORDER BY ns, element, at"
     ):
-        own = json.loads(properties)
-        assert own, "evidence without properties has none, not empty ones"
-        merged[number].update(own)
-    for number, properties in connection.execute("SELECT number, properties FROM element"):
-        assert json_text(json.loads(properties)) == json_text(merged[number]), number
+        assert properties != "{}", "evidence without properties has none, not empty ones"
+        said = json.loads(description) if description else ["", "", "", "entity"]
+        if number not in told or len(said) == 4:
+            earlier = told.get(number, [{}])[0]
+            told[number] = [{**earlier, **json.loads(properties or "{}")}, *said[:4]]
+    for number, properties, *names in connection.execute(
+        "SELECT e.number, properties, type, coalesce(c.name, ''), e.label, e.kind FROM element e"
+        " LEFT JOIN concept c ON c.id = e.concept"
+    ):
+        assert [json_text(json.loads(properties)), *names] == [
+            json_text(told[number][0]),
+            *told[number][1:],
+        ], number
 
 
 def _check_sizes(connection: sqlite3.Connection) -> None:

@@ -27,6 +27,7 @@ from recallm.stores.semantics.rows import (
     Evidence,
     NamespaceTotals,
     Pair,
+    description_of,
     t_of,
 )
 from recallm.stores.semantics.sessions import stored_session_key
@@ -260,7 +261,7 @@ def _element(
             [
                 at,
                 json_out(shown.properties) if shown.properties else None,
-                shown.description or None,
+                description_of(shown) or None,
             ]
             for at, shown in evidence.items()
             if shown is not None

@@ -35,7 +35,7 @@ from recallm.stores.neo4j.values import (
     moment_of,
 )
 from recallm.stores.semantics import writing
-from recallm.stores.semantics.reading import mapping_of, open_session_of
+from recallm.stores.semantics.reading import evidence_of, mapping_of, open_session_of
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
@@ -166,8 +166,9 @@ class Neo4jRows(ABC):
         by_key = {element_key(element): element for element in elements}
         evidence: dict[ElementKey, dict[int, Evidence]] = {}
         for row in self.rows_of(cypher.EVIDENCE, elements=list(by_key)):
-            read = Evidence.read(mapping_of(row["properties"]), row["description"])
-            evidence.setdefault(by_key[row["key"]], {})[row["at"]] = read
+            key, at = by_key[row["key"]], row["at"]
+            shown = evidence_of(key, at, row["properties"], row["description"])
+            evidence.setdefault(key, {})[at] = shown
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:

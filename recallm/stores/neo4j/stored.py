@@ -7,22 +7,18 @@ from itertools import takewhile
 from typing import Any, Final, LiteralString, Protocol
 
 from recallm.model import (
-    EntityUpsert,
     ExtractedStatement,
     PreparedUpdate,
     StatementVector,
     Summary,
     Trait,
-    TripletUpsert,
-    empty_mapping,
     position_of,
     session_key_of,
 )
 from recallm.stores.neo4j.transaction import Row
-from recallm.stores.neo4j.values import content_in, fields_in, neighbours_in, summary_in
+from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
 from recallm.stores.semantics.archiving import dump_records
-from recallm.stores.semantics.reading import mapping_of, passage_fields, update_of
-from recallm.stores.semantics.rows import Evidence
+from recallm.stores.semantics.reading import evidence_of, passage_fields, update_of
 
 _WITH_PARTS: Final[LiteralString] = """
 RETURN u AS update,
@@ -31,19 +27,20 @@ RETURN u AS update,
     } } AS statements,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
-        RETURN shown {.properties, .description, .key, id: x.id, vectors: CASE WHEN EXISTS {
+        RETURN [x.id, shown.key, shown.properties, shown.description, CASE WHEN EXISTS {
                 MATCH (x)-[earlier:SHOWN]->() WHERE earlier.key < shown.key
             } THEN [] ELSE COLLECT {
                 MATCH (x)-[:EMBEDDED]->(v:RecallMEntityVector) RETURN [v.model, v.blob]
             } END
-        }
+        ]
     } AS entities,
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMTriplet)
-        RETURN shown {.properties, position: shown.key % 1048576, predicate: x.name,
-            subject: head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }),
-            object: head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
-        }
+        RETURN [[
+                head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }), x.name,
+                head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
+            ], shown.key, shown.properties
+        ]
     } AS triplets
 ORDER BY u.t
 """
@@ -140,19 +137,12 @@ def _update(row: Row) -> PreparedUpdate:
         statements=statements,
         neighbours=neighbours_in(node.get("neighbours"), statements),
         entities=[
-            EntityUpsert(
-                id=shown["id"],
-                type=evidence.type,
-                concept=evidence.concept,
-                properties=evidence.properties,
-                vectors=dict(shown["vectors"]) or empty_mapping(),
-                position=position_of(shown["key"]),
-                mentioned=evidence.mentioned,
-            )
-            for shown in row["entities"]
-            for evidence in [Evidence.read(mapping_of(shown["properties"]), shown["description"])]
+            evidence_of(id, at, properties, description, dict(vectors))
+            for id, at, properties, description, vectors in row["entities"]
         ],
-        triplets=[TripletUpsert(**fields_in(shown)) for shown in row["triplets"]],
+        triplets=[
+            evidence_of(tuple(ends), at, properties, ()) for ends, at, properties in row["triplets"]
+        ],
         vectors=[
             StatementVector(position=position_of(s["key"]), model=s["model"], blob=s["blob"])
             for s in row["statements"]

@@ -6,13 +6,16 @@ Engines give rows of one shape: the arguments here, or columns with the names of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from recallm.model import (
+    ConceptMention,
     ConceptRow,
     CorpusSize,
+    ElementKey,
+    EntityUpsert,
     NamespaceState,
     OpenSession,
     PreparedUpdate,
@@ -21,8 +24,10 @@ from recallm.model import (
     Sizes,
     Summary,
     TripletEvidence,
+    TripletUpsert,
     VectorState,
     empty_mapping,
+    position_of,
     session_name_in,
 )
 from recallm.stores.semantics.rows import ConceptTotals, Evidence
@@ -38,9 +43,21 @@ def mapping_of(text: str | None) -> Mapping[str, Any]:
     return found
 
 
-def evidence_of(properties: str | None, description: str | None) -> Evidence:
-    """Evidence of an entity or a triplet from JSON texts, which may be missing."""
-    return Evidence.read(mapping_of(properties), json.loads(description) if description else ())
+def evidence_of(
+    key: ElementKey,
+    at: int,
+    properties: str | None,
+    description: Sequence[Any],
+    vectors: Mapping[str, bytes] | None = None,
+) -> Evidence:
+    """Evidence of an entity or a triplet; ``description`` is that of `rows.description_of`."""
+    own: dict[str, Any] = {"properties": mapping_of(properties), "position": position_of(at)}
+    if not isinstance(key, str):
+        return TripletUpsert(subject=key[0], predicate=key[1], object=key[2], **own)
+    own |= {"vectors": vectors or empty_mapping()}
+    type, name, label, kind, *mentioned = description
+    concept = ConceptMention(name=name, label=label, kind=kind)
+    return EntityUpsert(id=key, type=type, concept=concept, mentioned=bool(mentioned), **own)
 
 
 def state_of(

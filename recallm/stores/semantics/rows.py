@@ -34,8 +34,8 @@ statement shows the evidence. Written evidence replaces what is stored at the sa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -44,12 +44,14 @@ from recallm.model import (
     ConceptMention,
     ContextVersion,
     ElementKey,
+    EntityUpsert,
     Forgotten,
     OpenSession,
     PreparedUpdate,
     Selection,
     Summary,
     TripletKey,
+    TripletUpsert,
 )
 from recallm.stores.timestamps import microseconds
 
@@ -131,43 +133,23 @@ class RelationTotals:
     t_index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What one place says of an entity, or of a triplet, which has no type and no concept.
-    ``mentioned`` is that of `recallm.model.EntityUpsert`."""
+Evidence = EntityUpsert | TripletUpsert
+"""What one place says of an entity or a triplet; the vectors are no part of it."""
 
-    properties: Properties
-    type: str = ""
-    concept: ConceptMention = NO_CONCEPT
-    mentioned: bool = False
 
-    @classmethod
-    def read(cls, properties: Properties, description: Sequence[Any]) -> Evidence:
-        """The evidence with these properties and this `description`."""
-        if not description:
-            return cls(properties)
-        type, name, label, kind, *mentioned = description
-        concept = ConceptMention(name=name, label=label, kind=kind)
-        return cls(properties, type, concept, bool(mentioned))
+def description_of(evidence: Evidence) -> list[str]:
+    """What is kept of evidence beside its properties (`reading.evidence_of` reads both)."""
+    if isinstance(evidence, TripletUpsert):
+        return []
+    concept, mentioned = evidence.concept, ["mentioned"] if evidence.mentioned else []
+    return [evidence.type, concept.name, concept.label, concept.kind, *mentioned]
 
-    @property
-    def description(self) -> list[str]:
-        """All but the properties, as a store keeps it; empty for a triplet."""
-        if not self.type:
-            return []
-        name, label, kind = self.concept.name, self.concept.label, self.concept.kind
-        return [self.type, name, label, kind, *(["mentioned"] if self.mentioned else [])]
 
-    @property
-    def is_bare(self) -> bool:
-        """Whether it says nothing of an element that is there already."""
-        return self.mentioned or not (self.type or self.properties)
-
-    def joined_by(self, later: Evidence) -> Evidence:
-        """This evidence, and what comes later at the same place."""
-        if later.is_bare:
-            return self
-        return replace(later, properties={**self.properties, **later.properties})
+def is_bare(evidence: Evidence) -> bool:
+    """Whether evidence says nothing of an element that is there already."""
+    if isinstance(evidence, EntityUpsert):
+        return evidence.mentioned
+    return not evidence.properties
 
 
 @dataclass(slots=True)
@@ -195,9 +177,10 @@ class ElementRow:
 
     def add(self, at: int, evidence: Evidence) -> None:
         """Add evidence that comes after all that there is."""
-        if self.latest < 0 or not evidence.mentioned:
-            self.type, self.concept = evidence.type, evidence.concept
+        if self.latest < 0 or not is_bare(evidence):
             self.properties = {**self.properties, **evidence.properties}
+            if isinstance(evidence, EntityUpsert):
+                self.type, self.concept = evidence.type, evidence.concept
         self.latest = at
 
 

@@ -13,6 +13,7 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 
 from recallm.errors import InvalidInputError, UnknownEntityError
@@ -36,6 +37,7 @@ from recallm.stores.semantics.rows import (
     RelationTotals,
     Rows,
     SessionTotals,
+    is_bare,
     t_of,
 )
 from recallm.stores.semantics.sessions import stored_session_key
@@ -211,27 +213,25 @@ class UpdateWriter:
 
     # -- entities and triplets ---------------------------------------------------------------
 
-    def _add_element(self, t_index: int, upsert: EntityUpsert | TripletUpsert) -> None:
+    def _add_element(self, t_index: int, upsert: Evidence) -> None:
         key, at = upsert.element, statement_key(t_index, upsert.position)
         if isinstance(upsert, TripletUpsert):
             for id in (upsert.subject, upsert.object):
                 self._require_entity(id)
             if key not in self._elements:
                 count_triplets(self._changes, self._predicates, upsert.predicate, 1)
-            evidence = Evidence(upsert.properties)
         else:
             self.missing.discard(upsert.id)
-            evidence = Evidence(upsert.properties, upsert.type, upsert.concept, upsert.mentioned)
         row = self._changes.elements[key] = self._elements.setdefault(key, ElementRow())
         is_new, before = row.latest < 0, row.concept.name
         if isinstance(upsert, EntityUpsert) and (is_new or not upsert.mentioned):
             for model, blob in upsert.vectors.items():
                 self._changes.entity_vectors[upsert.id, model] = blob
         if at > row.latest:
-            row.add(at, evidence)
-            self._evidence.setdefault(key, {})[at] = evidence
-        elif at < row.latest or not evidence.is_bare:
-            self._late.append((key, at, evidence))
+            row.add(at, upsert)
+            self._evidence.setdefault(key, {})[at] = upsert
+        elif at < row.latest or not is_bare(upsert):
+            self._late.append((key, at, upsert))
         if not is_new and before != row.concept.name:
             self._recount |= {before, row.concept.name} - {""}
         if row.concept.name:
@@ -250,8 +250,10 @@ class UpdateWriter:
         stored = self._rows.evidence(late) if late else {}
         for key, at, evidence in self._late:
             own = self._evidence.setdefault(key, {})
-            there = own.get(at) or stored.get(key, {}).get(at)
-            own[at] = there.joined_by(evidence) if there else evidence
+            if there := own.get(at) or stored.get(key, {}).get(at):
+                properties = {**there.properties, **evidence.properties}
+                evidence = there if is_bare(evidence) else replace(evidence, properties=properties)
+            own[at] = evidence
         for key in late:
             before = self._elements[key].concept
             row = ElementRow.of({**stored.get(key, {}), **self._evidence[key]})

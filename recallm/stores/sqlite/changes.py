@@ -18,7 +18,7 @@ from recallm.errors import StoreError
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
 from recallm.stores.semantics.references import antecedents_in
-from recallm.stores.semantics.rows import Changes, Pair, t_of
+from recallm.stores.semantics.rows import Changes, Pair, description_of, t_of
 from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
@@ -309,7 +309,7 @@ class _Writer:
                     gone.append(row)
                 else:
                     properties = json_text(evidence.properties) if evidence.properties else None
-                    description = evidence.description
+                    description = description_of(evidence)
                     text = json.dumps(description) if description else None
                     shown.append((*row, properties, text))
         self._delete("element_evidence", gone)

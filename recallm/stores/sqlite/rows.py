@@ -169,8 +169,9 @@ class SQLiteRows:
         named = {numbers[key]: key for key in elements if key in numbers}
         sql = "SELECT {} FROM element_evidence WHERE ns = :ns AND element IN {list}"
         found: dict[ElementKey, dict[int, Evidence]] = {}
-        for _, number, at, *content in self._queries.read("element_evidence", sql, named):
-            found.setdefault(named[number], {})[at] = evidence_of(*content)
+        for _, number, at, properties, text in self._queries.read("element_evidence", sql, named):
+            evidence = evidence_of(named[number], at, properties, json.loads(text or "[]"))
+            found.setdefault(named[number], {})[at] = evidence
         return found
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from itertools import repeat
 from typing import Any, LiteralString
@@ -15,11 +16,11 @@ from recallm.model import (
     Summary,
     Trait,
     TripletUpsert,
-    empty_mapping,
     position_of,
     t_index_of,
 )
 from recallm.stores.semantics.reading import evidence_of, update_of
+from recallm.stores.semantics.rows import Evidence
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
 from recallm.stores.sqlite.elements import concept_names, elements_with_ends
@@ -155,9 +156,7 @@ def _neighbours(queries: Queries, ts: Collection[int]) -> dict[int, list[Neighbo
     return found
 
 
-def _elements(
-    queries: Queries, ts: Collection[int]
-) -> dict[int, list[EntityUpsert | TripletUpsert]]:
+def _elements(queries: Queries, ts: Collection[int]) -> dict[int, list[Evidence]]:
     """T → the entities and triplets that it is evidence of; an entity's vectors stand at its first
     evidence."""
     rows_of_evidence = _of_updates(queries, ts, columns("element_evidence"), "element_evidence")
@@ -170,27 +169,11 @@ def _elements(
     vectors: dict[int, dict[str, bytes]] = {}
     for (number, model), blob in sorted(verified_vectors(keyed)):
         vectors.setdefault(number, {})[model] = blob
-    found: dict[int, list[EntityUpsert | TripletUpsert]] = {}
-    for _, number, at, *content in evidence:
-        e, said = rows[number], evidence_of(*content)
+    found: dict[int, list[Evidence]] = {}
+    for _, number, at, properties, text in evidence:
+        e = rows[number]
+        key = (rows[e.subject].id, e.predicate, rows[e.object].id) if e.subject else e.id
         own = vectors.get(number) if at == first[number] else None
-        found.setdefault(t_index_of(at), []).append(
-            TripletUpsert(
-                subject=rows[e.subject].id,
-                predicate=e.predicate,
-                object=rows[e.object].id,
-                properties=said.properties,
-                position=position_of(at),
-            )
-            if e.subject
-            else EntityUpsert(
-                id=e.id,
-                type=said.type,
-                concept=said.concept,
-                properties=said.properties,
-                vectors=own or empty_mapping(),
-                position=position_of(at),
-                mentioned=said.mentioned,
-            )
-        )
+        shown = evidence_of(key, at, properties, json.loads(text or "[]"), own)
+        found.setdefault(t_index_of(at), []).append(shown)
     return found
