@@ -21,7 +21,7 @@ from recallm.stores.semantics.cutting import redact, without_entries
 from tests.store_suite.dict_namespace import Namespace, ends_of, is_empty, t_of
 from tests.store_suite.dict_reader import DictReader
 
-_ALL = Horizon()
+_ALL = Horizon(withdrawn=True)
 
 
 def forget(draft: Namespace, selection: Selection) -> None:
