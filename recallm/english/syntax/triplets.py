@@ -6,7 +6,7 @@ phrases state, as tokens. Here the drafts are written, and get their confidence 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -14,22 +14,17 @@ from typing import TYPE_CHECKING, Final
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
+from recallm.english.syntax.ends import ConceptAt, end_of
 from recallm.english.syntax.facts_of_triplets import fact_drafts
-from recallm.english.syntax.name_phrases import mend_names, name_around
+from recallm.english.syntax.name_phrases import mend_names
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import Adjunct, ConceptMention, OpenTriplet
 
 if TYPE_CHECKING:
     from recallm.english.pipeline import TaggedText
 
-ConceptAt = Callable[[int], ConceptMention | None]
-"""The concept that a token of a text stands for, pronouns resolved; None if it stands for none."""
-
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
-
-_LONGEST_NAME: Final = 80
-"""Characters."""
 
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 
@@ -39,7 +34,7 @@ def triplets_and_facts(
     span: tuple[int, int],
     *,
     position: int = 0,
-    concept_at: ConceptAt | None = None,
+    concept_at: ConceptAt = lambda _: None,
 ) -> tuple[list[OpenTriplet], list[OpenTriplet]]:
     """The open triplets of a sentence, in textual order of their clauses, and its facts: triplets
     as the graph keeps them (``recallm.english.syntax.facts_of_triplets``).
@@ -58,34 +53,21 @@ def triplets_and_facts(
         facts.append(
             replace(
                 fact,
-                subject_concept=_whole_name(tree, draft.subject_head, fact.subject_concept),
-                object_concept=_whole_name(tree, draft.object_head, fact.object_concept),
+                subject_concept=end_of(tree, draft.subject_head, fact.subject_concept, concept_at),
+                object_concept=end_of(tree, draft.object_head, fact.object_concept, concept_at),
             )
         )
     return _open(tree, read, position, concept_at), facts
 
 
 def _open(
-    tree: SentenceTree, read: Sequence[Draft], position: int, concept_at: ConceptAt | None
+    tree: SentenceTree, read: Sequence[Draft], position: int, concept_at: ConceptAt
 ) -> list[OpenTriplet]:
     found: dict[tuple[str, str, str], OpenTriplet] = {}
     for draft in read:
         triplet = written(tree, draft, len(read), position, concept_at)
         found.setdefault((triplet.subject, triplet.predicate, triplet.object), triplet)
     return list(found.values())
-
-
-def _whole_name(
-    tree: SentenceTree, head: int, concept: ConceptMention | None
-) -> ConceptMention | None:
-    """The concept of a phrase, or that of the longer name whose part it is: "General Electric".
-    Such a name is no concept of its statement, and has no key yet."""
-    if head < 0 or (concept is not None and concept.reference is not None):
-        return concept
-    label = tree.text(name_around(tree, head))
-    if len(label) <= len(concept.label if concept else "") or len(label) > _LONGEST_NAME:
-        return concept
-    return ConceptMention(name="", label=label, kind="entity")
 
 
 def drafts(tree: SentenceTree) -> list[Draft]:
@@ -107,7 +89,7 @@ def written(
     draft: Draft,
     others: int,
     position: int = 0,
-    concept_at: ConceptAt | None = None,
+    concept_at: ConceptAt = lambda _: None,
 ) -> OpenTriplet:
     """A draft of a sentence with ``others`` drafts as a triplet."""
     return OpenTriplet(
@@ -130,9 +112,9 @@ def written(
     )
 
 
-def _concept(tree: SentenceTree, head: int, concept_at: ConceptAt | None) -> ConceptMention | None:
+def _concept(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention | None:
     """The concept of a phrase's head, or of the words of its name."""
-    if head < 0 or concept_at is None:
+    if head < 0:
         return None
     concept = concept_at(tree.first + head)
     if concept is None:
