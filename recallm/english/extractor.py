@@ -263,7 +263,11 @@ class Extractor:
         speaker_mentions = self._speaker(turn.speaker)
         name = speaker_mentions[0].name if speaker_mentions else None
         open_triplets, facts = (
-            stated_triplets(stated, speaker_mentions, self.concept_name) if triplets else ((), ())
+            stated_triplets(
+                stated, speaker_mentions, self.concept_name, is_assistant=turn.is_assistant
+            )
+            if triplets
+            else ((), ())
         )
         return Extraction(
             statements=tuple(

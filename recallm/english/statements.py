@@ -4,8 +4,8 @@ Propositions are what a language model makes of a passage. A proposition has a s
 and a text of its own where it differs from the span. Its terms, concepts and traits are those of
 its own text.
 
-A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee, "we" for the
-speaker and the addressee; "I" needs no reference, since every statement mentions its speaker.
+A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee
+(``recallm.english.speaking``); "I" needs no reference, since every statement mentions its speaker.
 ``recallm.english.coreference`` resolves the third persons."""
 
 from __future__ import annotations
@@ -21,11 +21,15 @@ from typing import NamedTuple
 
 from recallm.english.concepts import ConceptPlace
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
+from recallm.english.speaking import (
+    addressed_words,
+    companions_in,
+    speaks_of_user,
+    with_companions,
+)
 from recallm.english.syntax import triplets_and_facts
 from recallm.english.words import Mark
 from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
-
-_ADDRESSEE = Mark.SECOND_PERSON | Mark.FIRST_PLURAL
 
 
 class FoundReference(NamedTuple):
@@ -47,12 +51,11 @@ class FoundReference(NamedTuple):
 
 
 def addressed(read: ReadText) -> list[tuple[int, int]]:
-    """The spans of the words of a text that stand for its addressee: "you", "our"."""
+    """The spans of the words of a text that stand for its addressee."""
     return [
-        (start, start + len(word.text))
+        (start, start + len(block.tagged.words[i].text))
         for block in read.blocks
-        for i, word in enumerate(block.tagged.words)
-        if word.marks & _ADDRESSEE
+        for i in addressed_words(block.tagged.words, block.tagged.text)
         for start in (block.start + block.tagged.starts[i],)
     ]
 
@@ -208,28 +211,38 @@ def stated_triplets(
     statements: Sequence[Stated],
     speaker: Sequence[ConceptMention],
     concept_name: Callable[[str], str],
+    *,
+    is_assistant: bool,
 ) -> tuple[tuple[OpenTriplet, ...], tuple[OpenTriplet, ...]]:
     """The open triplets of parsed statements, and their facts. "I" stands for the ``speaker`` (the
-    concept, then the parts of its name); ``concept_name`` says which concept a label spells."""
+    concept, then the parts of its name); ``concept_name`` says which concept a label spells.
+    ``is_assistant``: what the speaker says of the user is no fact."""
     triplets: list[OpenTriplet] = []
     facts: list[OpenTriplet] = []
+    companions: Sequence[ConceptMention] = ()
     for position, statement in enumerate(statements):
         for sentence, places in statement.sentences:
             tagged = statement.read.blocks[sentence.block].tagged
+            words = tagged.words[slice(*sentence.tokens)]
             concepts = {
                 token: place.concept for place in places for token in range(place.token, place.end)
             }
             if speaker:
-                for i in range(*sentence.tokens):
-                    marks = tagged.words[i].marks
-                    if marks & Mark.FIRST_PERSON and not marks & Mark.FIRST_PLURAL:
+                for i, word in enumerate(words, start=sentence.tokens[0]):
+                    if word.marks & Mark.FIRST_PERSON:
                         concepts[i] = speaker[0]
-            read = triplets_and_facts(
+            read, stated = triplets_and_facts(
                 tagged, sentence.tokens, position=position, concept_at=concepts.get
             )
-            triplets += read[0]
-            facts += read[1]
-    return tuple(triplets), tuple(_with_names(fact, concept_name) for fact in facts)
+            triplets += read
+            if is_assistant and speaks_of_user(words):
+                continue
+            named = [_with_names(fact, concept_name) for fact in stated]
+            if speaker:
+                companions = companions_in(named, speaker[0]) or companions
+                named = [*with_companions(named, companions)]
+            facts += named
+    return tuple(triplets), tuple(facts)
 
 
 def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str]) -> OpenTriplet:

@@ -14,7 +14,7 @@ from recallm.graph import NewEntity, NewTriplet
 from recallm.ground import checks
 from recallm.ground.untrusted_text import fact_line
 from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement_id
-from recallm.recall.predicates import Ending, Span
+from recallm.recall.predicates import Ending, Span, evidence_confidence
 
 Term: TypeAlias = str | Value
 """A subject, a relation or an object as callers give it."""
@@ -67,8 +67,9 @@ class Fact:
     """⟨subject, relation, object⟩ as written, with the latest evidence for it.
 
     ``value`` is the object as a number, date or bool, None where it is none. ``t_index``, ``said``,
-    ``source``, ``passage`` and ``properties`` are those of the evidence; ``statement`` is the id of
-    the statement that states the fact, None where it was written as a fact. ``match`` says how the
+    ``source``, ``passage`` and ``properties`` are those of the evidence; ``confidence`` says how
+    sure the evidence is (0 to 1). ``statement`` is the id of the statement that states the fact,
+    None where it was written as a fact. ``match`` says how the
     question's terms found it, with a ``score`` from 0 to 1; ``matched`` holds the terms that were
     found by others: "subject", "relation" or "object" → (asked, found, score).
     """
@@ -83,6 +84,7 @@ class Fact:
     passage: str | None = None
     statement: str | None = None
     properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    confidence: float = 1.0
     match: Match = "exact"
     score: float = 1.0
     matched: Mapping[str, tuple[str, str, float]] = field(default_factory=empty_mapping)
@@ -113,6 +115,7 @@ class Fact:
             passage=passage,
             statement=statement_id(passage or "", position) if is_in_text else None,
             properties=evidence.properties,
+            confidence=evidence_confidence(evidence),
             match="similar" if matched else "exact",
             score=min(scores, default=1.0),
             matched=matched or empty_mapping(),

@@ -35,6 +35,7 @@ from recallm.memory import RecallM
 from recallm.memory.update_request import UpdateRequest, passage_id
 from recallm.model import NO_POSITION, Moment
 from recallm.recall.predicates import (
+    SURE,
     Claim,
     FactReading,
     PerVocabulary,
@@ -342,15 +343,19 @@ class FactMemory:
         as_of: Moment | None = None,
         match: Match = "similar",
         limit: int | None = None,
+        min_confidence: float = SURE,
     ) -> list[Fact]:
         """The facts that hold, newest first; at most ``limit``, those that arrived last.
 
         None stands for any subject, relation or object: the paper's six forms, the full one, and
-        everything. A denied relation ("no longer works for") finds denials.
+        everything. A denied relation ("no longer works for") finds denials. Evidence of less
+        confidence than ``min_confidence`` (0 to 1) does not count; 0 also counts what texts call
+        possible, ask or wish ("may join").
         """
         checks.choice(match, get_args(Match), "match")
         at_most = checks.count(limit, "limit")
-        with self._reading(as_of) as reading:
+        least = checks.probability(min_confidence, "min_confidence") or 0.0
+        with self._reading(as_of, least) as reading:
             terms = checked_terms(subject, relation, object)
             return self._search.facts(reading, terms, match, at_most)
 
@@ -443,9 +448,11 @@ class FactMemory:
             )
 
     @contextmanager
-    def _reading(self, as_of: Moment | None = None) -> Iterator[FactReading]:
+    def _reading(
+        self, as_of: Moment | None = None, min_confidence: float = SURE
+    ) -> Iterator[FactReading]:
         """All reads within one horizon see one state."""
         horizon = checks.moment(as_of, "as_of")
         with self._memory.graph.reader(horizon) as reader:
             vocabulary = self._vocabularies.of(self._memory.namespace, reader)
-            yield FactReading(reader, self._relations, vocabulary, horizon)
+            yield FactReading(reader, self._relations, vocabulary, horizon, min_confidence)

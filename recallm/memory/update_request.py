@@ -14,6 +14,7 @@ from recallm.errors import InvalidInputError
 from recallm.graph import NewEntity, NewTriplet, entity_upsert, triplet_upsert
 from recallm.ground import checks
 from recallm.ground.methods import unknown_argument
+from recallm.ground.untrusted_text import claimed_roles
 from recallm.memory.spoken import is_message, message_update
 from recallm.model import Discourse, Extraction, PreparedUpdate, Turn, empty_mapping
 
@@ -121,7 +122,10 @@ class UpdateRequest:
 
     def turn(self, discourse: Discourse | None) -> Turn:
         """What extraction reads."""
-        return Turn(self.text, self.speaker, self.id, discourse)
+        is_assistant = "ai" in claimed_roles(self.speaker or "") or (
+            self.metadata.get("role") == "ai"
+        )
+        return Turn(self.text, self.speaker, self.id, discourse, is_assistant)
 
     def prepared(
         self, extraction: Extraction, concept_name: Callable[[str], str], *, states_facts: bool

@@ -113,12 +113,13 @@ class Discourse:
 
 class Turn(NamedTuple):
     """A text to extract, with its speaker, the id of its passage, and the discourse that it
-    stands in; extraction adds the passage to the discourse."""
+    stands in; extraction adds the passage to the discourse. ``is_assistant``: of the speaker."""
 
     text: str
     speaker: str | None = None
     id: str = ""
     discourse: Discourse | None = None
+    is_assistant: bool = False
 
 
 def _end_of(text: str) -> str:

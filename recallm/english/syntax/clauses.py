@@ -12,12 +12,12 @@ from recallm.english.syntax.clause_parts import Clause, NounPhrase, is_clause, p
 from recallm.english.syntax.modality import (
     ATTITUDE_NOUNS,
     ATTITUDES,
-    QUESTION,
     REPORTING,
     infinitive_modality,
     is_negated,
     negation_words,
     own_modality,
+    sentence_modality,
 )
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
@@ -31,7 +31,7 @@ _RELATIVES: Final = WORDS["relatives"]
 def read_clauses(tree: SentenceTree) -> list[Clause]:
     """The clauses of a sentence, each behind those that govern it."""
     clauses: dict[int, Clause] = {}
-    asked = QUESTION if any("?" in word for word in tree.lowered[-3:]) else ""
+    asked = sentence_modality(tree)
     queue = deque(i for i, head in enumerate(tree.heads) if head < 0)
     while queue:
         i = queue.popleft()

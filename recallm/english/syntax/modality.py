@@ -26,6 +26,9 @@ _MARKS_OF_TWO: Final = frozenset(
     ("as if", "as though", "in case", "instead of", "rather than", "even if", "only if")
 )
 
+_JESTS: Final = WORDS["jests"]
+_WISHES: Final = WORDS["wishes_and_proposals"]
+
 _POSSIBLE: Final = WORDS["unrealised"]
 """Verbs and adjectives whose infinitive is not said to be so: "wants to move"."""
 
@@ -44,6 +47,17 @@ ATTITUDE_NOUNS: Final = WORDS["attitude_nouns"]
 _NEGATIONS: Final = frozenset(("not", "n't", "n’t", "nt", "never", "neither", "nor", "cannot"))
 _NEGATING: Final = frozenset(("no", "nobody", "nothing", "none", "nowhere", "neither", "nor"))
 _HARDLY: Final = frozenset(("hardly", "barely", "scarcely"))
+
+
+def sentence_modality(tree: SentenceTree) -> str:
+    """What makes all clauses of a sentence less than assertions: that it is asked, said in jest, or
+    begins with a wish or a proposal ("Wish I lived there", "Let's go")."""
+    lowered = tree.lowered
+    if any("?" in word for word in lowered[-3:]):
+        return QUESTION
+    if not _JESTS.isdisjoint(lowered):
+        return "in jest"
+    return lowered[0] if lowered[0] in _WISHES else ""
 
 
 def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:

@@ -5,12 +5,14 @@ Predicates are the texts of triplets' relations as written. Only ``held_facts`` 
 """
 
 from recallm.recall.predicates.held_facts import (
+    SURE,
     Conditions,
     FactReading,
     Found,
     PerVocabulary,
     Vocabulary,
     end_key,
+    evidence_confidence,
 )
 from recallm.recall.predicates.holding import (
     Claim,
@@ -27,6 +29,7 @@ from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
 __all__ = [
     "SOMEBODY",
     "SPEAKER",
+    "SURE",
     "Claim",
     "Conditions",
     "Ending",
@@ -42,6 +45,7 @@ __all__ = [
     "Span",
     "Vocabulary",
     "end_key",
+    "evidence_confidence",
     "holding",
     "name_similarity",
     "shipped_words",

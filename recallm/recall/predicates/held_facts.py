@@ -9,11 +9,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from recallm.ground.entity_words import whole_name
 from recallm.ground.forking import cached_property, new_lock
-from recallm.model import TripletEvidence
+from recallm.model import NO_POSITION, TripletEvidence
 from recallm.recall.predicates.holding import Claim, Holding, Side, Span, group_key, holding
 from recallm.recall.predicates.normal_form import PredicateName
 from recallm.recall.predicates.relations import Relations
@@ -33,6 +33,19 @@ _FEWEST_SUBJECTS = 32
 """Subjects in the sample, without which the data shows nothing."""
 _SINGLE_SHARE = 0.95
 """Share of the sampled subjects that have one object where the relation is single-valued."""
+
+
+SURE: Final = 0.02
+"""Confidence of evidence that counts where nobody says otherwise."""
+
+
+def evidence_confidence(evidence: TripletEvidence) -> float:
+    """How sure it is that a text states what a piece of evidence says (0 to 1): 0 where the text
+    calls it possible, asks or wishes it, 1 where it was written as a fact."""
+    properties = evidence.properties
+    if evidence.position == NO_POSITION:
+        return 1.0
+    return 0.0 if properties.get("modality") else float(properties.get("confidence", 1.0))
 
 
 class Conditions(NamedTuple):
@@ -55,7 +68,8 @@ class Found(NamedTuple):
 
 
 class FactReading:
-    """What holds in one namespace within the horizon of ``reader``, which is ``as_of``."""
+    """What holds in one namespace within the horizon of ``reader``, which is ``as_of``, by evidence
+    of at least ``min_confidence``."""
 
     def __init__(
         self,
@@ -63,11 +77,13 @@ class FactReading:
         relations: Relations,
         vocabulary: Vocabulary,
         as_of: int | datetime | None = None,
+        min_confidence: float = SURE,
     ) -> None:
         self.reader = reader
+        self._min_confidence = min_confidence
         self.relations = relations
         self.vocabulary = vocabulary
-        self._tests = vocabulary.tests((as_of, reader.state.t_index))
+        self._tests = vocabulary.tests((as_of, reader.state.t_index, min_confidence))
 
     def on_concepts(self, concepts: Collection[str]) -> set[str]:
         """The ids of the entities that stand on these concepts."""
@@ -248,9 +264,11 @@ class FactReading:
         )
 
     def claims(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
-        """What each piece of evidence says."""
-        of, end = self.relations.of, end_key
+        """What each piece of evidence says that is sure enough."""
+        of, end, least = self.relations.of, end_key, self._min_confidence
         for each in evidence:
+            if evidence_confidence(each) < least:
+                continue
             relation, negative = of(each.predicate)
             subject = end(each.subject, each.subject_concept)
             yield Claim(subject, relation, end(each.object, each.object_concept), negative, each)
