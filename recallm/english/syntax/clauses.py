@@ -26,6 +26,7 @@ _MOST_STEPS: Final = 4
 """How far up the tree the clause of a noun is looked for."""
 
 _RELATIVES: Final = WORDS["relatives"]
+_PARTICLES: Final = WORDS["verb_particles"]
 
 
 def read_clauses(tree: SentenceTree) -> list[Clause]:
@@ -91,7 +92,9 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
         elif relation == "advcl":
             clause.subordinate.append(i)
         elif base == "advmod":
-            if tree.lowered[i] not in _RELATIVES:
+            if i == head + 1 and tree.lowered[i] in _PARTICLES:
+                clause.particles.append(i)
+            elif tree.lowered[i] not in _RELATIVES:
                 clause.adverbs.append(i)
         elif base == "expl" and tree.lowered[i] == "there":
             clause.existential = True

@@ -93,7 +93,7 @@ def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
         modality=clause.modality,
         clause=clause,
     )
-    relation = _normal_form(tree, clause)
+    relation = normal_form(tree, clause)
     own_phrases = [phrase.head for phrase in clause.obliques]
     for subject in subjects:
         subject_tokens = subject_phrase(tree, clause, subject)
@@ -204,13 +204,21 @@ def _of_copula(tree: SentenceTree, clause: Clause, subjects: Sequence[int]) -> I
             return
         predicate = clause.leading
         objects = [NounPhrase(i, preposition(tree, i)) for i in coordinated(tree, clause.head)]
+        if tree.is_time(clause.head) and objects[0].case:
+            # "is on 14 June in Bath"
+            objects += [
+                NounPhrase(i, preposition(tree, i))
+                for i in tree.children[clause.head]
+                if tree.relations[i] == "nmod" and preposition(tree, i)
+            ]
         relation = "be"
     adjuncts = _adjuncts(tree, clause, place)
     for subject, phrase in product(subjects, objects):
         if place == "oblique":
             tokens = noun_phrase(tree, phrase.head)
         else:
-            tokens = predicate_phrase(tree, phrase.head, clause)
+            others = [other.head for other in objects if other is not phrase]
+            tokens = predicate_phrase(tree, phrase.head, clause, others)
         yield Draft(
             "copula oblique" if place else f"copula {'adjective' if adjective else 'noun'}",
             subject_phrase(tree, clause, subject),
@@ -226,7 +234,7 @@ def _of_copula(tree: SentenceTree, clause: Clause, subjects: Sequence[int]) -> I
         )
 
 
-def _normal_form(tree: SentenceTree, clause: Clause) -> str:
+def normal_form(tree: SentenceTree, clause: Clause) -> str:
     """The predicate without auxiliaries, adverbs and negation: "has been working" → "work"."""
     form = tree.lowered[clause.head]
     as_written = clause.passive or (clause.manner and form.endswith("ing"))

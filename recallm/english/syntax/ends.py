@@ -16,7 +16,7 @@ from recallm.english.syntax.clause_parts import preposition
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import WORDS, SentenceTree
-from recallm.model import ConceptMention
+from recallm.model import ConceptMention, Mark
 
 ConceptAt = Callable[[int], ConceptMention | None]
 """The concept that a token of a text stands for, pronouns resolved; None if it stands for none."""
@@ -38,11 +38,11 @@ def end_of(
     its statement, and has no key yet."""
     if head < 0 or (concept is not None and concept.reference is not None):
         return concept
-    label = tree.text(name_around(tree, head))
-    if not label and concept is not None and tree.tags[head] == NOUN:
+    label = _code(tree, head) or tree.text(name_around(tree, head))
+    if not label and _is_named_by_noun(tree, head, concept):
         label = tree.text(_whole(tree, head))
         owner = tree.child(head, "nmod:poss")
-        if owner >= 0 and tree.lemmas[head].lower() in _RELATIVES:
+        if owner >= 0 and is_relative(tree, head):
             bearer = end_of(tree, owner, concept_at(tree.first + owner), concept_at)
             if bearer is None:
                 return None
@@ -50,6 +50,33 @@ def end_of(
     if len(label) <= len(concept.label if concept else "") or len(label) > _LONGEST:
         return concept
     return ConceptMention(name="", label=label, kind="entity")
+
+
+def _is_named_by_noun(tree: SentenceTree, head: int, concept: ConceptMention | None) -> bool:
+    """Whether a phrase names something: by a noun, or by a word in the place of one that the tagger
+    does not know ("I hate cilantro"), or by a gerund ("I like swimming")."""
+    if concept is not None:
+        return tree.tags[head] == NOUN
+    word = tree.words[head]
+    if not word.is_word or word.marks & (Mark.PRONOUN | Mark.COUNT | Mark.NUMERAL):
+        return False
+    is_gerund = tree.bases[head] == "xcomp" and word.lowered.endswith("ing")
+    is_alone = not tree.children[head] or tree.tags[head] == NOUN
+    return is_alone and (is_gerund or tree.bases[head] in ("obj", "obl", "conj"))
+
+
+def _code(tree: SentenceTree, head: int) -> str:
+    """The code that a token is a part of: "tulip-49-lamp". A full stop at its end is the
+    sentence's."""
+    together = tree.written_together(head)
+    text = tree.text(together) if len(together) > 1 else ""
+    is_code = "-" in text and any(character.isdigit() for character in text)
+    return text.removesuffix(".") if is_code else ""
+
+
+def is_relative(tree: SentenceTree, noun: int) -> bool:
+    """Whether a noun tells somebody by somebody else: "son", "neighbours"."""
+    return not _RELATIVES.isdisjoint((tree.lowered[noun], tree.lemmas[noun].lower()))
 
 
 def _whole(tree: SentenceTree, head: int) -> list[int]:

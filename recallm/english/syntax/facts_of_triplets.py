@@ -21,7 +21,8 @@ from typing import Final, NamedTuple
 from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.clause_parts import coordinated, preposition
-from recallm.english.syntax.drafts import Draft
+from recallm.english.syntax.drafts import Draft, normal_form
+from recallm.english.syntax.ends import is_relative
 from recallm.english.syntax.modality import QUESTION
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
@@ -41,6 +42,9 @@ _FRESH: Final = frozenset(("current", "present", "new", "own"))
 _MEASURES: Final[dict[str, str]] = TABLE["measures"]
 _COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "title"))
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
+_BESIDE: Final = frozenset(("as", "at", "in", "with"))
+"""Prepositions of phrases that are facts beside another object of their verb."""
+_MOST_OBLIQUES: Final = 5
 _YEARS: Final = frozenset(("year", "years"))
 _PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
 _PERSONS: Final = ("PER", "PERSON")
@@ -85,11 +89,18 @@ class _Reader:
             return
         if draft.object_head >= 0 and (change := self._assumed(draft)):
             role, ends = change
+            if self._is_work(draft, role):
+                yield self._named(draft)
+                role = _Role(f"work {role.words.rpartition(' ')[2]}", role.owners)
             changed = replace(draft, negated=draft.negated or ends)
             yield from self._with_owners(changed, draft.subject_head, role)
             return
+        if named := self._named_relative(draft):
+            yield named
+            return
         yield from self._dated(draft)
         yield from self._destination(draft)
+        yield from self._beside(draft)
         if self._is_state(draft) and draft.clause is not None:
             head = draft.clause.head
             yield replace(draft, relation="be", object=[head], value="quality")
@@ -107,6 +118,7 @@ class _Reader:
             draft.construction == "place"
             and draft.subject_head not in self._used
             and self._tree.tags[draft.subject_head] == PROPN
+            and not self._tree.is_time(draft.subject_head)
         ):
             yield draft
 
@@ -124,7 +136,7 @@ class _Reader:
                 for owner in role.owners:
                     yield self._fact(draft, owner, words, draft.object, head)
             else:
-                yield self._named(draft)
+                yield self._valued(self._named(draft))
             return
         if measure := self._measure(draft):
             yield measure
@@ -134,10 +146,15 @@ class _Reader:
             yield from self._with_owners(draft, subject, role)
             return
         role = self._role(subject) if tree.tags[subject] == NOUN else None
-        if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head]:
+        is_quality = tree.lowered[subject] in WORDS["qualities"]
+        if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:
             self._used.add(subject)
             yield from self._with_owners(draft, head, role)
-        elif role and (self._valued(draft).value or self._is_value(head)):
+        elif (
+            role
+            and not is_relative(tree, subject)
+            and (is_quality or self._valued(draft).value or self._is_value(head))
+        ):
             self._used.add(subject)
             words = role.words.rpartition(" ")[0]
             for owner in role.owners:
@@ -258,6 +275,22 @@ class _Reader:
         role = self._role(draft.object_head) if begins or ends else None
         return (role, ends) if role else None
 
+    def _named_relative(self, draft: Draft) -> Draft | None:
+        """⟨Tia, daughter of, Ada⟩ of "Ada has two daughters, Tia and Bea"."""
+        tree, name, clause = self._tree, draft.object_head, draft.clause
+        if draft.relation != "have" or clause is None or tree.tags[name] != PROPN:
+            return None
+        noun = clause.objects[0].head
+        if noun == name or tree.bases[name] != "conj" or not is_relative(tree, noun):
+            return None
+        role = f"{self._role_words(noun)} {_OF}"
+        return self._fact(draft, name, role, draft.subject, draft.subject_head)
+
+    def _is_work(self, draft: Draft, role: _Role) -> bool:
+        """Whether a role is work somewhere: "works as a nurse in York"."""
+        is_of = role.words.endswith(f" {_OF}")
+        return draft.relation.endswith("work as") and not is_of
+
     # -- ends ------------------------------------------------------------------------------
 
     def _named(self, draft: Draft) -> Draft:
@@ -300,10 +333,12 @@ class _Reader:
         if head < 0 or not draft.object:
             return draft
         together = tree.written_together(head)
-        if _has_digit(tree, head) and len(together) > 1:
+        if len(together) > 1 and any(_has_digit(tree, i) for i in together):
             is_date = _DATE.fullmatch(tree.text(together))
             return replace(draft, object=together, value="date" if is_date else "number")
-        if tree.is_time(head) and any(_has_digit(tree, i) for i in draft.object):
+        if (tree.is_time(head) or tree.lowered[head] in WORDS["months"]) and any(
+            _has_digit(tree, i) for i in draft.object
+        ):
             return replace(draft, value="date")
         counts = any(
             _has_digit(tree, i) and tree.relations[i] in ("nummod", "compound")
@@ -311,7 +346,7 @@ class _Reader:
         )
         if counts and (tree.lowered[head] in WORDS["units"] or tree.words[head].marks & Mark.UNIT):
             return replace(draft, value="number")
-        if _has_digit(tree, head):
+        if _has_digit(tree, head) or tree.tags[head] == NUM:
             return replace(draft, value="number")
         return draft
 
@@ -341,6 +376,34 @@ class _Reader:
                 tokens = self._phrase(phrase.head)
                 relation = f"{origin} to"
                 yield replace(draft, object=tokens, object_head=phrase.head, relation=relation)
+
+    def _beside(self, draft: Draft) -> Iterator[Draft]:
+        """The further phrases of a verb: with whom, where and as what, beside an object only those
+        that are names: "works as a nurse in York", "teaches chemistry at Harvard"."""
+        tree, clause = self._tree, draft.clause
+        if clause is None or not draft.object or len(clause.obliques) > _MOST_OBLIQUES:
+            return
+        is_object = draft.construction == "verb object"
+        if not is_object and draft.construction != "verb oblique":
+            return
+        if is_object and draft.object_head != clause.objects[0].head:
+            return
+        own = draft.object_head if not is_object else -1
+        verb = normal_form(tree, clause)
+        for phrase in clause.obliques:
+            word = tree.text(phrase.case).lower()
+            is_shown = phrase.head > clause.head and word in _BESIDE and phrase.head != own
+            if not is_shown or phrase.is_antecedent or tree.is_time(phrase.head):
+                continue
+            if is_object and tree.tags[phrase.head] != PROPN:
+                continue
+            if not is_object and tree.is_below(own, phrase.head):
+                continue
+            for head in coordinated(tree, phrase.head):
+                tokens, relation = self._phrase(head), f"{verb} {word}"
+                yield self._named(
+                    replace(draft, object=tokens, object_head=head, relation=relation)
+                )
 
     def _dated(self, draft: Draft) -> Iterator[Draft]:
         """The date of a birth, a death, a foundation or their like, as an object."""

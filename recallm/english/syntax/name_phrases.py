@@ -7,6 +7,8 @@ their own. The words give it away: capitals in a row are one name, and names bet
 * "Dorothea Altemus is employed by Pfizer": one subject.
 * "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers": three subjects of one verb.
 * "Ada's sister Ingrid lives in Rome": a noun with a subject and no copula is a verb.
+* "tulip-49-lamp" and "14 June" are one value each.
+* "I am allergic to shellfish": behind such an adjective stands a noun.
 * "Ada does not like coffee": a preposition with a subject or an auxiliary is a verb.
 """
 
@@ -17,7 +19,7 @@ from typing import Final
 
 from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
 
-from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
 _MISTAKEN: Final = frozenset((ADJ, ADV, NOUN, VERB, X))
@@ -32,6 +34,8 @@ _PLACES: Final = frozenset(
 _IN_NAMES: Final = frozenset(("flat", "compound", "nmod", "amod", "nummod", "punct", "case"))
 _OF_NOUNS: Final = frozenset(("cop", "det", "nmod:poss", "case", "amod", "aux"))
 _COMPLEMENTS: Final = ("obl", "obj", "nmod")
+_MONTHS: Final = WORDS["months"]
+_BEFORE_NOUNS: Final = WORDS["adjectives_before_nouns"]
 _AND: Final = frozenset(("and", "&", "or"))
 
 Name = tuple[int, int]
@@ -62,6 +66,12 @@ def _mend(tree: SentenceTree) -> None:
             _mend_preposition(tree, i)
         elif tree.tags[i] == AUX and tree.heads[i] < 0:
             _mend_copula(tree, i)
+        elif tree.relations[i] == "mark" and tree.lowered[i] == "to":
+            _mend_infinitive(tree, i)
+        elif tree.lowered[i] in _MONTHS:
+            _mend_date(tree, i)
+        elif tree.lowered[i] == "-":
+            _mend_code(tree, i)
     names = list(_names(tree, range(len(tree))))
     for name in names:
         _join(tree, name)
@@ -73,6 +83,41 @@ def _mend(tree: SentenceTree) -> None:
             tree.tags[i] = VERB
         elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
             _mend_second_verb(tree, i)
+
+
+def _mend_infinitive(tree: SentenceTree, to: int) -> None:
+    """Make "shellfish" a noun in "allergic to shellfish"."""
+    verb, adjective = tree.heads[to], to - 1
+    if adjective >= 0 and tree.lowered[adjective] in _BEFORE_NOUNS and tree.bases[verb] == "xcomp":
+        tree.tags[verb] = NOUN
+        tree.move(verb, adjective, "obl")
+        tree.move(to, verb, "case")
+
+
+def _mend_date(tree: SentenceTree, month: int) -> None:
+    """Hang the day of "14 June" and "June 14" from the month."""
+    for day in (month - 1, month + 1):
+        if 0 <= day < len(tree) and tree.lowered[day][:1].isdigit():
+            if tree.is_below(month, day):
+                tree.move(month, tree.heads[day], tree.relations[day])
+            tree.move(day, month, "nummod")
+            tree.move_all(tree.children[day], month)
+            return
+
+
+def _mend_code(tree: SentenceTree, hyphen: int) -> None:
+    """Join a code that is cut at a hyphen: "tulip-49-lamp"."""
+    together = tree.written_together(hyphen)
+    if hyphen not in together or not any(
+        character.isdigit() for i in together for character in tree.lowered[i]
+    ):
+        return
+    outer = [i for i in together if tree.heads[i] not in together]
+    main = _main(tree, outer) if outer else together[0]
+    for i in together:
+        if i != main:
+            tree.move_all((j for j in tree.children[i] if j not in together), main)
+            tree.move(i, main, "flat")
 
 
 def name_around(tree: SentenceTree, token: int) -> list[int]:
@@ -127,7 +172,9 @@ def _is_name(tree: SentenceTree, i: int, *, inside: bool) -> bool:
 
 
 def _is_hyphen(tree: SentenceTree, i: int, first: int) -> bool:
-    """Whether a token is a hyphen between two parts of a name: "Ann-Kathrin"."""
+    """Whether a token joins two parts of a name: "Ann-Kathrin", "Ernst & Young"."""
+    if tree.lowered[i] == "&" and i + 1 < len(tree):
+        return i > first and _is_name(tree, i + 1, inside=True)
     if tree.lowered[i] != "-" or i == first or i + 1 >= len(tree):
         return False
     together = tree.written_together(i)

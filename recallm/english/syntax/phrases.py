@@ -33,9 +33,11 @@ def subject_phrase(tree: SentenceTree, clause: Clause, head: int) -> list[int]:
     return noun_phrase(tree, head, [clause.head, *obliques])
 
 
-def predicate_phrase(tree: SentenceTree, head: int, clause: Clause) -> list[int]:
-    """The noun or adjective behind a copula."""
-    left_out = [*clause.leading, *clause.adverbs] if head == clause.head else []
+def predicate_phrase(
+    tree: SentenceTree, head: int, clause: Clause, others: Iterable[int] = ()
+) -> list[int]:
+    """The noun or adjective behind a copula, without the tokens below ``others``."""
+    left_out = [*clause.leading, *clause.adverbs, *others] if head == clause.head else []
     if tree.tags[head] == ADJ:
         left_out = [i for i in left_out if i < clause.head - 1 or i in clause.leading]
         without = _NOT_IN_NOUN_PHRASE | {"obl:unmarked"}
