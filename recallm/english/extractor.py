@@ -3,13 +3,14 @@ to what it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
 from recallm.config import RecallConfig
+from recallm.english.changes import Said, change_in, sentences_said
 from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.english.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
@@ -27,10 +28,12 @@ from recallm.english.questions import (
     without_names,
 )
 from recallm.english.statements import (
+    Changed,
     FoundReference,
     Stated,
     addressed,
     propositions,
+    said_in,
     sentences_of,
     stated_triplets,
 )
@@ -219,12 +222,16 @@ class Extractor:
     ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
         texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
-        passages = [
-            (read, self._references(read, turn) if self._config.concepts == "all" else ())
-            for turn, read in zip(turns, texts, strict=True)
-        ]
-        for index, (turn, stated) in enumerate(
-            zip(turns, self._stated(passages, parsed=triplets), strict=True), start=first or 0
+        finds_changes = triplets and self._llm is None
+        passages: list[tuple[ReadText, Sequence[FoundReference]]] = []
+        changes: list[dict[int, Changed]] = []
+        for turn, read in zip(turns, texts, strict=True):
+            # Before the text joins the discourse.
+            changes.append(self._changes(read, turn) if finds_changes else {})
+            passages.append((read, self._references(read, turn)))
+        for index, (turn, stated, changed) in enumerate(
+            zip(turns, self._stated(passages, parsed=triplets), changes, strict=True),
+            start=first or 0,
         ):
             if len(stated) > MAX_POSITION + 1:
                 raise InvalidInputError(
@@ -233,7 +240,7 @@ class Extractor:
                     argument="text",
                     index=None if first is None else index,
                 )
-            yield self._extraction(stated, turn, triplets=triplets)
+            yield self._extraction(stated, turn, changed, triplets=triplets)
 
     def _stated(
         self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]], *, parsed: bool
@@ -257,6 +264,7 @@ class Extractor:
         self,
         stated: Sequence[Stated],
         turn: Turn,
+        changes: Mapping[int, Changed],
         *,
         triplets: bool,
     ) -> Extraction:
@@ -264,7 +272,11 @@ class Extractor:
         name = speaker_mentions[0].name if speaker_mentions else None
         open_triplets, facts = (
             stated_triplets(
-                stated, speaker_mentions, self.concept_name, is_assistant=turn.is_assistant
+                stated,
+                speaker_mentions,
+                self.concept_name,
+                changes,
+                is_assistant=turn.is_assistant,
             )
             if triplets
             else ((), ())
@@ -287,9 +299,44 @@ class Extractor:
             facts=facts,
         )
 
-    def _references(self, read: ReadText, turn: Turn) -> list[FoundReference]:
+    def _changes(self, read: ReadText, turn: Turn) -> dict[int, Changed]:
+        """What the sentences of a text change, correct or answer, by their positions."""
+        said = said_in(read, turn.speaker)
+        discourse = turn.discourse
+
+        @lru_cache(maxsize=1)
+        def earlier() -> list[Said]:
+            passages = [] if discourse is None else discourse.earlier(turn.id)
+            return [said for each in passages for said in sentences_said(each.speaker, each.text)]
+
+        found: dict[int, Changed] = {}
+        for place, sentence in enumerate(said):
+            change = change_in(sentence, lambda: [*earlier(), *said[:place]])  # noqa: B023
+            if change is not None:
+                texts = (" ".join(change.means), change.before, change.was)
+                found[place] = Changed(change, *(self._sentences_of(text, turn) for text in texts))
+        return found
+
+    def _sentences_of(self, text: str, turn: Turn) -> Sequence[Stated]:
+        """Sentences as if the turn had said them; none of an empty text."""
+        if not text:
+            return ()
+        [read] = self._reader.read([text], parsed=True)
+        return sentences_of(read, self._resolved(read, turn))
+
+    def _references(self, read: ReadText, turn: Turn) -> Sequence[FoundReference]:
         """What the pronouns and noun phrases of a text stand for; the discourse of the turn goes
         on with the text."""
+        if self._config.concepts != "all":
+            return ()
+        found = self._resolved(read, turn)
+        if turn.discourse is not None:
+            referred = tuple(mention for reference in found for mention in reference.mentions())
+            turn.discourse.add(EarlierPassage(turn.id, turn.speaker, read.text, referred))
+        return found
+
+    def _resolved(self, read: ReadText, turn: Turn) -> list[FoundReference]:
+        """What the pronouns and noun phrases of a text stand for."""
         found: list[FoundReference] = []
         discourse = turn.discourse
         if discourse is not None and turn.speaker and (spans := addressed(read)):
@@ -307,8 +354,6 @@ class Extractor:
                 for each in resolve(text, self._read_earlier(earlier))
             ]
         if discourse is not None:
-            referred = tuple(mention for reference in found for mention in reference.mentions())
-            discourse.add(EarlierPassage(turn.id, turn.speaker, read.text, referred))
             self._earlier.add(read.text, text)
         return found
 

@@ -13,12 +13,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+from spacy.symbols import AUX, VERB
+
+from recallm.english.changes import Change, Said
 from recallm.english.concepts import ConceptPlace
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.speaking import (
@@ -28,8 +31,12 @@ from recallm.english.speaking import (
     with_companions,
 )
 from recallm.english.syntax import triplets_and_facts
-from recallm.english.words import Mark
+from recallm.english.words import Mark, Word
 from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
+
+_VERBAL = frozenset((VERB, AUX))
+_LONGEST_ANSWER = 8
+"""Tokens."""
 
 
 class FoundReference(NamedTuple):
@@ -207,42 +214,110 @@ def _spelled(
             yield reference._replace(start=match.start(), end=match.end())
 
 
+class Changed(NamedTuple):
+    """What a sentence changes, with the sentences of ``change`` as they were read."""
+
+    change: Change
+    means: Sequence[Stated]
+    before: Sequence[Stated]
+    was: Sequence[Stated]
+
+    def facts(
+        self, own: list[OpenTriplet], read: Callable[[Iterable[Stated]], list[OpenTriplet]]
+    ) -> Iterator[OpenTriplet]:
+        """The facts of the sentence, whose ``own`` count where ``change`` says so; ``read`` gives
+        those of other sentences. What held before is stated and denied."""
+        for fact in read(self.before):
+            yield fact
+            if fact.is_fact:
+                yield replace(fact, negated=True)
+        means = [*(own if self.change.also else ()), *read(self.means)]
+        yield from means
+        kept = {_terms(fact) for fact in means}
+        for fact in read(self.was):
+            if fact.is_fact and _terms(fact) not in kept:
+                yield replace(fact, negated=True, corrects=self.change.corrects)
+
+
+def said_in(read: ReadText, speaker: str | None) -> list[Said]:
+    """The sentences of a text. The first one may answer what was asked before."""
+    return [
+        Said(
+            speaker,
+            read.text[sentence.start : sentence.end],
+            may_answer=not place
+            and sentence.tokens[1] <= _LONGEST_ANSWER
+            and _VERBAL.isdisjoint(read.blocks[0].tagged.tags[slice(*sentence.tokens)]),
+        )
+        for place, sentence in enumerate(read.sentences)
+    ]
+
+
 def stated_triplets(
     statements: Sequence[Stated],
     speaker: Sequence[ConceptMention],
     concept_name: Callable[[str], str],
+    changes: Mapping[int, Changed],
     *,
     is_assistant: bool,
 ) -> tuple[tuple[OpenTriplet, ...], tuple[OpenTriplet, ...]]:
     """The open triplets of parsed statements, and their facts. "I" stands for the ``speaker`` (the
-    concept, then the parts of its name); ``concept_name`` says which concept a label spells.
-    ``is_assistant``: what the speaker says of the user is no fact."""
+    concept, then the parts of its name); ``concept_name`` says which concept a label spells;
+    ``changes`` are what statements change, by their positions. ``is_assistant``: what the speaker
+    says of the user is no fact."""
     triplets: list[OpenTriplet] = []
     facts: list[OpenTriplet] = []
     companions: Sequence[ConceptMention] = ()
-    for position, statement in enumerate(statements):
-        for sentence, places in statement.sentences:
-            tagged = statement.read.blocks[sentence.block].tagged
-            words = tagged.words[slice(*sentence.tokens)]
-            concepts = {
-                token: place.concept for place in places for token in range(place.token, place.end)
-            }
-            if speaker:
-                for i, word in enumerate(words, start=sentence.tokens[0]):
-                    if word.marks & Mark.FIRST_PERSON:
-                        concepts[i] = speaker[0]
-            read, stated = triplets_and_facts(
-                tagged, sentence.tokens, position=position, concept_at=concepts.get
-            )
-            triplets += read
-            if is_assistant and speaks_of_user(words):
-                continue
-            named = [_with_names(fact, concept_name) for fact in stated]
-            if speaker:
-                companions = companions_in(named, speaker[0]) or companions
-                named = [*with_companions(named, companions)]
-            facts += named
+
+    def read(sentences: Iterable[Stated]) -> list[OpenTriplet]:
+        nonlocal companions
+        found: list[OpenTriplet] = []
+        for each in sentences:
+            for words, own, of_sentence in _read(each, position, speaker):
+                if each is stated:
+                    triplets.extend(own)
+                if is_assistant and speaks_of_user(words):
+                    continue
+                named = [_with_names(fact, concept_name) for fact in of_sentence]
+                if speaker:
+                    companions = companions_in(named, speaker[0]) or companions
+                    named = [*with_companions(named, companions)]
+                found += named
+        return found
+
+    for position, stated in enumerate(statements):
+        own = read([stated])
+        if (changed := changes.get(position)) is not None:
+            facts += changed.facts(own, read)
+        else:
+            facts += own
     return tuple(triplets), tuple(facts)
+
+
+def _read(
+    statement: Stated, position: int, speaker: Sequence[ConceptMention]
+) -> Iterator[tuple[Sequence[Word], list[OpenTriplet], list[OpenTriplet]]]:
+    """The words of each sentence of a statement at a position, its open triplets and its facts."""
+    for sentence, places in statement.sentences:
+        tagged = statement.read.blocks[sentence.block].tagged
+        words = tagged.words[slice(*sentence.tokens)]
+        concepts = {
+            token: place.concept for place in places for token in range(place.token, place.end)
+        }
+        if speaker:
+            for i, word in enumerate(words, start=sentence.tokens[0]):
+                if word.marks & Mark.FIRST_PERSON:
+                    concepts[i] = speaker[0]
+        yield (
+            words,
+            *triplets_and_facts(
+                tagged, sentence.tokens, position=position, concept_at=concepts.get
+            ),
+        )
+
+
+def _terms(fact: OpenTriplet) -> tuple[str, str, str]:
+    return fact.subject.lower(), fact.relation, fact.object.lower()
 
 
 def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str]) -> OpenTriplet:

@@ -119,7 +119,7 @@ class OpenTriplet:
     to 1) that the sentence states the triplet. ``position`` is the statement's. The concepts are
     those that subject and object stand on, pronouns resolved; None where there is none.
     ``object_value``: what the object is where it names nothing: a number ("52,000 euros"), a date,
-    or a quality ("blue").
+    or a quality ("blue"). ``corrects``: what is denied was said by mistake, and never so.
     """
 
     subject: str
@@ -134,6 +134,7 @@ class OpenTriplet:
     subject_concept: ConceptMention | None = None
     object_concept: ConceptMention | None = None
     object_value: Literal["", "number", "date", "quality"] = ""
+    corrects: bool = False
 
     @property
     def is_fact(self) -> bool:
@@ -157,6 +158,8 @@ class OpenTriplet:
         }
         if self.negated:
             properties["negated"] = True
+        if self.corrects:
+            properties["corrects"] = True
         if self.modality:
             properties["modality"] = self.modality
         if self.adjuncts:

@@ -16,10 +16,16 @@ from recallm.ground.forking import cached_property, new_lock
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.recall.predicates.holding import Claim, Holding, Side, Span, group_key, holding
 from recallm.recall.predicates.normal_form import PredicateName
-from recallm.recall.predicates.relations import Relations
+from recallm.recall.predicates.relations import Relations, opposed_qualities
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations
 from recallm.recall.results import chronological
 from recallm.stores.base import GraphReader
+
+_BE = "be"
+"""The name of the predicate before a quality: ⟨lamp, is, broken⟩."""
+
+_OF_SUBJECT = ("subject", "value")
+"""The sides by which the claims of one subject decide."""
 
 _SPELLINGS = 1000
 """Entities that stand on one concept and are read."""
@@ -158,6 +164,7 @@ class FactReading:
         claims = sorted(self.claims(evidence), key=lambda claim: claim.relation)
         for relation, of_relation in groupby(claims, key=lambda claim: claim.relation):
             completed = self._completed(relation, list(of_relation), where, is_complete)
+            completed += self._endings(completed)
             if self.relations.is_known(relation):
                 side = self.relations.side(relation)
             else:
@@ -174,7 +181,49 @@ class FactReading:
             if side is None:  # nothing but a denial ends these facts
                 ended = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
             rest = self._of_groups(ended, side, limit) if ended else ()
-            yield from _holdings({each.place: each for each in (*of_side, *rest)}.values(), side)
+            known = {each.place: each for each in (*of_side, *rest)}.values()
+            yield from _holdings([*known, *self._endings(known)], side)
+
+    def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
+        """Denials of the claims by what ends their facts in other words: that Ada is divorced, that
+        Bo broke up with her, that the lamp is fixed."""
+        found: list[Claim] = []
+        by_relation: dict[str, list[Claim]] = {}
+        for claim in claims:
+            if not claim.negative and (claim.relation != _BE or _opposed(claim.evidence)):
+                by_relation.setdefault(claim.relation, []).append(claim)
+        for relation, of_relation in by_relation.items():
+            events, qualities = self.relations.endings(relation)
+            predicates = [name for event in events for name in self.vocabulary.named(event)]
+            if qualities or relation == _BE:
+                predicates += self.vocabulary.predicates(_BE)
+            if not predicates:
+                continue
+            ids = {*self._ends(of_relation, "subject"), *self._ends(of_relation, "object")}
+            for ending in self.reader.triplet_evidence(subjects=ids, predicates=predicates):
+                found += self._denials(ending, of_relation, qualities)
+        return found
+
+    def _denials(
+        self, ending: TripletEvidence, claims: Iterable[Claim], qualities: Collection[str]
+    ) -> Iterator[Claim]:
+        """The claims that a piece of evidence of their endings denies."""
+        subject = end_key(ending.subject, ending.subject_concept)
+        object_ = end_key(ending.object, ending.object_concept)
+        quality = ending.object_label.casefold()
+        is_state = self.relations.of(ending.predicate) == (_BE, False)
+        either = self.relations.is_of_either(ending.predicate)
+        for fact in {claim.fact: claim for claim in claims}.values():
+            if is_state and fact.relation == _BE:
+                denies = subject == fact.subject and quality in _opposed(fact.evidence)
+            elif is_state:
+                denies = subject in fact.ends and quality in qualities
+            else:
+                denies = fact.ends == (subject, object_) or (
+                    either and fact.ends == (object_, subject)
+                )
+            if denies:
+                yield fact._replace(negative=True, evidence=ending)
 
     def _completed(
         self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
@@ -200,7 +249,7 @@ class FactReading:
         evidence = self.reader.triplet_evidence(
             subjects=None if side == "object" else self._ends(claims, "subject"),
             predicates=[each for key in relations for each in self.vocabulary.predicates(key)],
-            objects=None if side == "subject" else self._ends(claims, "object"),
+            objects=None if side in _OF_SUBJECT else self._ends(claims, "object"),
             limit=limit,
         )
         return self.claims(evidence)
@@ -283,6 +332,11 @@ def _holdings(claims: Iterable[Claim], side: Side | None) -> Iterator[Holding]:
         yield holding(group, single_valued=side is not None)
 
 
+def _opposed(evidence: TripletEvidence) -> Collection[str]:
+    """The qualities that cannot hold beside the one in the place of the object."""
+    return opposed_qualities().get(evidence.object_label.casefold(), ())
+
+
 def _end(evidence: TripletEvidence, side: Side) -> tuple[str, str, str]:
     """Id, label and concept of one end."""
     return evidence[:3] if side == "subject" else evidence[4:7]
@@ -314,16 +368,22 @@ class Vocabulary:
         self._positive: dict[str, list[str]] = {}
         self._negative: dict[str, list[str]] = {}
         self._triplets: Counter[str] = Counter()
+        self._named: dict[str, list[str]] = {}
         self._compared: dict[int, SimilarRelations] = {}
         self._tests: dict[object, dict[tuple[str, int], bool]] = {}
         for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
             (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
             self._triplets[key] += triplets
+            self._named.setdefault(relations.name(predicate).name, []).append(predicate)
 
     def predicates(self, key: str) -> list[str]:
         """Every predicate that phrases the relation, those that deny it too."""
         return self._positive.get(key, []) + self._negative.get(key, [])
+
+    def named(self, name: str) -> list[str]:
+        """Every predicate with this name, those that deny it too."""
+        return self._named.get(name, [])
 
     def has_denials(self, key: str) -> bool:
         """Whether a predicate denies the relation."""

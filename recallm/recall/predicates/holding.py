@@ -5,7 +5,8 @@ Nothing of this is stored. Evidence of one group is read in the order in which i
 update:
 
 * Evidence of a predicate begins a span, or prolongs the one that is open.
-* Evidence of the denied predicate ends the span of its subject and object.
+* Evidence of the denied predicate ends the span of its subject and object. If it corrects what was
+  said by mistake, there was no such span.
 * Where the relation is single-valued, evidence of another value ends the span too. Two values in
   one update do not end each other.
 
@@ -24,9 +25,10 @@ from typing import Literal, NamedTuple, TypeAlias
 from recallm.model import TripletEvidence
 from recallm.recall.results import chronological
 
-Side: TypeAlias = Literal["subject", "object"]
+Side: TypeAlias = Literal["subject", "object", "value"]
 """The end of which a single-valued relation has one: "subject", where a subject has one object
-(works for); "object", where an object has one subject (capital of)."""
+(works for); "object", where an object has one subject (capital of); "value", where a subject has
+one number or date, and any number of things (is)."""
 
 Ending: TypeAlias = Literal["superseded", "ended"]
 """What ended a span: another value, or a denial."""
@@ -130,12 +132,10 @@ class Holding:
 def group_key(claim: Claim, side: Side | None) -> GroupKey:
     """The group of a claim: what decides together whether it holds. ``side`` is None for a relation
     with many values. A value is no rival of a thing: "born in 1972", "born in Lima"."""
-    of_subject = _A_VALUE if claim.evidence.object_type in _VALUE_TYPES else None
-    return (
-        claim.relation,
-        None if side == "object" else claim.subject,
-        of_subject if side == "subject" else claim.object,
-    )
+    is_value = side in ("subject", "value") and claim.evidence.object_type in _VALUE_TYPES
+    object_ = None if side == "subject" else claim.object
+    subject = None if side == "object" else claim.subject
+    return claim.relation, subject, _A_VALUE if is_value else object_
 
 
 def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
@@ -159,7 +159,9 @@ def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
                 standing[claim.ends] = [claim]
                 denied[claim.ends] = claim
                 ended = current.pop(claim.ends, None)
-                if ended is not None:
+                if ended is not None and claim.evidence.properties.get("corrects"):
+                    spans.remove(ended)
+                elif ended is not None:
                     ended.end, ended.ended_by = claim, "ended"
                 continue
             if denied.pop(claim.ends, None) is not None:

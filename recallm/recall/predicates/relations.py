@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
@@ -19,6 +19,17 @@ class _Known(NamedTuple):
 
     key: str
     side: Side | None
+
+
+class Endings(NamedTuple):
+    """What ends the facts of a relation without denying it: the names of ``events``, and
+    ``qualities`` of a subject or an object ("divorced")."""
+
+    events: frozenset[str] = frozenset()
+    qualities: frozenset[str] = frozenset()
+
+
+_NO_ENDINGS = Endings()
 
 
 class Relations:
@@ -57,11 +68,15 @@ class Relations:
             self._phrasings[key] = phrasings
             for phrasing in phrasings:
                 self._known.setdefault(names.of(phrasing).name, _Known(key, single))
-        self._ended = {
-            names.of(phrasing): self._known[names.of(relation).name].key
-            for relation, phrasings in shipped_events()
-            for phrasing in phrasings
-        }
+        for phrasings, single in shipped_relations():
+            if single == "subject":  # "favourite band": ⟨Blur, favourite band of, Ada⟩
+                key = names.of(f"{phrasings[0]} of").name
+                for phrasing in phrasings:
+                    self._known.setdefault(names.of(f"{phrasing} of").name, _Known(key, "object"))
+        self._ended: dict[PredicateName, str] = {}
+        self._endings: dict[str, Endings] = {}
+        self._of_either: set[str] = set()
+        self._find_endings()
         self._sides: dict[str, Side | None] = {each.key: each.side for each in self._known.values()}
         declared: set[str] = set()
         for predicate, side in _declared(single_valued):
@@ -77,6 +92,37 @@ class Relations:
                     argument="multi_valued",
                 )
             self._sides[key] = None
+
+    def _find_endings(self) -> None:
+        """Read what ends relations out of the shipped table."""
+        for event in shipped_endings("events"):
+            first, *others = map(self._key, event["ends"])
+            named = [self._names.of(phrasing) for phrasing in event["phrasings"]]
+            self._ended |= dict.fromkeys(named, first)
+            events = frozenset(name for name, _ in named)
+            if event.get("either"):
+                self._of_either |= events
+                others.append(first)
+            for key in others:
+                self._add_endings(key, Endings(events=events))
+        for state in shipped_endings("states"):
+            for key in map(self._key, state.get("ends", ())):
+                self._add_endings(key, Endings(qualities=frozenset(state["qualities"])))
+
+    def _key(self, relation: str) -> str:
+        return self.of(relation).name
+
+    def _add_endings(self, key: str, more: Endings) -> None:
+        known = self._endings.get(key, _NO_ENDINGS)
+        self._endings[key] = Endings(known.events | more.events, known.qualities | more.qualities)
+
+    def endings(self, key: str) -> Endings:
+        """What ends the facts of a relation without denying it."""
+        return self._endings.get(key, _NO_ENDINGS)
+
+    def is_of_either(self, predicate: str) -> bool:
+        """Whether an event ends facts whichever of the two is their subject."""
+        return self.name(predicate).name in self._of_either
 
     def of(self, predicate: str) -> PredicateName:
         """The key of the relation that ``predicate`` phrases, and whether the predicate denies
@@ -159,10 +205,22 @@ def stems_of_states() -> list[frozenset[str]]:
 
 
 @cache
-def shipped_events() -> list[tuple[str, tuple[str, ...]]]:
-    """Relations, each with the events that end it."""
-    tables: list[dict[str, Any]] = tomllib.loads(_EVENTS.read_text(encoding="utf-8"))["events"]
-    return [(table["ends"], tuple(table["phrasings"])) for table in tables]
+def shipped_endings(kind: Literal["events", "states"]) -> list[dict[str, Any]]:
+    """The events that end relations, or the states that do."""
+    tables: dict[str, list[dict[str, Any]]] = tomllib.loads(_EVENTS.read_text(encoding="utf-8"))
+    return tables[kind]
+
+
+@cache
+def opposed_qualities() -> dict[str, frozenset[str]]:
+    """Qualities, each with those that cannot hold beside it: "fixed": "broken" and its like."""
+    found: dict[str, frozenset[str]] = {}
+    for state in shipped_endings("states"):
+        one, other = frozenset(state["qualities"]), frozenset(state.get("than", ()))
+        for qualities, opposed in ((one, other), (other, one)):
+            for quality in qualities:
+                found[quality] = found.get(quality, frozenset()) | opposed
+    return found
 
 
 @cache
