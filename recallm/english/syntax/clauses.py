@@ -26,6 +26,7 @@ _MOST_STEPS: Final = 4
 """How far up the tree the clause of a noun is looked for."""
 
 _RELATIVES: Final = WORDS["relatives"]
+_PROSPECTIVE: Final = WORDS["prospective"]
 _PARTICLES: Final = WORDS["verb_particles"]
 
 
@@ -46,10 +47,10 @@ def read_clauses(tree: SentenceTree) -> list[Clause]:
 
 
 def _parent(tree: SentenceTree, head: int, clauses: dict[int, Clause]) -> Clause | None:
-    """The clause that a clause hangs from. A verb that the parser coordinates with a noun belongs
-    to the clause of that noun."""
+    """The clause that a clause hangs from. A verb that the parser coordinates with a noun, or hangs
+    from "sure" in "make sure", belongs to the clause of that word."""
     above = tree.heads[head]
-    if tree.bases[head] == "conj":
+    if tree.bases[head] in ("conj", "ccomp"):
         for _ in range(_MOST_STEPS):
             if above < 0 or above in clauses:
                 break
@@ -75,7 +76,7 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
             clause.subjects.append(NounPhrase(i))
             clause.passive |= relation == "nsubj:pass" and not clause.is_copula
         elif base == "obj":
-            clause.objects.append(NounPhrase(i))
+            (clause.obliques if _is_frequency(tree, i) else clause.objects).append(NounPhrase(i))
         elif base == "iobj":
             clause.indirect.append(NounPhrase(i))
         elif base == "obl" or (base == "nmod" and not clause.is_copula):
@@ -128,6 +129,15 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
         named = [s for s in clause.subjects if tree.lowered[s.head] not in _RELATIVES]
         clause.subjects = named or clause.subjects
     return clause
+
+
+def _is_frequency(tree: SentenceTree, noun: int) -> bool:
+    """Whether a phrase in the place of an object says how often: "three times a week", "every
+    Sunday"."""
+    before = [tree.lowered[i] for i in tree.children[noun] if i < noun]
+    if tree.lowered[noun] in ("times", "twice", "once"):
+        return bool(before) or tree.lowered[noun] != "times"
+    return ("every" in before or "each" in before) and tree.is_time(noun)
 
 
 def _of_name(tree: SentenceTree, name: int) -> list[NounPhrase]:
@@ -328,7 +338,7 @@ def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
         if base == "conj":
             context = parent.context
         elif base == "xcomp" and (clause.governors or not clause.own_subject):
-            gerund = tree.lowered[head].endswith("ing")
+            gerund = tree.lowered[head].endswith("ing") and not _is_infinitive(tree, clause)
             verb = infinitive_modality(tree, parent.head, gerund=gerund)
             own = " ".join(filter(None, (parent.modality, verb, own)))
             if clause.governors and not verb:
@@ -341,6 +351,8 @@ def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
                 context = "to"
             elif mark < 0 or tree.lowered[mark] in _TIME_MARKS:
                 context = parent.modality
+            elif (verb := tree.base_form(parent.head)) in _PROSPECTIVE:
+                context = verb
     elif base == "ccomp":
         context = _modality_of_noun(tree, head)
     if base != "acl":

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from spacy.symbols import NOUN
+from spacy.symbols import NOUN, PROPN
 
 from recallm.english.syntax.clause_parts import preposition
 from recallm.english.syntax.name_phrases import name_around
@@ -23,6 +23,10 @@ ConceptAt = Callable[[int], ConceptMention | None]
 
 _LONGEST: Final = 80
 """Characters of an end that is no single concept."""
+
+_QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
+_LONGEST_TITLE: Final = 12
+"""Tokens before and behind the head."""
 
 _RELATIVES: Final = WORDS["relatives_of_somebody"]
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
@@ -38,10 +42,12 @@ def end_of(
     its statement, and has no key yet."""
     if head < 0 or (concept is not None and concept.reference is not None):
         return concept
-    label = _code(tree, head) or tree.text(name_around(tree, head))
+    label = _code(tree, head) or _title(tree, head) or tree.text(name_around(tree, head))
+    owner = tree.child(head, "nmod:poss")
+    if label and 0 <= owner < head and tree.tags[owner] == PROPN:
+        label = tree.text(range(name_around(tree, owner)[0], head + 1))  # "Hwang's Kitchen"
     if not label and _is_named_by_noun(tree, head, concept):
-        label = tree.text(_whole(tree, head))
-        owner = tree.child(head, "nmod:poss")
+        label = tree.text(_whole(tree, head)).replace('"', "")
         if owner >= 0 and is_relative(tree, head):
             bearer = end_of(tree, owner, concept_at(tree.first + owner), concept_at)
             if bearer is None:
@@ -72,6 +78,23 @@ def _code(tree: SentenceTree, head: int) -> str:
     text = tree.text(together) if len(together) > 1 else ""
     is_code = "-" in text and any(character.isdigit() for character in text)
     return text.removesuffix(".") if is_code else ""
+
+
+def _title(tree: SentenceTree, head: int) -> str:
+    """The words between quotation marks that a token stands among, without the marks."""
+    first = next(
+        (i for i in range(head, max(head - _LONGEST_TITLE, -1), -1) if _is_quote(tree, i)), -1
+    )
+    last = next(
+        (i for i in range(head, min(head + _LONGEST_TITLE, len(tree))) if _is_quote(tree, i)), -1
+    )
+    if first < 0 or last < 0 or sum(_is_quote(tree, i) for i in range(first)) % 2:
+        return ""
+    return tree.text(range(first + 1, last)).strip(" ,.")
+
+
+def _is_quote(tree: SentenceTree, token: int) -> bool:
+    return tree.lowered[token] in _QUOTES
 
 
 def is_relative(tree: SentenceTree, noun: int) -> bool:

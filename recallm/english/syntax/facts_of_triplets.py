@@ -18,12 +18,12 @@ from dataclasses import replace
 from itertools import compress
 from typing import Final, NamedTuple
 
-from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
+from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN, VERB
 
-from recallm.english.syntax.clause_parts import coordinated, preposition
+from recallm.english.syntax.clause_parts import Clause, coordinated, preposition
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.ends import is_relative
-from recallm.english.syntax.modality import QUESTION
+from recallm.english.syntax.modality import QUESTION, sentence_modality
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
@@ -35,6 +35,8 @@ _OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from")
 _OF: Final = "of"
 _BE: Final = "be "
 _PLACES: Final = frozenset(("in", "at", "near"))
+_RELATIVES: Final = WORDS["relatives"]
+_CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
 _IN_ROLES: Final = frozenset(("amod", "compound", "nmod:desc"))
 _FRESH: Final = frozenset(("current", "present", "new", "own"))
 """Adjectives that make no other relation: "the current CEO of"."""
@@ -47,6 +49,7 @@ _BESIDE: Final = frozenset(("as", "at", "in", "with"))
 _MOST_OBLIQUES: Final = 5
 _YEARS: Final = frozenset(("year", "years"))
 _PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
+_PERSONAL: Final = frozenset(("i", "he", "she"))
 _PERSONS: Final = ("PER", "PERSON")
 _DIGITS_OF_YEAR: Final = 4
 
@@ -63,7 +66,12 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     """The facts among the open triplets of a sentence, and those that the facts' own rules find,
     each once. A question states none."""
     reader = _Reader(tree)
-    drafts = [draft for draft in drafts if draft.modality != QUESTION]
+    is_asked = sentence_modality(tree) == QUESTION
+    drafts = [
+        draft
+        for draft in drafts
+        if draft.clause is None or (not is_asked and _states(tree, draft, draft.clause))
+    ]
     stating = [draft.clause is not None or draft.construction in _COPULAS for draft in drafts]
     facts = [fact for draft in compress(drafts, stating) for fact in reader.facts(draft)]
     # Modifiers last: they leave out the nouns that became relations.
@@ -73,6 +81,24 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     for fact in facts:
         found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
     return list(found.values())
+
+
+def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+    """Whether a draft of a clause says enough to be a fact. "Tips for finding a teacher", "I am
+    sure that she left", "how much music has changed", "there are tools for that" and "I baked for
+    two hours" do not."""
+    is_gerund = tree.lowered[clause.head].endswith("ing")
+    if is_gerund and not (clause.auxiliaries or clause.governors or clause.is_copula):
+        return False
+    if not _RELATIVES.isdisjoint(tree.lowered[i] for i in draft.subject):
+        return False
+    if draft.relation.endswith(" for") and tree.is_time(draft.object_head):
+        return False
+    if clause.existential and draft.relation.rpartition(" ")[2] not in _PLACES:
+        return False
+    is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
+    is_state = clause.is_copula or draft.construction == "passive alone"
+    return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
 
 
 class _Reader:
@@ -95,8 +121,11 @@ class _Reader:
             changed = replace(draft, negated=draft.negated or ends)
             yield from self._with_owners(changed, draft.subject_head, role)
             return
-        if named := self._named_relative(draft):
-            yield named
+        if names := self._names_of_relatives(draft):
+            for name, role in names:
+                yield self._fact(draft, name, role, draft.subject, draft.subject_head)
+            if draft.object_head not in dict(names):
+                yield self._valued(draft)
             return
         yield from self._dated(draft)
         yield from self._destination(draft)
@@ -104,6 +133,8 @@ class _Reader:
         if self._is_state(draft) and draft.clause is not None:
             head = draft.clause.head
             yield replace(draft, relation="be", object=[head], value="quality")
+        if not draft.object and (liked := self._gerund(draft)):
+            yield liked
         if draft.object:
             yield self._valued(self._without_be(self._named(draft)))
 
@@ -146,7 +177,8 @@ class _Reader:
             yield from self._with_owners(draft, subject, role)
             return
         role = self._role(subject) if tree.tags[subject] == NOUN else None
-        is_quality = tree.lowered[subject] in WORDS["qualities"]
+        words = (tree.lowered[i] for i in (subject, *tree.children[subject]))
+        is_quality = not WORDS["qualities"].isdisjoint(words)
         if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:
             self._used.add(subject)
             yield from self._with_owners(draft, head, role)
@@ -197,7 +229,12 @@ class _Reader:
                 words = _MEASURES[tree.lowered[adjective]]
                 fact = self._fact(draft, draft.subject_head, words, tokens, number)
                 return replace(fact, object=tokens, value="number")
-        is_person = tree.entity_labels.get(draft.subject_head) in _PERSONS
+        subject = draft.subject_head
+        is_person = (
+            tree.entity_labels.get(subject) in _PERSONS
+            or tree.lowered[subject] in _PERSONAL
+            or is_relative(tree, subject)
+        )
         text = tree.words[head].text
         if is_person and len(draft.object) == 1 and text.isdigit() and len(text) < _DIGITS_OF_YEAR:
             return self._fact(draft, draft.subject_head, "age", [head], head)
@@ -275,16 +312,31 @@ class _Reader:
         role = self._role(draft.object_head) if begins or ends else None
         return (role, ends) if role else None
 
-    def _named_relative(self, draft: Draft) -> Draft | None:
-        """⟨Tia, daughter of, Ada⟩ of "Ada has two daughters, Tia and Bea"."""
-        tree, name, clause = self._tree, draft.object_head, draft.clause
-        if draft.relation != "have" or clause is None or tree.tags[name] != PROPN:
-            return None
+    def _names_of_relatives(self, draft: Draft) -> list[tuple[int, str]]:
+        """The names of those whom somebody has, each with the role: "Ada has two daughters, Tia and
+        Bea", "a son named Kai"."""
+        tree, clause, head = self._tree, draft.clause, draft.object_head
+        if draft.relation != "have" or clause is None or draft.construction != "verb object":
+            return []
         noun = clause.objects[0].head
-        if noun == name or tree.bases[name] != "conj" or not is_relative(tree, noun):
-            return None
+        if not is_relative(tree, noun):
+            return []
+        names = [head] if head != noun and tree.bases[head] == "conj" else []
+        for i in tree.children[noun] if head == noun else ():
+            if tree.bases[i] in ("appos", "flat"):
+                names += coordinated(tree, i)
+            elif tree.bases[i] == "acl" and tree.lowered[i] in ("called", "named"):
+                names += tree.children[i]
         role = f"{self._role_words(noun)} {_OF}"
-        return self._fact(draft, name, role, draft.subject, draft.subject_head)
+        return [(name, role) for name in names if tree.tags[name] == PROPN]
+
+    def _gerund(self, draft: Draft) -> Draft | None:
+        """⟨Ada, like, swimming⟩ of "Ada likes swimming"."""
+        tree, clause = self._tree, draft.clause
+        if clause is None or not clause.governors or not tree.lowered[clause.head].endswith("ing"):
+            return None
+        relation, head = tree.base_form(clause.governors[-1]), clause.head
+        return replace(draft, relation=relation, object=[head], object_head=head)
 
     def _is_work(self, draft: Draft, role: _Role) -> bool:
         """Whether a role is work somewhere: "works as a nurse in York"."""
@@ -312,7 +364,8 @@ class _Reader:
         tree = self._tree
         if noun >= 0 and tree.tags[noun] == NOUN:
             for i in tree.children[noun]:
-                if i > noun and tree.tags[i] == PROPN and tree.bases[i] in ("flat", "appos"):
+                is_name = tree.tags[i] == PROPN or tree.words[i].is_capitalised
+                if i > noun and is_name and tree.bases[i] in ("flat", "appos"):
                     return i
         return noun
 
@@ -390,10 +443,13 @@ class _Reader:
             return
         own = draft.object_head if not is_object else -1
         verb = normal_form(tree, clause)
+        if is_object and verb in WORDS["light_verbs"]:
+            verb = f"{verb} {tree.text(self._phrase(draft.object_head)).lower()}"
         for phrase in clause.obliques:
             word = tree.text(phrase.case).lower()
             is_shown = phrase.head > clause.head and word in _BESIDE and phrase.head != own
-            if not is_shown or phrase.is_antecedent or tree.is_time(phrase.head):
+            is_time = tree.is_time(phrase.head) or tree.lowered[phrase.head] in WORDS["months"]
+            if not is_shown or phrase.is_antecedent or is_time:
                 continue
             if is_object and tree.tags[phrase.head] != PROPN:
                 continue

@@ -34,6 +34,8 @@ _PLACES: Final = frozenset(
 _IN_NAMES: Final = frozenset(("flat", "compound", "nmod", "amod", "nummod", "punct", "case"))
 _OF_NOUNS: Final = frozenset(("cop", "det", "nmod:poss", "case", "amod", "aux"))
 _COMPLEMENTS: Final = ("obl", "obj", "nmod")
+_INSIDE_NOUNS: Final = frozenset(("compound", "nummod", "amod", "nmod:desc"))
+_OF_PREDICATES: Final = frozenset(("nsubj", "cop", "case", "advmod", "aux", "punct", "mark"))
 _MONTHS: Final = WORDS["months"]
 _BEFORE_NOUNS: Final = WORDS["adjectives_before_nouns"]
 _AND: Final = frozenset(("and", "&", "or"))
@@ -66,6 +68,8 @@ def _mend(tree: SentenceTree) -> None:
             _mend_preposition(tree, i)
         elif tree.tags[i] == AUX and tree.heads[i] < 0:
             _mend_copula(tree, i)
+        elif tree.bases[i] == "cop" and tree.relations[tree.heads[i]] in _INSIDE_NOUNS:
+            _mend_predicate(tree, tree.heads[i])
         elif tree.relations[i] == "mark" and tree.lowered[i] == "to":
             _mend_infinitive(tree, i)
         elif tree.lowered[i] in _MONTHS:
@@ -92,6 +96,14 @@ def _mend_infinitive(tree: SentenceTree, to: int) -> None:
         tree.tags[verb] = NOUN
         tree.move(verb, adjective, "obl")
         tree.move(to, verb, "case")
+
+
+def _mend_predicate(tree: SentenceTree, modifier: int) -> None:
+    """Hang a copula and its subject from the noun, not from a word before it: "my address is 12
+    Baker Street"."""
+    if (noun := tree.heads[modifier]) > modifier:
+        outside = [i for i in tree.children[modifier] if tree.bases[i] in _OF_PREDICATES]
+        tree.move_all(outside, noun)
 
 
 def _mend_date(tree: SentenceTree, month: int) -> None:

@@ -41,7 +41,7 @@ _SINGLE_SHARE = 0.95
 """Share of the sampled subjects that have one object where the relation is single-valued."""
 
 
-SURE: Final = 0.02
+SURE: Final = 0.3
 """Confidence of evidence that counts where nobody says otherwise."""
 
 
