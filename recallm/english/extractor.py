@@ -27,6 +27,7 @@ from recallm.english.questions import (
     with_anchor,
     without_names,
 )
+from recallm.english.speaking import refers_back
 from recallm.english.statements import (
     Changed,
     FoundReference,
@@ -225,12 +226,14 @@ class Extractor:
         finds_changes = triplets and self._llm is None
         passages: list[tuple[ReadText, Sequence[FoundReference]]] = []
         changes: list[dict[int, Changed]] = []
+        before: list[Sequence[Said]] = []
         for turn, read in zip(turns, texts, strict=True):
             # Before the text joins the discourse.
             changes.append(self._changes(read, turn) if finds_changes else {})
+            before.append(_said_before(turn) if triplets and refers_back(read.text) else ())
             passages.append((read, self._references(read, turn)))
-        for index, (turn, stated, changed) in enumerate(
-            zip(turns, self._stated(passages, parsed=triplets), changes, strict=True),
+        for index, (turn, stated, changed, said) in enumerate(
+            zip(turns, self._stated(passages, parsed=triplets), changes, before, strict=True),
             start=first or 0,
         ):
             if len(stated) > MAX_POSITION + 1:
@@ -240,7 +243,7 @@ class Extractor:
                     argument="text",
                     index=None if first is None else index,
                 )
-            yield self._extraction(stated, turn, changed, triplets=triplets)
+            yield self._extraction(stated, turn, changed, said, triplets=triplets)
 
     def _stated(
         self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]], *, parsed: bool
@@ -265,6 +268,7 @@ class Extractor:
         stated: Sequence[Stated],
         turn: Turn,
         changes: Mapping[int, Changed],
+        before: Sequence[Said],
         *,
         triplets: bool,
     ) -> Extraction:
@@ -276,6 +280,7 @@ class Extractor:
                 speaker_mentions,
                 self.concept_name,
                 changes,
+                before,
                 is_assistant=turn.is_assistant,
             )
             if triplets
@@ -302,13 +307,7 @@ class Extractor:
     def _changes(self, read: ReadText, turn: Turn) -> dict[int, Changed]:
         """What the sentences of a text change, correct or answer, by their positions."""
         said = said_in(read, turn.speaker)
-        discourse = turn.discourse
-
-        @lru_cache(maxsize=1)
-        def earlier() -> list[Said]:
-            passages = [] if discourse is None else discourse.earlier(turn.id)
-            return [said for each in passages for said in sentences_said(each.speaker, each.text)]
-
+        earlier = lru_cache(maxsize=1)(lambda: _said_before(turn))
         found: dict[int, Changed] = {}
         for place, sentence in enumerate(said):
             change = change_in(sentence, lambda: [*earlier(), *said[:place]])  # noqa: B023
@@ -391,6 +390,12 @@ class Extractor:
             )
         kind: ConceptKind = "entity" if len(names) > 1 else "name"
         return (ConceptMention(name=whole, label=label, kind=kind), *parts)
+
+
+def _said_before(turn: Turn) -> list[Said]:
+    """The sentences of the session before a turn."""
+    passages = [] if turn.discourse is None else turn.discourse.earlier(turn.id)
+    return [said for each in passages for said in sentences_said(each.speaker, each.text)]
 
 
 def _exact_terms(

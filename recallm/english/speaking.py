@@ -2,7 +2,8 @@
 What an assistant says of its user is a guess.
 
 "My sister Marta visited me. We flew to York." is about the speaker and Marta. Whom the speaker
-talks to is of "we" only where the words say so: "you and I", "shall we".
+talks to is of "we" only where the words say so: "you and I", "shall we". Behind "My father works
+for Shell." "he" is the father of the speaker, and behind "My son is called Kai." "my son" is Kai.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
+from recallm.english.syntax.ends import RELATIVES
 from recallm.english.words import Mark, Word
 from recallm.model import ConceptMention, OpenTriplet
 
@@ -78,3 +81,72 @@ def companions_in(
 
 def _is(concept: ConceptMention | None, speaker: ConceptMention) -> bool:
     return concept is not None and concept.name == speaker.name
+
+
+class Told:
+    """What was said before a sentence: speakers with their texts, the newest last."""
+
+    def __init__(self, texts: Sequence[tuple[str | None, str]]) -> None:
+        self._texts = texts
+
+    def meant_by(self, pronoun: str, sentence: str) -> str | None:
+        """What an end is called for which a pronoun stands that has no name as its antecedent: the
+        last relative ("father of Una"), or what gets its name ("She's called Miso"); None where
+        there is none, or where the last relative is of another gender."""
+        is_named = _IS_NAMED.search(sentence)
+        for speaker, text in reversed(self._texts):
+            if is_named and (things := _GOT.findall(text)):
+                return str(things[-1])
+            if not is_named and pronoun in _GENDERS and (nouns := _relative("my").findall(text)):
+                noun = str(nouns[-1]).lower()
+                is_other = noun in RELATIVES[_GENDERS[pronoun]] or speaker is None
+                return None if is_other else f"{noun} of {speaker}"
+        return None
+
+    def name_of(self, label: str) -> str | None:
+        """The name of whom a label calls by the owner ("son of Ada"), where the owner told it."""
+        noun, _, owner = label.partition(" of ")
+        told = [text for speaker, text in self._texts if owner and speaker == owner]
+        for text in reversed(told):
+            if found := re.search(_NAME_TOLD.format(noun=re.escape(noun)), text):
+                return found["behind"] or found["before"]
+        return None
+
+
+_THIRD_PERSONS: Final = frozenset(
+    ("he", "him", "his", "she", "her", "it", "its", "they", "them", "their")
+)
+_GENDERS: Final = {
+    **dict.fromkeys(("he", "him", "his"), "women"),
+    **dict.fromkeys(("she", "her"), "men"),
+}
+"""Pronouns, and the relatives for which they do not stand."""
+_IS_NAMED: Final = re.compile(r"\b(?:called|named|names? (?:is|are))\b", re.IGNORECASE)
+_GOT: Final = re.compile(
+    r"\b(?:got|have|has|had|adopted|bought|own|owns|rescued|opened|started|run)"
+    r" (?:a|an|one|two|three|four|our|my) (?:new |little |small |big )?((?:[a-z-]+ )??[a-z-]+)"
+    r"(?= (?:from|in|at|with|for|and|last|this|yesterday|today|on)\b|[.,;!?]|$)"
+)
+_NAME_TOLD: Final = (
+    r"(?i:\bmy {noun})(?:'s name is| is called| is named| is|,)? (?P<behind>[A-Z]\w+)"
+    r"|\b(?P<before>[A-Z]\w+) is (?i:my {noun})\b"
+)
+
+
+@cache
+def _relative(owner: str) -> re.Pattern[str]:
+    nouns = "|".join(map(re.escape, sorted(set().union(*RELATIVES.values()), key=len)[::-1]))
+    return re.compile(rf"\b{owner} (?:\w+ )??({nouns})\b", re.IGNORECASE)
+
+
+def refers_back(text: str) -> bool:
+    """Whether what was said before a text may tell whom the text is about."""
+    return _REFERS_BACK.search(text) is not None or _relative("my").search(text) is not None
+
+
+_REFERS_BACK: Final = re.compile(rf"\b(?:{'|'.join(_THIRD_PERSONS)})\b", re.IGNORECASE)
+
+
+def is_third_person(word: Word) -> bool:
+    """Whether a word stands for somebody or something that was named before."""
+    return word.lowered in _THIRD_PERSONS

@@ -25,8 +25,10 @@ from recallm.english.changes import Change, Said
 from recallm.english.concepts import ConceptPlace
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.speaking import (
+    Told,
     addressed_words,
     companions_in,
+    is_third_person,
     speaks_of_user,
     with_companions,
 )
@@ -37,6 +39,8 @@ from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
 _VERBAL = frozenset((VERB, AUX))
 _LONGEST_ANSWER = 8
 """Tokens."""
+_TOLD_CHARACTERS = 2000
+"""How much of a text before a sentence may tell whom the sentence is about."""
 
 
 class FoundReference(NamedTuple):
@@ -258,12 +262,14 @@ def stated_triplets(
     speaker: Sequence[ConceptMention],
     concept_name: Callable[[str], str],
     changes: Mapping[int, Changed],
+    before: Sequence[Said] = (),
     *,
     is_assistant: bool,
 ) -> tuple[tuple[OpenTriplet, ...], tuple[OpenTriplet, ...]]:
     """The open triplets of parsed statements, and their facts. "I" stands for the ``speaker`` (the
     concept, then the parts of its name); ``concept_name`` says which concept a label spells;
-    ``changes`` are what statements change, by their positions. ``is_assistant``: what the speaker
+    ``changes`` are what statements change, by their positions; ``before`` is what was said before
+    the text. ``is_assistant``: what the speaker
     says of the user is no fact."""
     triplets: list[OpenTriplet] = []
     facts: list[OpenTriplet] = []
@@ -273,12 +279,12 @@ def stated_triplets(
         nonlocal companions
         found: list[OpenTriplet] = []
         for each in sentences:
-            for words, own, of_sentence in _read(each, position, speaker):
+            for words, own, of_sentence, told in _read(each, position, speaker, before):
                 if each is stated:
                     triplets.extend(own)
                 if is_assistant and speaks_of_user(words):
                     continue
-                named = [_with_names(fact, concept_name) for fact in of_sentence]
+                named = [_with_names(fact, concept_name, told) for fact in of_sentence]
                 if speaker:
                     companions = companions_in(named, speaker[0]) or companions
                     named = [*with_companions(named, companions)]
@@ -295,24 +301,37 @@ def stated_triplets(
 
 
 def _read(
-    statement: Stated, position: int, speaker: Sequence[ConceptMention]
-) -> Iterator[tuple[Sequence[Word], list[OpenTriplet], list[OpenTriplet]]]:
-    """The words of each sentence of a statement at a position, its open triplets and its facts."""
+    statement: Stated, position: int, speaker: Sequence[ConceptMention], before: Sequence[Said]
+) -> Iterator[tuple[Sequence[Word], list[OpenTriplet], list[OpenTriplet], Told]]:
+    """The words of each sentence of a statement at a position, its open triplets, its facts, and
+    what was told before."""
     for sentence, places in statement.sentences:
         tagged = statement.read.blocks[sentence.block].tagged
         words = tagged.words[slice(*sentence.tokens)]
         concepts = {
             token: place.concept for place in places for token in range(place.token, place.end)
         }
-        if speaker:
-            for i, word in enumerate(words, start=sentence.tokens[0]):
-                if word.marks & Mark.FIRST_PERSON:
-                    concepts[i] = speaker[0]
+        text = statement.read.text
+        own = speaker[0].label if speaker else None
+        start = sentence.start
+        behind = text[max(0, start - _TOLD_CHARACTERS) : start]
+        told = Told([*((each.speaker, each.text) for each in before), (own, behind)])
+        said = text[start : sentence.end]
+        for i, word in enumerate(words, start=sentence.tokens[0]):
+            if speaker and word.marks & Mark.FIRST_PERSON:
+                concepts[i] = speaker[0]
+            elif (
+                i not in concepts
+                and is_third_person(word)
+                and (label := told.meant_by(word.lowered, said))
+            ):
+                concepts[i] = ConceptMention(name="", label=label, kind="entity")
         yield (
             words,
             *triplets_and_facts(
                 tagged, sentence.tokens, position=position, concept_at=concepts.get
             ),
+            told,
         )
 
 
@@ -320,14 +339,15 @@ def _terms(fact: OpenTriplet) -> tuple[str, str, str]:
     return fact.subject.lower(), fact.relation, fact.object.lower()
 
 
-def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str]) -> OpenTriplet:
+def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str], told: Told) -> OpenTriplet:
     """A fact whose ends have their concepts' names, also where the statement mentions no such
-    concept."""
+    concept; a relative has the name that was told."""
 
     def named(concept: ConceptMention | None) -> ConceptMention | None:
         if concept is None or concept.name:
             return concept
-        return replace(concept, name=concept_name(concept.label))
+        label = told.name_of(concept.label) or concept.label
+        return replace(concept, label=label, name=concept_name(label))
 
     return replace(
         fact,

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from spacy.symbols import NOUN, PROPN
+from spacy.symbols import NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.clause_parts import preposition
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
-from recallm.english.syntax.tree import WORDS, SentenceTree
+from recallm.english.syntax.tree import TABLE, SentenceTree
+from recallm.english.word_lists import word_set
 from recallm.model import ConceptMention, Mark
 
 ConceptAt = Callable[[int], ConceptMention | None]
@@ -28,7 +29,9 @@ _QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
 _LONGEST_TITLE: Final = 12
 """Tokens before and behind the head."""
 
-_RELATIVES: Final = WORDS["relatives_of_somebody"]
+RELATIVES: Final = {who: word_set(words) for who, words in TABLE["kin"].items()}
+"""The nouns of relatives that are women, men, or others."""
+_EVERY_RELATIVE: Final = frozenset().union(*RELATIVES.values())
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
 """Prepositions of phrases that belong to an end: "head of sales", "budget for the laptop"."""
@@ -62,7 +65,7 @@ def _is_named_by_noun(tree: SentenceTree, head: int, concept: ConceptMention | N
     """Whether a phrase names something: by a noun, or by a word in the place of one that the tagger
     does not know ("I hate cilantro"), or by a gerund ("I like swimming")."""
     if concept is not None:
-        return tree.tags[head] == NOUN
+        return tree.tags[head] not in (PROPN, PRON, NUM)
     word = tree.words[head]
     if not word.is_word or word.marks & (Mark.PRONOUN | Mark.COUNT | Mark.NUMERAL):
         return False
@@ -99,7 +102,7 @@ def _is_quote(tree: SentenceTree, token: int) -> bool:
 
 def is_relative(tree: SentenceTree, noun: int) -> bool:
     """Whether a noun tells somebody by somebody else: "son", "neighbours"."""
-    return not _RELATIVES.isdisjoint((tree.lowered[noun], tree.lemmas[noun].lower()))
+    return not _EVERY_RELATIVE.isdisjoint((tree.lowered[noun], tree.lemmas[noun].lower()))
 
 
 def _whole(tree: SentenceTree, head: int) -> list[int]:
@@ -108,6 +111,9 @@ def _whole(tree: SentenceTree, head: int) -> list[int]:
         i
         for i in tree.children[head]
         if tree.relations[i] not in _MODIFIERS
-        and (tree.relations[i] != "nmod" or tree.text(preposition(tree, i)).lower() not in _INSIDE)
+        and (
+            tree.bases[i] not in ("nmod", "obl")
+            or tree.text(preposition(tree, i)).lower() not in _INSIDE
+        )
     ]
     return noun_phrase(tree, head, outside)

@@ -122,8 +122,8 @@ class _Reader:
             yield from self._with_owners(changed, draft.subject_head, role)
             return
         if names := self._names_of_relatives(draft):
-            for name, role in names:
-                yield self._fact(draft, name, role, draft.subject, draft.subject_head)
+            for name, words in names:
+                yield self._fact(draft, name, words, draft.subject, draft.subject_head)
             if draft.object_head not in dict(names):
                 yield self._valued(draft)
             return
@@ -177,8 +177,8 @@ class _Reader:
             yield from self._with_owners(draft, subject, role)
             return
         role = self._role(subject) if tree.tags[subject] == NOUN else None
-        words = (tree.lowered[i] for i in (subject, *tree.children[subject]))
-        is_quality = not WORDS["qualities"].isdisjoint(words)
+        around = (tree.lowered[i] for i in (subject, *tree.children[subject]))
+        is_quality = not WORDS["qualities"].isdisjoint(around)
         if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:
             self._used.add(subject)
             yield from self._with_owners(draft, head, role)
