@@ -55,7 +55,7 @@ class RecallMExtractor(TransformComponent):
     ...     embed_kg_nodes=False,  # neither a language model nor an embedding model is asked
     ... )
     >>> [(a.name, relation.label, b.name) for a, relation, b in store.get_triplets(["Ann"])]
-    [('Ann', 'meet', 'Bo')]
+    [('Ann', 'meet', 'Bo'), ('Ann', 'meet in', 'Porto')]
 
     Raises:
         ValidationError: ``memory`` is no memory (pydantic's; a ``ValueError``).

@@ -22,16 +22,13 @@ def test_you_is_the_other_speaker_of_the_session() -> None:
     assert texts_about(memory, "Bob") == ["The harbour was grey.", "Did you paint yesterday?"]
 
 
-def test_we_are_both_speakers() -> None:
+def test_we_are_both_speakers_where_the_words_say_so() -> None:
+    said = ["Our boat leaks.", "You and I own a boat.", "Shall we sail?"]
     memory = RecallM()
-    memory.update_many(
-        [
-            {"text": "The harbour was grey.", "speaker": "Bob", "session": "s"},
-            {"text": "Our boat leaks.", "speaker": "Ann", "session": "s"},
-        ]
-    )
-    assert "Our boat leaks." in texts_about(memory, "Bob")
-    assert "Our boat leaks." in texts_about(memory, "Ann")
+    memory.update("The harbour was grey.", speaker="Bob", session="s")
+    memory.update_many({"text": text, "speaker": "Ann", "session": "s"} for text in said)
+    assert texts_about(memory, "Bob")[1:] == said[1:]
+    assert texts_about(memory, "Ann") == said
 
 
 def test_you_is_nobody_where_there_is_not_exactly_one_other_speaker() -> None:

@@ -41,7 +41,7 @@ def read_clauses(tree: SentenceTree) -> list[Clause]:
         if is_clause(tree, i):
             clause = _clause(tree, i, _parent(tree, i, clauses))
             find_subject(tree, clause, clauses)
-            find_modality(tree, clause, asked)
+            find_modality(tree, clause, asked, clauses)
             clauses[i] = clause
     return list(clauses.values())
 
@@ -50,7 +50,7 @@ def _parent(tree: SentenceTree, head: int, clauses: dict[int, Clause]) -> Clause
     """The clause that a clause hangs from. A verb that the parser coordinates with a noun, or hangs
     from "sure" in "make sure", belongs to the clause of that word."""
     above = tree.heads[head]
-    if tree.bases[head] in ("conj", "ccomp"):
+    if tree.bases[head] in ("conj", "ccomp", "acl"):
         for _ in range(_MOST_STEPS):
             if above < 0 or above in clauses:
                 break
@@ -93,7 +93,7 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
         elif relation == "advcl":
             clause.subordinate.append(i)
         elif base == "advmod":
-            if i == head + 1 and tree.lowered[i] in _PARTICLES:
+            if head < i <= head + 2 and tree.lowered[i] in _PARTICLES:
                 clause.particles.append(i)
             elif tree.lowered[i] not in _RELATIVES:
                 clause.adverbs.append(i)
@@ -323,7 +323,9 @@ def _adds(tree: SentenceTree, clause: Clause) -> bool:
     )
 
 
-def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
+def find_modality(
+    tree: SentenceTree, clause: Clause, asked: str, clauses: dict[int, Clause]
+) -> None:
     """The modality and the negation of a clause, those of its context among them."""
     parent, head = clause.parent, clause.head
     base = tree.bases[head]
@@ -334,6 +336,10 @@ def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
         context = _modality_of_noun(tree, head)
         if not context and _is_infinitive(tree, clause):
             context = "to"
+        elif not context and _is_any(tree, tree.heads[head]):
+            # "I may create a sculpture that combines both."
+            around = _parent(tree, head, clauses)
+            context = around.modality if around is not None else ""
     elif parent is not None:
         if base == "conj":
             context = parent.context
@@ -363,6 +369,14 @@ def find_modality(tree: SentenceTree, clause: Clause, asked: str) -> None:
     clause.modality = own or clause.modality or context
     clause.negated |= any(is_negated(tree, phrase.head) for phrase in clause.subjects)
     clause.negated |= any(is_negated(tree, phrase.head) for phrase in clause.objects)
+
+
+def _is_any(tree: SentenceTree, noun: int) -> bool:
+    """Whether a noun names nobody and nothing in particular: "a sculpture", "places"."""
+    return tree.tags[noun] == NOUN and not any(
+        tree.lowered[i] in ("the", "this", "that") or tree.relations[i] == "nmod:poss"
+        for i in tree.children[noun]
+    )
 
 
 def _governing_form(tree: SentenceTree, clause: Clause, parent: Clause) -> str:

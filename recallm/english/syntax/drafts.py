@@ -284,7 +284,8 @@ def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Dra
     Ingrid⟩."""
     role, name = noun, -1
     for i in tree.children[noun]:
-        if tree.tags[noun] == PROPN and tree.tags[i] == NOUN and possessor < i < noun:
+        is_role = tree.tags[i] == NOUN and not tree.words[i].is_acronym
+        if tree.tags[noun] == PROPN and is_role and possessor < i < noun:
             role, name = i, noun
         elif tree.tags[i] == PROPN and noun < i and tree.relations[i] in ("appos", "flat"):
             name = i if tree.tags[noun] == NOUN else name

@@ -35,6 +35,9 @@ _OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from")
 _OF: Final = "of"
 _BE: Final = "be "
 _PLACES: Final = frozenset(("in", "at", "near"))
+_VAGUE: Final = frozenset(("bit", "way"))
+_OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine"))
+_EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
 _RELATIVES: Final = WORDS["relatives"]
 _CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
 _IN_ROLES: Final = frozenset(("amod", "compound", "nmod:desc"))
@@ -66,6 +69,7 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     """The facts among the open triplets of a sentence, and those that the facts' own rules find,
     each once. A question states none."""
     reader = _Reader(tree)
+    drafts = [draft for draft in drafts if _is_telling(tree, draft)]
     is_asked = sentence_modality(tree) == QUESTION
     drafts = [
         draft
@@ -83,6 +87,15 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     return list(found.values())
 
 
+def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether what stands behind a noun, between commas or not, tells what the noun is: one of the
+    two is a name, the other is none. Else they may be items of a list."""
+    if draft.construction != "apposition":
+        return draft.object_head < 0 or tree.lowered[draft.object_head] not in _VAGUE
+    are_names = [tree.tags[i] == PROPN for i in (draft.subject_head, draft.object_head)]
+    return any(are_names) and not all(are_names)
+
+
 def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     """Whether a draft of a clause says enough to be a fact. "Tips for finding a teacher", "I am
     sure that she left", "how much music has changed", "there are tools for that" and "I baked for
@@ -94,11 +107,26 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
         return False
     if draft.relation.endswith(" for") and tree.is_time(draft.object_head):
         return False
+    if tree.is_time(draft.subject_head) or draft.relation.endswith(" like"):
+        return False
+    if draft.construction == "verb object" and draft.relation in _OPINIONS:
+        return False
+    if _asks_within(tree, clause):
+        return False
     if clause.existential and draft.relation.rpartition(" ")[2] not in _PLACES:
         return False
     is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
-    is_state = clause.is_copula or draft.construction == "passive alone"
+    is_state = draft.construction in ("copula adjective", "copula noun", "passive alone")
     return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
+
+
+def _asks_within(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether a clause says what somebody asks or explains: "how much impact they had"."""
+    if tree.bases[clause.head] not in ("ccomp", "acl", "advcl") or "rel" in clause.relation:
+        return False
+    near = [i for i in tree.children[clause.head] if i < clause.head]
+    near += [j for i in near for j in tree.children[i]]
+    return any(tree.lowered[i] in _EMBEDDED for i in near)
 
 
 class _Reader:

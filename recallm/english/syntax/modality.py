@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from spacy.symbols import AUX
+from spacy.symbols import AUX, PRON
 
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
 from recallm.model import Mark
@@ -27,6 +27,7 @@ _MARKS_OF_TWO: Final = frozenset(
 )
 
 _JESTS: Final = WORDS["jests"]
+_OPENING: Final = WORDS["opening_words"]
 _WISHES: Final = WORDS["wishes_and_proposals"]
 
 _POSSIBLE: Final = WORDS["unrealised"]
@@ -53,11 +54,15 @@ def sentence_modality(tree: SentenceTree) -> str:
     """What makes all clauses of a sentence less than assertions: that it is asked, said in jest, or
     begins with a wish or a proposal ("Wish I lived there", "Let's go")."""
     lowered = tree.lowered
-    if any("?" in word for word in lowered[-3:]):
+    first = next((i for i, word in enumerate(lowered) if word not in _OPENING), 0)
+    behind = tree.tags[first + 1] if first + 1 < len(tree) else 0
+    is_inverted = behind == PRON if tree.tags[first] == AUX else False
+    asks = tree.words[first].marks & Mark.ASKS and behind == AUX
+    if is_inverted or asks or any("?" in word for word in lowered[-3:]):
         return QUESTION
     if not _JESTS.isdisjoint(lowered):
         return "in jest"
-    return lowered[0] if lowered[0] in _WISHES else ""
+    return lowered[first] if lowered[first] in _WISHES else ""
 
 
 def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:
