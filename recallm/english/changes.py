@@ -147,9 +147,10 @@ def _amended(
     """The latest sentence before that has what the new value takes the place of."""
     new, old = parts["new"], parts.get("old", "")
     topic = parts.get("thing", "").split()[-1:]
-    for said in reversed(before):
-        is_theirs = said.speaker != sentence.speaker
-        if "?" in said.text or (is_theirs and _PERSONS.search(said.text)):
+    own = [said for said in before if said.speaker == sentence.speaker]
+    others = [said for said in before if said not in own and not _PERSONS.search(said.text)]
+    for said in (*reversed(own), *reversed(others)):
+        if "?" in said.text:
             continue
         if topic and not re.search(rf"\b{re.escape(topic[0])}\b", said.text, re.IGNORECASE):
             continue

@@ -14,7 +14,15 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from recallm.ground.entity_words import whole_name
 from recallm.ground.forking import cached_property, new_lock
 from recallm.model import NO_POSITION, TripletEvidence
-from recallm.recall.predicates.holding import Claim, Holding, Side, Span, group_key, holding
+from recallm.recall.predicates.holding import (
+    VALUE_TYPES,
+    Claim,
+    Holding,
+    Side,
+    Span,
+    group_key,
+    holding,
+)
 from recallm.recall.predicates.normal_form import PredicateName
 from recallm.recall.predicates.relations import Relations, opposed_qualities
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations
@@ -194,9 +202,9 @@ class FactReading:
                 by_relation.setdefault(claim.relation, []).append(claim)
         for relation, of_relation in by_relation.items():
             events, qualities = self.relations.endings(relation)
-            predicates = [name for event in events for name in self.vocabulary.named(event)]
-            if qualities or relation == _BE:
-                predicates += self.vocabulary.predicates(_BE)
+            asserted = self.vocabulary.asserted
+            keys = [*events, _BE] if qualities or relation == _BE else events
+            predicates = [predicate for key in keys for predicate in asserted.get(key, ())]
             if not predicates:
                 continue
             ids = {*self._ends(of_relation, "subject"), *self._ends(of_relation, "object")}
@@ -211,8 +219,8 @@ class FactReading:
         subject = end_key(ending.subject, ending.subject_concept)
         object_ = end_key(ending.object, ending.object_concept)
         quality = ending.object_label.casefold()
-        is_state = self.relations.of(ending.predicate) == (_BE, False)
-        either = self.relations.is_of_either(ending.predicate)
+        key = self.relations.of(ending.predicate).name
+        is_state, either = key == _BE, self.relations.is_of_either(key)
         for fact in {claim.fact: claim for claim in claims}.values():
             if is_state and fact.relation == _BE:
                 denies = subject == fact.subject and quality in _opposed(fact.evidence)
@@ -320,7 +328,9 @@ class FactReading:
                 continue
             relation, negative = of(each.predicate)
             subject = end(each.subject, each.subject_concept)
-            yield Claim(subject, relation, end(each.object, each.object_concept), negative, each)
+            object_ = end(each.object, each.object_concept)
+            is_value = each.object_type in VALUE_TYPES
+            yield Claim(subject, relation, object_, negative, each, is_value)
 
 
 def _holdings(claims: Iterable[Claim], side: Side | None) -> Iterator[Holding]:
@@ -368,22 +378,16 @@ class Vocabulary:
         self._positive: dict[str, list[str]] = {}
         self._negative: dict[str, list[str]] = {}
         self._triplets: Counter[str] = Counter()
-        self._named: dict[str, list[str]] = {}
         self._compared: dict[int, SimilarRelations] = {}
         self._tests: dict[object, dict[tuple[str, int], bool]] = {}
         for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
             (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
             self._triplets[key] += triplets
-            self._named.setdefault(relations.name(predicate).name, []).append(predicate)
 
     def predicates(self, key: str) -> list[str]:
         """Every predicate that phrases the relation, those that deny it too."""
         return self._positive.get(key, []) + self._negative.get(key, [])
-
-    def named(self, name: str) -> list[str]:
-        """Every predicate with this name, those that deny it too."""
-        return self._named.get(name, [])
 
     def has_denials(self, key: str) -> bool:
         """Whether a predicate denies the relation."""

@@ -33,7 +33,9 @@ one number or date, and any number of things (is)."""
 Ending: TypeAlias = Literal["superseded", "ended"]
 """What ended a span: another value, or a denial."""
 
-_VALUE_TYPES = frozenset(("number", "date", "boolean"))
+VALUE_TYPES = frozenset(("number", "date", "boolean"))
+"""The types of entities that are values."""
+
 _A_VALUE = " value"
 """In the place of an object: any value. No name begins with a blank."""
 
@@ -43,13 +45,15 @@ GroupKey: TypeAlias = tuple[str, str | None, str | None]
 
 class Claim(NamedTuple):
     """What one piece of evidence says. ``subject`` and ``object`` are the names of the concepts, or
-    other keys that tell two ends apart; ``relation`` is the key of the relation."""
+    other keys that tell two ends apart; ``relation`` is the key of the relation. ``is_value``: the
+    object is a number, a date or a bool."""
 
     subject: str
     relation: str
     object: str
     negative: bool
     evidence: TripletEvidence
+    is_value: bool = False
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -132,7 +136,7 @@ class Holding:
 def group_key(claim: Claim, side: Side | None) -> GroupKey:
     """The group of a claim: what decides together whether it holds. ``side`` is None for a relation
     with many values. A value is no rival of a thing: "born in 1972", "born in Lima"."""
-    is_value = side in ("subject", "value") and claim.evidence.object_type in _VALUE_TYPES
+    is_value = claim.is_value and side in ("subject", "value")
     object_ = None if side == "subject" else claim.object
     subject = None if side == "object" else claim.subject
     return claim.relation, subject, _A_VALUE if is_value else object_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ class _Known(NamedTuple):
 
 
 class Endings(NamedTuple):
-    """What ends the facts of a relation without denying it: the names of ``events``, and
+    """What ends the facts of a relation without denying it: the keys of ``events``, and
     ``qualities`` of a subject or an object ("divorced")."""
 
     events: frozenset[str] = frozenset()
@@ -73,10 +74,8 @@ class Relations:
                 key = names.of(f"{phrasings[0]} of").name
                 for phrasing in phrasings:
                     self._known.setdefault(names.of(f"{phrasing} of").name, _Known(key, "object"))
-        self._ended: dict[PredicateName, str] = {}
-        self._endings: dict[str, Endings] = {}
         self._of_either: set[str] = set()
-        self._find_endings()
+        self._endings = {key: Endings(*map(frozenset, both)) for key, both in self._find_endings()}
         self._sides: dict[str, Side | None] = {each.key: each.side for each in self._known.values()}
         declared: set[str] = set()
         for predicate, side in _declared(single_valued):
@@ -93,44 +92,32 @@ class Relations:
                 )
             self._sides[key] = None
 
-    def _find_endings(self) -> None:
-        """Read what ends relations out of the shipped table."""
+    def _find_endings(self) -> Iterable[tuple[str, tuple[set[str], set[str]]]]:
+        """What ends relations by the shipped table: keys of events and qualities."""
+        found: defaultdict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
         for event in shipped_endings("events"):
-            first, *others = map(self._key, event["ends"])
-            named = [self._names.of(phrasing) for phrasing in event["phrasings"]]
-            self._ended |= dict.fromkeys(named, first)
-            events = frozenset(name for name, _ in named)
+            names = {self.of(phrasing).name for phrasing in event["phrasings"]}
             if event.get("either"):
-                self._of_either |= events
-                others.append(first)
-            for key in others:
-                self._add_endings(key, Endings(events=events))
+                self._of_either |= names
+            for relation in event["ends"]:
+                found[self.of(relation).name][0].update(names)
         for state in shipped_endings("states"):
-            for key in map(self._key, state.get("ends", ())):
-                self._add_endings(key, Endings(qualities=frozenset(state["qualities"])))
-
-    def _key(self, relation: str) -> str:
-        return self.of(relation).name
-
-    def _add_endings(self, key: str, more: Endings) -> None:
-        known = self._endings.get(key, _NO_ENDINGS)
-        self._endings[key] = Endings(known.events | more.events, known.qualities | more.qualities)
+            for relation in state.get("ends", ()):
+                found[self.of(relation).name][1].update(state["qualities"])
+        return found.items()
 
     def endings(self, key: str) -> Endings:
         """What ends the facts of a relation without denying it."""
         return self._endings.get(key, _NO_ENDINGS)
 
-    def is_of_either(self, predicate: str) -> bool:
+    def is_of_either(self, event: str) -> bool:
         """Whether an event ends facts whichever of the two is their subject."""
-        return self.name(predicate).name in self._of_either
+        return event in self._of_either
 
     def of(self, predicate: str) -> PredicateName:
         """The key of the relation that ``predicate`` phrases, and whether the predicate denies
-        it: by a word, or as an event that ends it ("quit": works for)."""
-        named = self._names.of(predicate)
-        if ended := self._ended.get(named):
-            return PredicateName(ended, negative=True)
-        name, negative = named
+        it."""
+        name, negative = self._names.of(predicate)
         known = self._known.get(name)
         return PredicateName(name if known is None else known.key, negative)
 
