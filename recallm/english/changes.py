@@ -102,9 +102,14 @@ _NAME: Final = re.compile(r"(?<=\s)(?!I\b)[A-Z][\w'’&-]*(?:\s+[A-Z][\w'’&-]*
 _SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|we|our|us)\b", re.IGNORECASE)
 _CONTRACTED: Final = re.compile(r"(?<=^it|^he)['’]s\b|(?<=^she)['’]s\b", re.IGNORECASE)
+_PRONOUN: Final = re.compile(r"it|that|this|they|he|she|them|him|her", re.IGNORECASE)
+_TOPIC: Final = _pattern(
+    r"\b(?:a|an|the|my|our)(?: (?!(?:{closing}|of|to|that|from)\b)[\w'’-]+){1,3}"
+)
+"""The first thing that a sentence names."""
 _PREPOSITION: Final = re.compile(r"(?:in|at|on|to|for|with|from|near)\b", re.IGNORECASE)
 _YES: Final = _pattern("{yes}")
-_NO: Final = _pattern("{no}")
+_NO: Final = _pattern(r"(?:{no})\b")
 
 
 def sentences_said(speaker: str | None, text: str) -> list[Said]:
@@ -129,7 +134,10 @@ def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | 
         if parts := rule.parts(led, words):
             was = "".join(_sentences([rule.before] if rule.before else [], parts))
             return Change(tuple(_sentences(rule.means, parts)), was, also=rule.also)
-    return _answer(sentence, bare, before()) if sentence.may_answer else None
+    if sentence.may_answer and (answer := _answer(sentence, bare, before())):
+        return answer
+    # "No, she lives in Rome" denies what was said before, not that she does.
+    return Change((led,)) if _NO.match(bare) and led != bare else None
 
 
 def _expanded(before: Sequence[Said]) -> list[Said]:
@@ -146,7 +154,7 @@ def _amended(
 ) -> Change | None:
     """The latest sentence before that has what the new value takes the place of."""
     new, old = parts["new"], parts.get("old", "")
-    topic = parts.get("thing", "").split()[-1:]
+    topic = [word for word in parts.get("thing", "").split()[-1:] if not _PRONOUN.fullmatch(word)]
     own = [said for said in before if said.speaker == sentence.speaker]
     others = [said for said in before if said not in own and not _PERSONS.search(said.text)]
     for said in (*reversed(own), *reversed(others)):
@@ -278,6 +286,9 @@ def _answer(sentence: Said, bare: str, before: Sequence[Said]) -> Change | None:
         if parts is None or is_whether != bool(yes or no) or not (is_whether or is_question):
             continue
         parts["new"] = _LEADING.sub("", bare, count=1)
+        own = [said.text for said in before if said.speaker == sentence.speaker]
+        topic = _TOPIC.search(own[-1]) if own else None
+        parts["topic"] = topic[0] if topic else "me"
         templates = rule.denies if no and rule.denies is not None else rule.means
         return Change(tuple(map(_swapped, _sentences(templates, parts))))
     return None

@@ -198,40 +198,43 @@ class FactReading:
         found: list[Claim] = []
         by_relation: dict[str, list[Claim]] = {}
         for claim in claims:
-            if not claim.negative and (claim.relation != _BE or _opposed(claim.evidence)):
+            if not claim.negative and (claim.relation != _BE or _opposed(claim)):
                 by_relation.setdefault(claim.relation, []).append(claim)
         for relation, of_relation in by_relation.items():
             events, qualities = self.relations.endings(relation)
+            keys = {*events, *([_BE] if qualities else ())}
+            if relation == _BE:
+                rivals = (self.relations.ruled_out(_quality(claim)) for claim in of_relation)
+                keys = {_BE}.union(*rivals)
             asserted = self.vocabulary.asserted
-            keys = [*events, _BE] if qualities or relation == _BE else events
-            predicates = [predicate for key in keys for predicate in asserted.get(key, ())]
+            predicates = [each for key in sorted(keys) for each in asserted.get(key, ())]
             if not predicates:
                 continue
             ids = {*self._ends(of_relation, "subject"), *self._ends(of_relation, "object")}
-            for ending in self.reader.triplet_evidence(subjects=ids, predicates=predicates):
-                found += self._denials(ending, of_relation, qualities)
+            endings = [
+                *self.reader.triplet_evidence(subjects=ids, predicates=predicates),
+                *self.reader.triplet_evidence(objects=ids, predicates=predicates),
+            ]
+            for ending in {claim.place: claim for claim in self.claims(endings)}.values():
+                found += (
+                    fact._replace(negative=True, evidence=ending.evidence)
+                    for fact in {claim.fact: claim for claim in of_relation}.values()
+                    if self._is_ended(fact, ending)
+                )
         return found
 
-    def _denials(
-        self, ending: TripletEvidence, claims: Iterable[Claim], qualities: Collection[str]
-    ) -> Iterator[Claim]:
-        """The claims that a piece of evidence of their endings denies."""
-        subject = end_key(ending.subject, ending.subject_concept)
-        object_ = end_key(ending.object, ending.object_concept)
-        quality = ending.object_label.casefold()
-        key = self.relations.of(ending.predicate).name
-        is_state, either = key == _BE, self.relations.is_of_either(key)
-        for fact in {claim.fact: claim for claim in claims}.values():
-            if is_state and fact.relation == _BE:
-                denies = subject == fact.subject and quality in _opposed(fact.evidence)
-            elif is_state:
-                denies = subject in fact.ends and quality in qualities
-            else:
-                denies = fact.ends == (subject, object_) or (
-                    either and fact.ends == (object_, subject)
-                )
-            if denies:
-                yield fact._replace(negative=True, evidence=ending)
+    def _is_ended(self, fact: Claim, ending: Claim) -> bool:
+        """Whether a claim is ended by another one, which does not deny it."""
+        if ending.relation == _BE and fact.relation == _BE:
+            return ending.subject == fact.subject and _quality(ending) in _opposed(fact)
+        if ending.relation == _BE:
+            _, qualities = self.relations.endings(fact.relation)
+            return ending.subject in fact.ends and _quality(ending) in qualities
+        if fact.relation == _BE:
+            rivals = self.relations.ruled_out(_quality(fact))
+            return fact.subject in ending.ends and ending.relation in rivals
+        either = self.relations.is_of_either(ending.relation)
+        return fact.ends == ending.ends or (either and fact.ends == ending.ends[::-1])
 
     def _completed(
         self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
@@ -342,9 +345,14 @@ def _holdings(claims: Iterable[Claim], side: Side | None) -> Iterator[Holding]:
         yield holding(group, single_valued=side is not None)
 
 
-def _opposed(evidence: TripletEvidence) -> Collection[str]:
-    """The qualities that cannot hold beside the one in the place of the object."""
-    return opposed_qualities().get(evidence.object_label.casefold(), ())
+def _quality(claim: Claim) -> str:
+    """What a claim of "is" says of its subject."""
+    return claim.evidence.object_label.casefold()
+
+
+def _opposed(claim: Claim) -> Collection[str]:
+    """The qualities that cannot hold beside the one of a claim."""
+    return opposed_qualities().get(_quality(claim), ())
 
 
 def _end(evidence: TripletEvidence, side: Side) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -75,6 +75,7 @@ class Relations:
                 for phrasing in phrasings:
                     self._known.setdefault(names.of(f"{phrasing} of").name, _Known(key, "object"))
         self._of_either: set[str] = set()
+        self._ruled_out: defaultdict[str, set[str]] = defaultdict(set)
         self._endings = {key: Endings(*map(frozenset, both)) for key, both in self._find_endings()}
         self._sides: dict[str, Side | None] = {each.key: each.side for each in self._known.values()}
         declared: set[str] = set()
@@ -97,6 +98,8 @@ class Relations:
         found: defaultdict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
         for event in shipped_endings("events"):
             names = {self.of(phrasing).name for phrasing in event["phrasings"]}
+            for name in names:  # so that no other relation is taken for the event
+                self._phrasings.setdefault(name, (name,))
             if event.get("either"):
                 self._of_either |= names
             for relation in event["ends"]:
@@ -104,11 +107,17 @@ class Relations:
         for state in shipped_endings("states"):
             for relation in state.get("ends", ()):
                 found[self.of(relation).name][1].update(state["qualities"])
+                for quality in state["qualities"]:
+                    self._ruled_out[quality].add(self.of(relation).name)
         return found.items()
 
     def endings(self, key: str) -> Endings:
         """What ends the facts of a relation without denying it."""
         return self._endings.get(key, _NO_ENDINGS)
+
+    def ruled_out(self, quality: str) -> Collection[str]:
+        """The keys of the relations that a quality ends, and that end the quality."""
+        return self._ruled_out.get(quality, ())
 
     def is_of_either(self, event: str) -> bool:
         """Whether an event ends facts whichever of the two is their subject."""
