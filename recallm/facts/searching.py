@@ -25,6 +25,7 @@ from recallm.recall.predicates import (
     Relations,
     RelationVectors,
     Side,
+    relation_words,
 )
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import RememberedVectors
@@ -91,6 +92,13 @@ class Search:
         found = reading.find(exact, limit)
         if found.is_known or match == "exact":
             return _facts(found, {}, terms)
+        if terms[1] is not None:  # "dentist" of Ada: ⟨Lee, dentist of, Ada⟩
+            role = " ".join(relation_words(terms[1])[0])
+            turned = role.removesuffix(" of") if role.endswith(" of") else f"{role} of"
+            key = self._relations.of(turned.removeprefix("has "))
+            other = reading.find(Conditions(exact.objects, key, exact.subjects), limit)
+            if other.is_known:
+                return _facts(other, {"relation": 1.0}, terms)
         scores: dict[Part, float] = {}
         subjects = self._similar(reading, terms[0], exact.subjects, "subject", scores)
         objects = self._similar(reading, terms[2], exact.objects, "object", scores)

@@ -21,7 +21,7 @@ from recallm.recall.predicates.holding import (
     Span,
     holding,
 )
-from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
+from recallm.recall.predicates.normal_form import PredicateName, PredicateNames, relation_words
 from recallm.recall.predicates.relations import Relations, shipped_words, stems_of_states
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
 from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
@@ -48,6 +48,7 @@ __all__ = [
     "evidence_confidence",
     "holding",
     "name_similarity",
+    "relation_words",
     "shipped_words",
     "stated_relations",
     "stems_of_states",
