@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from recallm.config import RecallConfig
 from recallm.english.changes import Said, change_in, sentences_said
@@ -73,6 +73,9 @@ _END_WORDS = 32
 
 _T = TypeVar("_T")
 
+ReadTriplets: TypeAlias = Literal[True, False, "facts"]
+"""Whether open triplets and facts are read, or facts alone."""
+
 
 class Extractor:
     """Reads texts and questions with one spaCy pipeline and one configuration.
@@ -111,10 +114,10 @@ class Extractor:
             pipeline.load_parser()
 
     def extract(
-        self, text: str, *, speaker: str | None = None, triplets: bool = False
+        self, text: str, *, speaker: str | None = None, triplets: ReadTriplets = False
     ) -> Extraction:
         """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update);
-        with ``triplets`` its open triplets too, which takes a parse.
+        with ``triplets`` its open triplets and facts too, or its facts alone, which takes a parse.
 
         Raises:
             InvalidInputError: the text has more statements than a passage can hold.
@@ -128,7 +131,7 @@ class Extractor:
         turns: Iterable[Turn | tuple[str, str | None]],
         *,
         batch_size: int = 256,
-        triplets: bool = False,
+        triplets: ReadTriplets = False,
     ) -> Iterator[Extraction]:
         """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
 
@@ -219,11 +222,11 @@ class Extractor:
         return tuple(term for sentence in read.sentences for term in sentence.terms), found
 
     def _extractions(
-        self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
+        self, turns: Sequence[Turn], first: int | None = None, *, triplets: ReadTriplets
     ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
-        texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
-        finds_changes = triplets and self._llm is None
+        texts = self._reader.read([turn.text for turn in turns], parsed=bool(triplets))
+        finds_changes = bool(triplets) and self._llm is None
         passages: list[tuple[ReadText, Sequence[FoundReference]]] = []
         changes: list[dict[int, Changed]] = []
         before: list[Sequence[Said]] = []
@@ -233,7 +236,7 @@ class Extractor:
             before.append(_said_before(turn) if triplets and refers_back(read.text) else ())
             passages.append((read, self._references(read, turn)))
         for index, (turn, stated, changed, said) in enumerate(
-            zip(turns, self._stated(passages, parsed=triplets), changes, before, strict=True),
+            zip(turns, self._stated(passages, parsed=bool(triplets)), changes, before, strict=True),
             start=first or 0,
         ):
             if len(stated) > MAX_POSITION + 1:
@@ -270,7 +273,7 @@ class Extractor:
         changes: Mapping[int, Changed],
         before: Sequence[Said],
         *,
-        triplets: bool,
+        triplets: ReadTriplets,
     ) -> Extraction:
         speaker_mentions = self._speaker(turn.speaker)
         name = speaker_mentions[0].name if speaker_mentions else None
@@ -282,6 +285,7 @@ class Extractor:
                 changes,
                 before,
                 is_assistant=turn.is_assistant,
+                only_facts=triplets == "facts",
             )
             if triplets
             else ((), ())

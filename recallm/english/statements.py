@@ -265,12 +265,13 @@ def stated_triplets(
     before: Sequence[Said] = (),
     *,
     is_assistant: bool,
+    only_facts: bool = False,
 ) -> tuple[tuple[OpenTriplet, ...], tuple[OpenTriplet, ...]]:
     """The open triplets of parsed statements, and their facts. "I" stands for the ``speaker`` (the
     concept, then the parts of its name); ``concept_name`` says which concept a label spells;
     ``changes`` are what statements change, by their positions; ``before`` is what was said before
-    the text. ``is_assistant``: what the speaker
-    says of the user is no fact."""
+    the text. ``is_assistant``: what the speaker says of the user is no fact. ``only_facts``: there
+    are no open triplets."""
     triplets: list[OpenTriplet] = []
     facts: list[OpenTriplet] = []
     companions: Sequence[ConceptMention] = ()
@@ -279,10 +280,25 @@ def stated_triplets(
         nonlocal companions
         found: list[OpenTriplet] = []
         for each in sentences:
-            for words, own, of_sentence, told in _read(each, position, speaker, before):
+            for sentence, places in each.sentences:
+                tagged = each.read.blocks[sentence.block].tagged
+                words = tagged.words[slice(*sentence.tokens)]
+                is_guess = is_assistant and speaks_of_user(words)
+                if is_guess and only_facts:
+                    continue
+                told = _told(each.read.text, sentence.start, speaker, before)
+                said = each.read.text[sentence.start : sentence.end]
+                concepts = _concepts(words, sentence.tokens[0], places, speaker, told, said)
+                own, of_sentence = triplets_and_facts(
+                    tagged,
+                    sentence.tokens,
+                    position=position,
+                    concept_at=concepts.get,
+                    only_facts=only_facts,
+                )
                 if each is stated:
                     triplets.extend(own)
-                if is_assistant and speaks_of_user(words):
+                if is_guess:
                     continue
                 named = [_with_names(fact, concept_name, told) for fact in of_sentence]
                 if speaker:
@@ -300,39 +316,31 @@ def stated_triplets(
     return tuple(triplets), tuple(facts)
 
 
-def _read(
-    statement: Stated, position: int, speaker: Sequence[ConceptMention], before: Sequence[Said]
-) -> Iterator[tuple[Sequence[Word], list[OpenTriplet], list[OpenTriplet], Told]]:
-    """The words of each sentence of a statement at a position, its open triplets, its facts, and
-    what was told before."""
-    for sentence, places in statement.sentences:
-        tagged = statement.read.blocks[sentence.block].tagged
-        words = tagged.words[slice(*sentence.tokens)]
-        concepts = {
-            token: place.concept for place in places for token in range(place.token, place.end)
-        }
-        text = statement.read.text
-        own = speaker[0].label if speaker else None
-        start = sentence.start
-        behind = text[max(0, start - _TOLD_CHARACTERS) : start]
-        told = Told([*((each.speaker, each.text) for each in before), (own, behind)])
-        said = text[start : sentence.end]
-        for i, word in enumerate(words, start=sentence.tokens[0]):
-            if speaker and word.marks & Mark.FIRST_PERSON:
-                concepts[i] = speaker[0]
-            elif (
-                i not in concepts
-                and is_third_person(word)
-                and (label := told.meant_by(word.lowered, said))
-            ):
+def _told(text: str, start: int, speaker: Sequence[ConceptMention], before: Sequence[Said]) -> Told:
+    """What was told before the sentence of a text that begins at ``start``."""
+    own = speaker[0].label if speaker else None
+    behind = text[max(0, start - _TOLD_CHARACTERS) : start]
+    return Told([*((each.speaker, each.text) for each in before), (own, behind)])
+
+
+def _concepts(
+    words: Sequence[Word],
+    first: int,
+    places: Iterable[ConceptPlace],
+    speaker: Sequence[ConceptMention],
+    told: Told,
+    sentence: str,
+) -> dict[int, ConceptMention]:
+    """What the words of a sentence stand for, by their tokens, of which ``first`` is the first."""
+    concepts = {token: place.concept for place in places for token in range(place.token, place.end)}
+    for i, word in enumerate(words, start=first):
+        if speaker and word.marks & Mark.FIRST_PERSON:
+            concepts[i] = speaker[0]
+        elif i not in concepts and is_third_person(word):
+            label = told.meant_by(word.lowered, sentence)
+            if label is not None:
                 concepts[i] = ConceptMention(name="", label=label, kind="entity")
-        yield (
-            words,
-            *triplets_and_facts(
-                tagged, sentence.tokens, position=position, concept_at=concepts.get
-            ),
-            told,
-        )
+    return concepts
 
 
 def _terms(fact: OpenTriplet) -> tuple[str, str, str]:

@@ -183,13 +183,14 @@ class Updater:
         self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
     ) -> list[PreparedUpdate]:
         """Extract the texts, several at once. If one states its facts, all are parsed."""
+        states_facts = self._triplets or any(request.states_facts for request in requests)
         extracted = self._extractor.extract_many(
             (
                 request.turn(discourse)
                 for request, discourse in zip(requests, discourses, strict=True)
                 if request.is_recalled
             ),
-            triplets=self._triplets or any(request.states_facts for request in requests),
+            triplets="facts" if states_facts else False,
         )
         return [
             request.prepared(

@@ -39,6 +39,7 @@ def triplets_and_facts(
     *,
     position: int = 0,
     concept_at: ConceptAt = lambda _: None,
+    only_facts: bool = False,
 ) -> tuple[list[OpenTriplet], list[OpenTriplet]]:
     """The open triplets of a sentence, in textual order of their clauses, and its facts: triplets
     as the graph keeps them (``recallm.english.syntax.facts_of_triplets``).
@@ -46,6 +47,7 @@ def triplets_and_facts(
     ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
     that of its statement. ``concept_at`` takes a token's place in the text. A verb without an
     object gives a triplet whose object is empty. Nothing is read out of a text without a parse.
+    ``only_facts``: there are no open triplets.
     """
     if tagged.tree is None or span[0] >= span[1]:
         return [], []
@@ -62,7 +64,7 @@ def triplets_and_facts(
                 object_concept=end_of(tree, draft.object_head, fact.object_concept, concept_at),
             )
         )
-    return _open(tree, read, position, concept_at), facts
+    return [] if only_facts else _open(tree, read, position, concept_at), facts
 
 
 def _open(
