@@ -74,7 +74,8 @@ def companions_in(
         else:
             is_shared = _is(object_, speaker) or (fact.relation, fact.object) in own
             other = subject if is_shared else None
-        if other is not None and other.name != speaker.name:
+        is_somebody = other is not None and (other.label[:1].isupper() or " of " in other.label)
+        if other is not None and is_somebody and other.name != speaker.name:
             found.setdefault(other.name, other)
     return tuple(found.values())
 

@@ -39,6 +39,9 @@ class UpdateArguments(TypedDict, total=False):
     replace: bool
 
 
+_LONGEST_SAID = 1200
+"""Characters of a message."""
+
 _ARGUMENTS = ("text", *UpdateArguments.__annotations__)
 """The arguments of ``RecallM.update``: what an item of ``update_many`` may name."""
 
@@ -119,6 +122,12 @@ class UpdateRequest:
                 argument="items",
             )
         return cls.of_arguments(item)
+
+    def tells_facts(self, *, always: bool) -> bool:
+        """Whether the facts that the text states are written: where the caller asks for them, or
+        ``always``, but for a message so long that its speaker pasted the text of somebody else."""
+        is_pasted = self.speaker is not None and len(self.text) > _LONGEST_SAID
+        return self.states_facts or (always and not is_pasted)
 
     def turn(self, discourse: Discourse | None) -> Turn:
         """What extraction reads."""

@@ -183,22 +183,22 @@ class Updater:
         self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
     ) -> list[PreparedUpdate]:
         """Extract the texts, several at once. If one states its facts, all are parsed."""
-        states_facts = self._triplets or any(request.states_facts for request in requests)
+        tell_facts = [request.tells_facts(always=self._triplets) for request in requests]
         extracted = self._extractor.extract_many(
             (
                 request.turn(discourse)
                 for request, discourse in zip(requests, discourses, strict=True)
                 if request.is_recalled
             ),
-            triplets="facts" if states_facts else False,
+            triplets="facts" if any(tell_facts) else False,
         )
         return [
             request.prepared(
                 next(extracted) if request.is_recalled else Extraction(),
                 self._extractor.concept_name,
-                states_facts=self._triplets or request.states_facts,
+                states_facts=tells_facts,
             )
-            for request in requests
+            for request, tells_facts in zip(requests, tell_facts, strict=True)
         ]
 
     def _write(

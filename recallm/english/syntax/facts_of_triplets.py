@@ -171,8 +171,13 @@ class _Reader:
         none: "Ada sold her car"."""
         if draft.construction == "possessor" and draft.relation != "have":
             # "Ada's sister Ingrid": the role is between the name and the owner.
-            owner = _Role(f"{draft.relation.removeprefix('have ')} {_OF}", [draft.subject_head])
-            yield from self._with_owners(draft, draft.object_head, owner)
+            word, owner = draft.relation.removeprefix("have "), draft.subject_head
+            if word in WORDS["qualities"]:
+                value = self._fact(draft, owner, word, draft.object, draft.object_head)
+                yield replace(value, value=value.value or "quality")
+                return
+            role = _Role(f"{word} {_OF}", [owner])
+            yield from self._with_owners(draft, draft.object_head, role)
         elif (
             draft.construction == "place"
             and draft.subject_head not in self._used

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
 
-_OF_ROLES: Final = {"possessor": 0.9}
-"""How sure facts are that a construction states, whatever the model of open triplets says: "Ada's
-sister Ingrid"."""
+_SHORT: Final = 14
+"""Tokens of a sentence whose parse can be trusted."""
 
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 
@@ -59,12 +58,20 @@ def triplets_and_facts(
         facts.append(
             replace(
                 fact,
-                confidence=max(fact.confidence, _OF_ROLES.get(draft.construction, 0.0)),
+                confidence=max(fact.confidence, _least_confidence(tree, draft)),
                 subject_concept=end_of(tree, draft.subject_head, fact.subject_concept, concept_at),
                 object_concept=end_of(tree, draft.object_head, fact.object_concept, concept_at),
             )
         )
     return [] if only_facts else _open(tree, read, position, concept_at), facts
+
+
+def _least_confidence(tree: SentenceTree, draft: Draft) -> float:
+    """How sure a fact is at least, whatever the model of open triplets says: "Ada's sister Ingrid"
+    says who Ingrid is."""
+    if draft.construction == "possessor":
+        return 0.9
+    return 0.5 if len(tree) <= _SHORT else 0.0
 
 
 def _open(

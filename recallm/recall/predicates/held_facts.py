@@ -49,7 +49,7 @@ _SINGLE_SHARE = 0.95
 """Share of the sampled subjects that have one object where the relation is single-valued."""
 
 
-SURE: Final = 0.3
+SURE: Final = 0.45
 """Confidence of evidence that counts where nobody says otherwise."""
 
 
