@@ -102,6 +102,11 @@ _NAME: Final = re.compile(r"(?<=\s)(?!I\b)[A-Z][\w'’&-]*(?:\s+[A-Z][\w'’&-]*
 _SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|we|our|us)\b", re.IGNORECASE)
 _CONTRACTED: Final = re.compile(r"(?<=^it|^he)['’]s\b|(?<=^she)['’]s\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(
+    r"\A(?:[,;:–—-] ?| )(?:(?:and|but|so) )?((?:i|we|he|she|they|it|my|our|his|her|their|the) .+)",
+    re.IGNORECASE,
+)
+"""A clause behind what changes."""
 _PRONOUN: Final = re.compile(r"it|that|this|they|he|she|them|him|her", re.IGNORECASE)
 _TOPIC: Final = _pattern(
     r"\b(?:a|an|the|my|our)(?: (?!(?:{closing}|of|to|that|from)\b)[\w'’-]+){1,3}"
@@ -133,7 +138,8 @@ def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | 
     for rule in _rules("changes"):
         if parts := rule.parts(led, words):
             was = "".join(_sentences([rule.before] if rule.before else [], parts))
-            return Change(tuple(_sentences(rule.means, parts)), was, also=rule.also)
+            means = (*_sentences(rule.means, parts), *_CLAUSE.findall(parts.get("rest", "")))
+            return Change(means, was, also=rule.also)
     if sentence.may_answer and (answer := _answer(sentence, bare, before())):
         return answer
     # "No, she lives in Rome" denies what was said before, not that she does.

@@ -95,8 +95,8 @@ class Search:
         if terms[1] is not None:  # "dentist" of Ada: ⟨Lee, dentist of, Ada⟩
             role = " ".join(relation_words(terms[1])[0])
             turned = role.removesuffix(" of") if role.endswith(" of") else f"{role} of"
-            key = self._relations.of(turned.removeprefix("has "))
-            other = reading.find(Conditions(exact.objects, key, exact.subjects), limit)
+            inverse = self._relations.of(turned.removeprefix("has "))
+            other = reading.find(Conditions(exact.objects, inverse, exact.subjects), limit)
             if other.is_known:
                 return _facts(other, {"relation": 1.0}, terms)
         scores: dict[Part, float] = {}

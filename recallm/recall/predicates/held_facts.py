@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from recallm.ground.entity_words import whole_name
@@ -31,6 +31,9 @@ from recallm.stores.base import GraphReader
 
 _BE = "be"
 """The name of the predicate before a quality: ⟨lamp, is, broken⟩."""
+
+_QUALITY = "phrase"
+"""The type of an entity that is a quality."""
 
 _OF_SUBJECT = ("subject", "value")
 """The sides by which the claims of one subject decide."""
@@ -195,36 +198,57 @@ class FactReading:
     def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
         """Denials of the claims by what ends their facts in other words: that Ada is divorced, that
         Bo broke up with her, that the lamp is fixed."""
-        found: list[Claim] = []
-        by_relation: dict[str, list[Claim]] = {}
+        by_relation: dict[str, dict[object, Claim]] = {}
         for claim in claims:
-            if not claim.negative and (claim.relation != _BE or _opposed(claim)):
-                by_relation.setdefault(claim.relation, []).append(claim)
-        for relation, of_relation in by_relation.items():
-            events, qualities = self.relations.endings(relation)
-            keys = {*events, *([_BE] if qualities else ())}
-            if relation == _BE:
-                rivals = (self.relations.ruled_out(_quality(claim)) for claim in of_relation)
-                keys = {_BE}.union(*rivals)
-            asserted = self.vocabulary.asserted
-            predicates = [each for key in sorted(keys) for each in asserted.get(key, ())]
-            if not predicates:
-                continue
-            ids = {*self._ends(of_relation, "subject"), *self._ends(of_relation, "object")}
-            endings = [
-                *self.reader.triplet_evidence(subjects=ids, predicates=predicates),
+            if not claim.negative and (claim.relation != _BE or self._rivals(claim)):
+                by_relation.setdefault(claim.relation, {})[claim.fact] = claim
+        return [
+            denial
+            for relation, facts in by_relation.items()
+            for denial in self._endings_of(relation, facts.values())
+        ]
+
+    def _endings_of(self, relation: str, facts: Collection[Claim]) -> Iterator[Claim]:
+        """Denials of the facts of one relation."""
+        events, qualities = self.relations.endings(relation)
+        keys = {*events, _BE} if qualities else set(events)
+        if relation == _BE:
+            keys = set[str]().union(*map(self._rivals, facts))
+        asserted = self.vocabulary.asserted
+        predicates = [each for key in sorted(keys) for each in asserted.get(key, ())]
+        if not predicates:
+            return
+        ids = {*self._ends(facts, "subject"), *self._ends(facts, "object")}
+        evidence = self.reader.triplet_evidence(subjects=ids, predicates=predicates)
+        if relation == _BE:  # whoever is married by somebody is divorced no more, too
+            evidence = [
+                *evidence,
                 *self.reader.triplet_evidence(objects=ids, predicates=predicates),
             ]
-            for ending in {claim.place: claim for claim in self.claims(endings)}.values():
-                found += (
-                    fact._replace(negative=True, evidence=ending.evidence)
-                    for fact in {claim.fact: claim for claim in of_relation}.values()
-                    if self._is_ended(fact, ending)
-                )
-        return found
+        of_subject: defaultdict[str, list[Claim]] = defaultdict(list)
+        of_object: defaultdict[str, list[Claim]] = defaultdict(list)
+        for fact in facts:
+            of_subject[fact.subject].append(fact)
+            of_object[fact.object].append(fact)
+        for ending in self.claims(evidence):
+            near = (of_subject[ending.subject], of_subject[ending.object])
+            ended = {
+                fact.fact: fact
+                for fact in chain(*near, of_object[ending.subject])
+                if self._is_ended(fact, ending)
+            }
+            for fact in ended.values():
+                yield fact._replace(negative=True, evidence=ending.evidence)
+
+    def _rivals(self, claim: Claim) -> Collection[str]:
+        """The keys of the relations that may end a quality; none for what ends by denials alone."""
+        rivals = self.relations.ruled_out(_quality(claim))
+        return {*rivals, _BE} if rivals or _opposed(claim) else ()
 
     def _is_ended(self, fact: Claim, ending: Claim) -> bool:
         """Whether a claim is ended by another one, which does not deny it."""
+        if ending.negative:
+            return False
         if ending.relation == _BE and fact.relation == _BE:
             return ending.subject == fact.subject and _quality(ending) in _opposed(fact)
         if ending.relation == _BE:
@@ -332,7 +356,11 @@ class FactReading:
             relation, negative = of(each.predicate)
             subject = end(each.subject, each.subject_concept)
             object_ = end(each.object, each.object_concept)
-            is_value = each.object_type in VALUE_TYPES
+            is_value = each.object_type in VALUE_TYPES or (
+                relation == _BE
+                and each.object_type != _QUALITY
+                and self.relations.is_role(each.subject_label)
+            )
             yield Claim(subject, relation, object_, negative, each, is_value)
 
 

@@ -46,7 +46,7 @@ GroupKey: TypeAlias = tuple[str, str | None, str | None]
 class Claim(NamedTuple):
     """What one piece of evidence says. ``subject`` and ``object`` are the names of the concepts, or
     other keys that tell two ends apart; ``relation`` is the key of the relation. ``is_value``: the
-    object is a number, a date or a bool."""
+    object is a number, a date or a bool, or the one value of a role ("the password")."""
 
     subject: str
     relation: str

@@ -107,7 +107,7 @@ class Relations:
         for state in shipped_endings("states"):
             for relation in state.get("ends", ()):
                 found[self.of(relation).name][1].update(state["qualities"])
-                for quality in state["qualities"]:
+                for quality in () if state.get("forever") else state["qualities"]:
                     self._ruled_out[quality].add(self.of(relation).name)
         return found.items()
 
@@ -116,7 +116,7 @@ class Relations:
         return self._endings.get(key, _NO_ENDINGS)
 
     def ruled_out(self, quality: str) -> Collection[str]:
-        """The keys of the relations that a quality ends, and that end the quality."""
+        """The keys of the relations that end a quality: whoever marries is divorced no more."""
         return self._ruled_out.get(quality, ())
 
     def is_of_either(self, event: str) -> bool:
@@ -142,6 +142,11 @@ class Relations:
         """The end of which the relation has one; None for a relation with many values, and for one
         that is not known."""
         return self._sides.get(key)
+
+    def is_role(self, label: str) -> bool:
+        """Whether a thing has one value by its name: "rent", "the laptop's password"."""
+        words = label.split()
+        return any(self.side(self.of(role).name) == "subject" for role in (label, *words[-1:]))
 
     def is_known(self, key: str) -> bool:
         """Whether the table or the caller says how many values the relation has."""

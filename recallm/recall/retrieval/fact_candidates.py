@@ -195,9 +195,9 @@ class FactReader:
         latest = _latest(self._meeting(found))
         endings = self._endings(found, latest)
         past = self._past(latest, endings)
-        for ids, ending in past.items():
-            latest.pop(_ids(ending), None)
-            del endings[ids]
+        for triplet, denial in past.items():
+            latest.pop(_ids(denial), None)
+            del endings[triplet]
         for ending in endings.values():
             latest.setdefault(_ids(ending), ending)
         return self._as_candidates(latest, endings, first_place, past)
