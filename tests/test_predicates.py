@@ -9,7 +9,7 @@ import pytest
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.recall.predicates import Claim, PredicateNames, Relations, holding, stated_relations
-from recallm.recall.predicates.relations import shipped_relations
+from recallm.recall.predicates.relations import shipped_endings, shipped_relations
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,23 @@ def test_each_phrasing_of_the_table_belongs_to_one_relation(names: PredicateName
             name, negative = names.of(phrasing)
             assert not negative
             assert keys.setdefault(name, phrasings[0]) == phrasings[0], phrasing
+
+
+def test_what_ends_relations(names: PredicateNames) -> None:
+    """Events are named by words that deny nothing, and states end relations of the table."""
+    relations = Relations(names)
+    for event in shipped_endings("events"):
+        ended = {relations.of(relation).name for relation in event["ends"]}
+        for phrasing in event["phrasings"]:
+            name, negative = relations.of(phrasing)
+            assert not negative, phrasing
+            assert name not in ended, phrasing
+            assert all(name in relations.endings(key).events for key in ended), phrasing
+    for state in shipped_endings("states"):
+        for relation in state.get("ends", ()):
+            key = relations.of(relation).name
+            assert set(state["qualities"]) <= relations.endings(key).qualities
+    assert relations.side(relations.of("favorite band of").name) == "object"
 
 
 # What holds.

@@ -163,8 +163,8 @@ def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
                 standing[claim.ends] = [claim]
                 denied[claim.ends] = claim
                 ended = current.pop(claim.ends, None)
-                if ended is not None and claim.evidence.properties.get("corrects"):
-                    spans.remove(ended)
+                if claim.evidence.properties.get("corrects"):
+                    spans = _without_last(spans, claim.ends)
                 elif ended is not None:
                     ended.end, ended.ended_by = claim, "ended"
                 continue
@@ -178,6 +178,12 @@ def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
             elif (claim.t_index, claim.position) > (span.latest.t_index, span.latest.position):
                 span.latest = claim
     return Holding(spans, denied, outdated)
+
+
+def _without_last(spans: list[Span], ends: tuple[str, str]) -> list[Span]:
+    """The spans but for the last one of these ends, which was a mistake."""
+    last = max((place for place, span in enumerate(spans) if span.first.ends == ends), default=None)
+    return [span for place, span in enumerate(spans) if place != last]
 
 
 def _supersede(
