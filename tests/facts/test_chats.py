@@ -32,7 +32,7 @@ CHATS: tuple[tuple[str, str], ...] = (
     ("A: Bo is my boyfriend. / A: Bo and I broke up.", "A break up with Bo"),
     ("A: Bo is my husband. / A: I got divorced.", "A be divorced"),
     ("A: I'm single. / A: I'm dating Bo.", "A date Bo"),
-    ("A: I'm engaged to Bo. / A: Bo and I got married.", "A married to Bo"),
+    ("A: I'm engaged to Lea. / A: Lea and I got married.", "A married to Lea"),
     ("A: I work at Lidl. / A: I lost my job.", "A be unemployed"),
     ("A: I got a job at Lidl. / A: I quit my job at Lidl.", "A quit Lidl"),
     ("A: The lamp is broken. / A: They fixed the lamp.", "lamp be fixed"),
