@@ -39,6 +39,8 @@ from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
 _VERBAL = frozenset((VERB, AUX))
 _LONGEST_ANSWER = 8
 """Tokens."""
+_OWNED = frozenset(("mine", "ours"))
+"""Words that stand for what the speaker has."""
 _TOLD_CHARACTERS = 2000
 """How much of a text before a sentence may tell whom the sentence is about."""
 
@@ -334,7 +336,7 @@ def _concepts(
     """What the words of a sentence stand for, by their tokens, of which ``first`` is the first."""
     concepts = {token: place.concept for place in places for token in range(place.token, place.end)}
     for i, word in enumerate(words, start=first):
-        if speaker and word.marks & Mark.FIRST_PERSON:
+        if speaker and word.marks & Mark.FIRST_PERSON and word.lowered not in _OWNED:
             concepts[i] = speaker[0]
         elif i not in concepts and is_third_person(word):
             label = told.meant_by(word.lowered, sentence)

@@ -27,6 +27,7 @@ _MOST_STEPS: Final = 4
 
 _RELATIVES: Final = WORDS["relatives"]
 _PROSPECTIVE: Final = WORDS["prospective"]
+_SEEKING: Final = frozenset(("look", "search", "need", "want"))
 _PARTICLES: Final = WORDS["verb_particles"]
 
 
@@ -339,7 +340,9 @@ def find_modality(
         elif not context and _is_any(tree, tree.heads[head]):
             # "I may create a sculpture that combines both."
             around = _parent(tree, head, clauses)
-            context = around.modality if around is not None else ""
+            if around is not None:
+                verb = tree.base_form(around.head)
+                context = around.modality or (verb if verb in _SEEKING else "")
     elif parent is not None:
         if base == "conj":
             context = parent.context

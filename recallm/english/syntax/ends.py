@@ -116,4 +116,9 @@ def _whole(tree: SentenceTree, head: int) -> list[int]:
             or tree.text(preposition(tree, i)).lower() not in _INSIDE
         )
     ]
-    return noun_phrase(tree, head, outside)
+    tokens = noun_phrase(tree, head, outside)
+    while len(tokens) > 1 and (
+        tree.words[tokens[0]].marks & Mark.EDGE or tree.bases[tokens[0]] == "cc"
+    ):
+        tokens = tokens[1:]
+    return tokens

@@ -18,12 +18,12 @@ from dataclasses import replace
 from itertools import compress
 from typing import Final, NamedTuple
 
-from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN, VERB
+from spacy.symbols import ADJ, ADV, NOUN, NUM, PRON, PROPN, VERB
 
 from recallm.english.syntax.clause_parts import Clause, coordinated, preposition
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.ends import is_relative
-from recallm.english.syntax.modality import QUESTION, sentence_modality
+from recallm.english.syntax.modality import OPENING, QUESTION, sentence_modality
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
@@ -35,8 +35,9 @@ _OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from")
 _OF: Final = "of"
 _BE: Final = "be "
 _PLACES: Final = frozenset(("in", "at", "near"))
-_VAGUE: Final = frozenset(("bit", "way"))
+_VAGUE: Final = frozenset(("bit", "way", "rid"))
 _OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine"))
+_HALF: Final = frozenset(("think to", "feel to", "hope to"))
 _EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
 _RELATIVES: Final = WORDS["relatives"]
 _CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
@@ -70,11 +71,13 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     each once. A question states none."""
     reader = _Reader(tree)
     drafts = [draft for draft in drafts if _is_telling(tree, draft)]
+    is_order = _is_order(tree)
     is_asked = sentence_modality(tree) == QUESTION
     drafts = [
         draft
         for draft in drafts
-        if draft.clause is None or (not is_asked and _states(tree, draft, draft.clause))
+        if draft.clause is None
+        or (not is_asked and _states(tree, draft, draft.clause, is_order=is_order))
     ]
     stating = [draft.clause is not None or draft.construction in _COPULAS for draft in drafts]
     facts = [fact for draft in compress(drafts, stating) for fact in reader.facts(draft)]
@@ -91,12 +94,20 @@ def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
     """Whether what stands behind a noun, between commas or not, tells what the noun is: one of the
     two is a name, the other is none. Else they may be items of a list."""
     if draft.construction != "apposition":
-        return draft.object_head < 0 or tree.lowered[draft.object_head] not in _VAGUE
+        head = draft.object_head
+        return head < 0 or not (tree.lowered[head] in _VAGUE or tree.tags[head] == ADV)
     are_names = [tree.tags[i] == PROPN for i in (draft.subject_head, draft.object_head)]
     return any(are_names) and not all(are_names)
 
 
-def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+def _is_order(tree: SentenceTree) -> bool:
+    """Whether a sentence tells somebody to do something: "Write a script based on this."."""
+    first = next((i for i, word in enumerate(tree.lowered) if word not in OPENING), 0)
+    is_root = tree.heads[first] < 0 and tree.tags[first] == VERB
+    return is_root and tree.child(first, "nsubj", "nsubj:pass", "aux") < 0
+
+
+def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool) -> bool:
     """Whether a draft of a clause says enough to be a fact. "Tips for finding a teacher", "I am
     sure that she left", "how much music has changed", "there are tools for that" and "I baked for
     two hours" do not."""
@@ -110,6 +121,11 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     if tree.is_time(draft.subject_head) or draft.relation.endswith(" like"):
         return False
     if draft.construction == "verb object" and draft.relation in _OPINIONS:
+        return False
+    are_numbers = {tree.tags[i] == NUM for i in (draft.object_head, clause.head)}
+    if draft.construction == "copula noun" and len(are_numbers) > 1:
+        return False  # "Tia is 9 and Bea is 12": the parser may coordinate a name with a number
+    if draft.relation in _HALF or (is_order and tree.bases[clause.head] in ("acl", "advcl")):
         return False
     if _asks_within(tree, clause):
         return False

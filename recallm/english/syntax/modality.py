@@ -27,7 +27,7 @@ _MARKS_OF_TWO: Final = frozenset(
 )
 
 _JESTS: Final = WORDS["jests"]
-_OPENING: Final = WORDS["opening_words"]
+OPENING: Final = WORDS["opening_words"]
 _WISHES: Final = WORDS["wishes_and_proposals"]
 
 _POSSIBLE: Final = WORDS["unrealised"]
@@ -54,7 +54,7 @@ def sentence_modality(tree: SentenceTree) -> str:
     """What makes all clauses of a sentence less than assertions: that it is asked, said in jest, or
     begins with a wish or a proposal ("Wish I lived there", "Let's go")."""
     lowered = tree.lowered
-    first = next((i for i, word in enumerate(lowered) if word not in _OPENING), 0)
+    first = next((i for i, word in enumerate(lowered) if word not in OPENING), 0)
     behind = tree.tags[first + 1] if first + 1 < len(tree) else 0
     is_inverted = behind == PRON if tree.tags[first] == AUX else False
     asks = tree.words[first].marks & Mark.ASKS and behind == AUX
