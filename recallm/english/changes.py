@@ -1,10 +1,9 @@
 """How people say that something changed, was said by mistake, or answers a question.
 
 ``data/changes.toml`` has the rules. A sentence that one of them fits is read as other sentences,
-which say all that it means: "My rent went up from 700 to 760 euros." as "My rent used to be 700
-euros." and "My rent is 760 euros."; behind "I moved to Leeds." the sentence "I meant Bradford, not
-Leeds." as "I moved to Bradford."; behind "Where do you live?" the answer "Oslo." as "I live in
-Oslo.".
+which say all that it means: "My rent went up to 760 euros." as "My rent is 760 euros."; behind "I
+moved to Leeds." the sentence "I meant Bradford, not Leeds." as "I moved to Bradford."; behind
+"Where do you live?" the answer "Oslo." as "I live in Oslo.".
 """
 
 from __future__ import annotations
@@ -14,17 +13,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from recallm.english.dating.vocabulary import MONTHS, WEEKDAYS
 from recallm.english.syntax.tree import WORDS
 from recallm.english.word_lists import filled, read_table
 
 _TABLE: Final = read_table("data/changes.toml")
 _PATTERNS: Final[dict[str, str]] = {
-    name: "|".join(words.split()) for name, words in _TABLE["words"].items()
-} | _TABLE["patterns"]
+    **{name: "|".join(words.split()) for name, words in _TABLE["words"].items()},
+    **_TABLE["patterns"],
+    "weekday": "|".join(WEEKDAYS),
+    "month": "|".join(MONTHS),
+}
 
 
 def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(filled(text, _PATTERNS), re.IGNORECASE)
+
+
+_LONGEST: Final = 300
+"""Characters; a longer sentence tells of more than a change, and would take long to match."""
 
 
 class Said(NamedTuple):
@@ -99,8 +106,8 @@ _UNIT: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"(?<=\s)(?!I\b)[A-Z][\w'’&-]*(?:\s+[A-Z][\w'’&-]*)*")
-_SECOND_PERSON: Final = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|we|our|us)\b", re.IGNORECASE)
+_PERSONS: Final = re.compile(rf"{_FIRST_PERSON.pattern}|\b(?:you|yours?)\b", re.IGNORECASE)
 _CONTRACTED: Final = re.compile(r"(?<=^it|^he)['’]s\b|(?<=^she)['’]s\b", re.IGNORECASE)
 _CLAUSE: Final = re.compile(
     r"\A(?:[,;:–—-] ?| )(?:(?:and|but|so) )?((?:i|we|he|she|they|it|my|our|his|her|their|the) .+)",
@@ -126,7 +133,7 @@ def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | 
     """What a sentence changes, corrects or answers; None for all others. ``before`` gives the
     sentences of the session before it, the last one last."""
     bare = _END.sub("", sentence.text.strip())
-    if not bare or "?" in bare:
+    if not bare or "?" in bare or len(bare) > _LONGEST:
         return None
     words = frozenset(_WORD.findall(bare.lower()))
     led = _LEADING.sub("", bare, count=1)
@@ -161,11 +168,10 @@ def _amended(
     """The latest sentence before that has what the new value takes the place of."""
     new, old = parts["new"], parts.get("old", "")
     topic = [word for word in parts.get("thing", "").split()[-1:] if not _PRONOUN.fullmatch(word)]
-    own = [said for said in before if said.speaker == sentence.speaker]
-    others = [said for said in before if said not in own and not _PERSONS.search(said.text)]
-    for said in (*reversed(own), *reversed(others)):
-        if "?" in said.text:
-            continue
+    told = [said for said in reversed(before) if "?" not in said.text]
+    own = [said for said in told if said.speaker == sentence.speaker]
+    others = [said for said in told if said.speaker != sentence.speaker]
+    for said in (*own, *(each for each in others if not _PERSONS.search(each.text))):
         if topic and not re.search(rf"\b{re.escape(topic[0])}\b", said.text, re.IGNORECASE):
             continue
         if (text := _with_value(said.text, new, old)) and text != said.text:
@@ -213,7 +219,6 @@ def _matches(text: str, new: str, old: str) -> list[re.Match[str]]:
 # Sentences out of the parts of others.
 
 _ENDS_IN_S: Final = re.compile(r"(?<![sui])s$")
-_PERSONS: Final = re.compile(rf"{_FIRST_PERSON.pattern}|{_SECOND_PERSON.pattern}", re.IGNORECASE)
 
 
 def _sentences(templates: Sequence[str], parts: Mapping[str, str]) -> Iterator[str]:
@@ -281,15 +286,18 @@ def _answer(sentence: Said, bare: str, before: Sequence[Said]) -> Change | None:
     asked = before[-1] if before else None
     if asked is None or asked.speaker == sentence.speaker:
         return None
-    question = _LEADING.sub("", asked.text.strip(), count=1) if asked.text else ""
-    is_question = question.endswith("?")
+    question = _LEADING.sub("", asked.text.strip(), count=1)
     yes, no = _YES.fullmatch(bare), _NO.fullmatch(bare)
-    if _FIRST_PERSON.search(question):
+    if _FIRST_PERSON.search(question) or len(question) > _LONGEST:
         return None
     for rule in _rules("questions"):
         is_whether = rule.denies is not None
         parts = rule.parts(question.rstrip("?.! "))
-        if parts is None or is_whether != bool(yes or no) or not (is_whether or is_question):
+        if (
+            parts is None
+            or is_whether != bool(yes or no)
+            or not (is_whether or question[-1:] == "?")
+        ):
             continue
         parts["new"] = _LEADING.sub("", bare, count=1)
         own = [said.text for said in before if said.speaker == sentence.speaker]
