@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from recallm.english.dating.vocabulary import MONTHS, WEEKDAYS
@@ -69,13 +70,14 @@ class _Rule:
         *,
         also: bool = False,
         corrects: bool = False,
+        restates: bool = False,
     ) -> None:
         self._says = [_pattern(text) for text in says]
         # A list may have phrases, with points between their words: the first word counts.
         words = filled(given, {name: text.replace("|", " ") for name, text in _PATTERNS.items()})
         self._given = frozenset(re.split(r"\W", word)[0] for word in words.split())
         self.means, self.before, self.denies = means, before, denies
-        self.also, self.corrects = also, corrects
+        self.also, self.corrects, self.restates = also, corrects, restates
 
     def parts(self, sentence: str, words: Collection[str] | None = None) -> dict[str, str] | None:
         """The parts of a sentence by their names; None if the rule does not fit it. Its ``words``
@@ -143,10 +145,14 @@ def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | 
             if parts and (change := _amended(rule, parts, sentence, _expanded(before()))):
                 return change
     for rule in _rules("changes"):
-        if parts := rule.parts(led, words):
-            was = "".join(_sentences([rule.before] if rule.before else [], parts))
+        if parts := rule.parts(bare if rule.corrects else led, words):
+            true_before = "".join(_sentences([rule.before] if rule.before else [], parts))
             means = (*_sentences(rule.means, parts), *_CLAUSE.findall(parts.get("rest", "")))
-            return Change(means, was, also=rule.also)
+            was = ""
+            if rule.restates:
+                was = _restated(means[0], sentence, before(), corrects=rule.corrects)
+            if was or not rule.corrects:
+                return Change(means, true_before, was, corrects=rule.corrects, also=rule.also)
     if sentence.may_answer and (answer := _answer(sentence, bare, before())):
         return answer
     # "No, she lives in Rome" denies what was said before, not that she does.
@@ -160,6 +166,33 @@ def _expanded(before: Sequence[Said]) -> list[Said]:
         change = change_in(said._replace(may_answer=False), lambda: found)
         found.append(said if change is None else said._replace(text=". ".join(change.means)))
     return found
+
+
+def _restated(text: str, sentence: Said, before: Sequence[Said], *, corrects: bool) -> str:
+    """The latest sentence of the speaker that differs from a text in its last words alone; empty if
+    there is none. What ``corrects`` it has a number or a name in their place, as it has."""
+    words = _END.sub("", text).split()
+    for said in reversed(before):
+        others = _END.sub("", said.text).split()
+        if said.speaker != sentence.speaker or "?" in said.text:
+            continue
+        same = sum(takewhile(bool, map(_are_equal, words, others)))
+        if not (_FEWEST_SAME <= same < len(others) and same < len(words) <= same + _MOST_OTHER):
+            continue
+        ends = (" ".join(words[same:]), " ".join(others[same:]))
+        if not corrects or all(map(_VALUE.search, ends)):
+            return said.text
+    return ""
+
+
+def _are_equal(word: str, other: str) -> bool:
+    return word.lower() == other.lower()
+
+
+_VALUE: Final = re.compile(r"\d|\b[A-Z]")
+_FEWEST_SAME: Final = 2
+_MOST_OTHER: Final = 3
+"""Words at the beginning and at the end of a sentence that is said again with another value."""
 
 
 def _amended(

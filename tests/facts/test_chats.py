@@ -28,6 +28,7 @@ CHATS: tuple[tuple[str, str], ...] = (
     ("A: My budget is 600 euros. / B: Nice! / A: Make that 750.", "A budget 750 euros"),
     ("A: The party is at 3 pm. / A: Let's make it 4 pm instead.", "party be at 4 pm"),
     ("A: I paid 40 euros. / A: Sorry, 45 euros.", "A pay 45 euros"),
+    ("A: The shop opens at 9. / A: Correction: the shop opens at 10.", "shop open at 10"),
     # What ends.
     ("A: Bo is my boyfriend. / A: Bo and I broke up.", "A break up with Bo"),
     ("A: Bo is my husband. / A: I got divorced.", "A be divorced"),
@@ -51,6 +52,7 @@ CHATS: tuple[tuple[str, str], ...] = (
     # What does not change.
     ("A: I live in Oslo. / B: I meant business.", "A live in Oslo, B mean business"),
     ("A: My rent is 700 euros. / B: Make that clear.", "A rent 700 euros"),
+    ("A: I have a dog. / A: Actually, I have a cat too.", "A have dog, A have cat"),
     ("A: Did your rent go up to 900 euros?", ""),
 )
 
