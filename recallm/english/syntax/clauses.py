@@ -345,7 +345,9 @@ def find_modality(
                 context = around.modality or (verb if verb in _SEEKING else "")
     elif parent is not None:
         if base == "conj":
-            context = parent.context
+            # "excited to get started and see them grow"
+            shares = not clause.own_subject and _is_infinitive(tree, parent)
+            context = parent.context or (parent.modality if shares else "")
         elif base == "xcomp" and (clause.governors or not clause.own_subject):
             gerund = tree.lowered[head].endswith("ing") and not _is_infinitive(tree, clause)
             verb = infinitive_modality(tree, parent.head, gerund=gerund)

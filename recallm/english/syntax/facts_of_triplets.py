@@ -23,7 +23,7 @@ from spacy.symbols import ADJ, ADV, NOUN, NUM, PRON, PROPN, VERB
 from recallm.english.syntax.clause_parts import Clause, coordinated, preposition
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.ends import is_relative
-from recallm.english.syntax.modality import OPENING, QUESTION, sentence_modality
+from recallm.english.syntax.modality import ATTITUDES, OPENING, QUESTION, sentence_modality
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
@@ -37,6 +37,7 @@ _BE: Final = "be "
 _PLACES: Final = frozenset(("in", "at", "near"))
 _VAGUE: Final = frozenset(("bit", "way", "rid"))
 _OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine"))
+_PLURALS: Final = frozenset(("people", "media", "police", "family", "team", "staff", "data"))
 _HALF: Final = frozenset(("think to", "feel to", "hope to"))
 _EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
 _RELATIVES: Final = WORDS["relatives"]
@@ -71,6 +72,8 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     each once. A question states none."""
     reader = _Reader(tree)
     drafts = [draft for draft in drafts if _is_telling(tree, draft)]
+    if sum(word.is_foreign and not word.is_capitalised for word in tree.words) > 1:
+        return []  # another language
     is_order = _is_order(tree)
     is_asked = sentence_modality(tree) == QUESTION
     drafts = [
@@ -127,6 +130,8 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
         return False  # "Tia is 9 and Bea is 12": the parser may coordinate a name with a number
     if draft.relation in _HALF or (is_order and tree.bases[clause.head] in ("acl", "advcl")):
         return False
+    if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
+        return False
     if _asks_within(tree, clause):
         return False
     if clause.existential and draft.relation.rpartition(" ")[2] not in _PLACES:
@@ -136,9 +141,42 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
 
 
+def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether "which" behind a comma may stand for all that was said: "I walk, which helps"."""
+    return "rel" in clause.relation and any(
+        tree.lowered[i] == "which" and i > 0 and tree.lowered[i - 1] == ","
+        for i in tree.children[clause.head]
+    )
+
+
+def _disagrees(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+    """Whether a singular stands before a verb without -s, which the parser misread: "rewrite
+    include the benefits"."""
+    subject, verb = draft.subject_head, tree.words[clause.head]
+    word = tree.words[subject]
+    is_singular = (
+        tree.tags[subject] in (NOUN, PROPN)
+        and not word.lowered.endswith("s")
+        and not word.noun_stem
+        and word.lowered not in _PLURALS
+        and len(
+            coordinated(tree, tree.heads[subject] if tree.bases[subject] == "conj" else subject)
+        )
+        == 1
+    )
+    is_plain = not (clause.auxiliaries or clause.governors or clause.is_copula or clause.passive)
+    return (
+        is_singular
+        and is_plain
+        and verb.lowered == tree.base_form(clause.head)
+        and not verb.marks & (Mark.PAST | Mark.BARE_PAST)
+        and tree.tags[clause.head] == VERB
+    )
+
+
 def _asks_within(tree: SentenceTree, clause: Clause) -> bool:
     """Whether a clause says what somebody asks or explains: "how much impact they had"."""
-    if tree.bases[clause.head] not in ("ccomp", "acl", "advcl") or "rel" in clause.relation:
+    if tree.bases[clause.head] in ("root", "conj", "parataxis") or "rel" in clause.relation:
         return False
     near = [i for i in tree.children[clause.head] if i < clause.head]
     near += [j for i in near for j in tree.children[i]]
@@ -488,10 +526,11 @@ class _Reader:
         is_object = draft.construction == "verb object"
         if not is_object and draft.construction != "verb oblique":
             return
-        if is_object and draft.object_head != clause.objects[0].head:
+        verb = normal_form(tree, clause)
+        is_felt = verb in ATTITUDES or verb in WORDS["feelings"]
+        if is_object and (is_felt or draft.object_head != clause.objects[0].head):
             return
         own = draft.object_head if not is_object else -1
-        verb = normal_form(tree, clause)
         if is_object and verb in WORDS["light_verbs"]:
             verb = f"{verb} {tree.text(self._phrase(draft.object_head)).lower()}"
         for phrase in clause.obliques:

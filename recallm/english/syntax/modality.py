@@ -92,6 +92,8 @@ def _is_had(tree: SentenceTree, auxiliary: int, verb: int) -> bool:
     """Whether "'d" stands for "had": a participle follows."""
     if tree.lowered[auxiliary] not in ("'d", "’d"):
         return False
+    if auxiliary + 1 < len(tree) and tree.lowered[auxiliary + 1] == "be":
+        return False
     word = tree.words[verb]
     return bool(word.marks & Mark.PAST) or tree.lowered[verb] not in (tree.base_form(verb), "be")
 
