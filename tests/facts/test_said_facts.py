@@ -1,0 +1,65 @@
+"""Whose the facts of chat messages are, what their ends are called, and what states none."""
+
+from __future__ import annotations
+
+import pytest
+
+from recallm import InvalidInputError, RecallM
+from recallm.facts import FactMemory
+from tests.tables import each_row
+
+
+def told(*messages: str, least: float | None = None) -> set[str]:
+    """The lines of the facts of a chat: those that are shown, or those of a confidence."""
+    memory = RecallM(triplets=True)
+    for message in messages:
+        speaker, _, text = message.partition(": ")
+        memory.update(text, speaker=speaker, session="chat")
+    facts = FactMemory(memory)
+    read = facts.read() if least is None else facts.read(min_confidence=least)
+    return {fact.line for fact in read}
+
+
+@each_row(
+    [
+        (["Ann: I was promoted to head of sales."], "Ann — promoted to → head of sales"),
+        (["Ann: The wifi code is tulip-49-lamp."], "wifi code — be → tulip-49-lamp"),
+        (["Ann: The trip is on 14 June in Bath."], "trip — be on → 14 June"),
+        (["Ann: My brother Tom works as a nurse in York."], "Tom — work in → York"),
+        (["Ann: My son is lactose intolerant."], "son of Ann — be → lactose intolerant"),
+        (["Ann: My son is called Kai.", "Ann: My son plays chess."], "Kai — play → chess"),
+        (["Ann: My aunt lives in Rome. She sings fado."], "aunt of Ann — sing → fado"),
+        (["Ann: We got a puppy!", "Ann: She's called Miso."], "puppy — called → Miso"),
+        (["Ann: My sister Eva visited me. We flew to York."], "Eva — fly to → York"),
+        (["Ann: I am allergic to shellfish."], "Ann — allergic to → shellfish"),
+        (["Ann: I have two sons, Ed and Al."], "Al — son of → Ann"),
+        (["Ann: Paul says he hates olives."], "Paul — hate → olives"),
+    ]
+)
+def test_facts_are_of_whom_they_are_said(messages: list[str], line: str) -> None:
+    assert line in told(*messages)
+
+
+@each_row(
+    [
+        (["Ann: Wish I lived in Lisbon!"],),
+        (["Ann: If I win, I'll move to Delft."],),
+        (["Ann: lol I'm the king of Sweden"],),
+        (["Ann: Is Eva still at Cisco?"],),
+        (["Ann: How do I bake bread"],),
+        (["Ann: I'm thinking of buying a boat."],),
+        (["assistant: You could try oat milk."],),
+        (["Ann: Let's sell the boat."],),
+        (["Ann: I run three times."],),
+        ([f"Ann: Edit this: {'We sell boats. ' * 100}"],),
+    ]
+)
+def test_what_is_not_said_to_be_so_is_no_fact(messages: list[str]) -> None:
+    assert told(*messages) == set()
+
+
+def test_possible_facts_are_stored_and_read_on_request() -> None:
+    assert told("Ann: I may move to Delft.", least=0) == {"Ann — may move to → Delft"}
+    assert told("Bo: Hello.", "Ann: We sold the van.") == {"Ann — sell → van"}
+    with pytest.raises(InvalidInputError):
+        FactMemory(RecallM()).read(min_confidence=2)
