@@ -9,7 +9,7 @@ moved to Leeds." the sentence "I meant Bradford, not Leeds." as "I moved to Brad
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
@@ -75,15 +75,12 @@ class _Rule:
         self._says = [_pattern(text) for text in says]
         # A list may have phrases, with points between their words: the first word counts.
         words = filled(given, {name: text.replace("|", " ") for name, text in _PATTERNS.items()})
-        self._given = frozenset(re.split(r"\W", word)[0] for word in words.split())
+        self.given = frozenset(re.split(r"\W", word)[0] for word in words.split())
         self.means, self.before, self.denies = means, before, denies
         self.also, self.corrects, self.restates = also, corrects, restates
 
-    def parts(self, sentence: str, words: Collection[str] | None = None) -> dict[str, str] | None:
-        """The parts of a sentence by their names; None if the rule does not fit it. Its ``words``
-        tell that sooner."""
-        if words is not None and self._given and self._given.isdisjoint(words):
-            return None
+    def parts(self, sentence: str) -> dict[str, str] | None:
+        """The parts of a sentence by their names; None if the rule does not fit it."""
         for pattern in self._says:
             if found := pattern.fullmatch(sentence):
                 return {name: part for name, part in found.groupdict().items() if part}
@@ -96,10 +93,27 @@ def _rules(kind: str) -> list[_Rule]:
     return [_Rule(**row) for row in rows]
 
 
+@cache
+def _by_word(kind: str) -> dict[str, list[int]]:
+    """The places of the rules by the words of which they need one."""
+    found: dict[str, list[int]] = {}
+    for place, rule in enumerate(_rules(kind)):
+        for word in rule.given:
+            found.setdefault(word, []).append(place)
+    return found
+
+
+def _rules_for(kind: str, words: Iterable[str]) -> Iterator[_Rule]:
+    """The rules that sentences with these words may fit, in order."""
+    by_word = _by_word(kind)
+    places = {place for word in words for place in by_word.get(word, ())}
+    return (_rules(kind)[place] for place in sorted(places))
+
+
 _LEADING: Final = _pattern(r"\A(?:(?:{leading})\b[,.!:;—-]*\s+)+")
 _WORD: Final = re.compile(r"[^\W_]+")
 _BETWEEN: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_END: Final = re.compile(r"[\s.!)]+$")
+_END: Final = " \t\n.!)"
 _DATE: Final = _pattern("{date}")
 _CLOCK: Final = _pattern("{clock}")
 _NUMBER: Final = _pattern(r"(?<![\w-])(?:{number})(?![\w-])")
@@ -123,7 +137,7 @@ _TOPIC: Final = _pattern(
 """The first thing that a sentence names."""
 _PREPOSITION: Final = re.compile(r"(?:in|at|on|to|for|with|from|near)\b", re.IGNORECASE)
 _YES: Final = _pattern("{yes}")
-_NO: Final = _pattern(r"(?:{no})\b")
+_NO: Final = _pattern(r"(?:{no})(?:[,.;:!—-]|$)")
 
 
 def sentences_said(speaker: str | None, text: str) -> list[Said]:
@@ -134,18 +148,18 @@ def sentences_said(speaker: str | None, text: str) -> list[Said]:
 def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | None:
     """What a sentence changes, corrects or answers; None for all others. ``before`` gives the
     sentences of the session before it, the last one last."""
-    bare = _END.sub("", sentence.text.strip())
+    bare = sentence.text.strip().rstrip(_END)
     if not bare or "?" in bare or len(bare) > _LONGEST:
         return None
-    words = frozenset(_WORD.findall(bare.lower()))
+    words = _WORD.findall(bare.lower())
     led = _LEADING.sub("", bare, count=1)
-    for rule in _rules("amendments"):
+    for rule in _rules_for("amendments", words):
         for form in dict.fromkeys((led, bare)):
-            parts = rule.parts(form, words)
+            parts = rule.parts(form)
             if parts and (change := _amended(rule, parts, sentence, _expanded(before()))):
                 return change
-    for rule in _rules("changes"):
-        if parts := rule.parts(bare if rule.corrects else led, words):
+    for rule in _rules_for("changes", words):
+        if parts := rule.parts(bare if rule.corrects else led):
             true_before = "".join(_sentences([rule.before] if rule.before else [], parts))
             means = (*_sentences(rule.means, parts), *_CLAUSE.findall(parts.get("rest", "")))
             was = ""
@@ -171,9 +185,9 @@ def _expanded(before: Sequence[Said]) -> list[Said]:
 def _restated(text: str, sentence: Said, before: Sequence[Said], *, corrects: bool) -> str:
     """The latest sentence of the speaker that differs from a text in its last words alone; empty if
     there is none. What ``corrects`` it has a number or a name in their place, as it has."""
-    words = _END.sub("", text).split()
+    words = text.rstrip(_END).split()
     for said in reversed(before):
-        others = _END.sub("", said.text).split()
+        others = said.text.rstrip(_END).split()
         if said.speaker != sentence.speaker or "?" in said.text:
             continue
         same = sum(takewhile(bool, map(_are_equal, words, others)))

@@ -239,9 +239,10 @@ class Changed(NamedTuple):
                 yield replace(fact, negated=True)
         means = [*(own if self.change.also else ()), *read(self.means)]
         yield from means
-        kept = {_terms(fact) for fact in means}
+        now = " ".join(self.change.means).lower()
         for fact in read(self.was):
-            if fact.is_fact and _terms(fact) not in kept:
+            is_repeated = fact.subject.lower() in now and fact.object.lower() in now
+            if fact.is_fact and not is_repeated:
                 yield replace(fact, negated=True, corrects=self.change.corrects)
 
 
@@ -343,10 +344,6 @@ def _concepts(
             if label is not None:
                 concepts[i] = ConceptMention(name="", label=label, kind="entity")
     return concepts
-
-
-def _terms(fact: OpenTriplet) -> tuple[str, str, str]:
-    return fact.subject.lower(), fact.relation, fact.object.lower()
 
 
 def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str], told: Told) -> OpenTriplet:
