@@ -113,8 +113,8 @@ def test_a_row_that_a_table_lost_is_past() -> None:
     facts.load(table, key="name", name="staff")
     facts.load(table[:1], key="name", name="staff")
     lines = [each.text for each in facts.memory.recall("What is Max's salary?").statements]
-    assert [line.partition(" (until ")[0] for line in lines] == ["Max — salary → 52000"]
-    assert " (until " in lines[0]
+    assert [line.partition(" [until ")[0] for line in lines] == ["Max — salary → 52000"]
+    assert " [until " in lines[0]
     assert facts.read("Max") == []
 
 

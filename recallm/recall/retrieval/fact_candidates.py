@@ -343,7 +343,7 @@ class FactReader:
     ) -> GraphFact:
         statement = self._statement(evidence, keys[_ids(evidence)])
         if denial is not None:
-            statement = statement._replace(text=f"{statement.text} ({_until(denial)})")
+            statement = statement._replace(text=f"{statement.text} [{_until(denial)}]")
         return GraphFact(
             statement=statement,
             triplet=_ids(evidence),
