@@ -49,7 +49,7 @@ _FRESH: Final = frozenset(("current", "present", "new", "own"))
 _MEASURES: Final[dict[str, str]] = TABLE["measures"]
 _COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "title"))
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
-_BESIDE: Final = frozenset(("as", "at", "in", "with"))
+_BESIDE: Final = frozenset(("as", "at", "in", "to", "with"))
 """Prepositions of phrases that are facts beside another object of their verb."""
 _MOST_OBLIQUES: Final = 5
 _YEARS: Final = frozenset(("year", "years"))
@@ -210,7 +210,6 @@ class _Reader:
                 yield self._valued(draft)
             return
         yield from self._dated(draft)
-        yield from self._destination(draft)
         yield from self._beside(draft)
         if self._is_state(draft) and draft.clause is not None:
             head = draft.clause.head
@@ -504,18 +503,6 @@ class _Reader:
         if clause is None or draft.construction != "passive alone" or draft.modality:
             return False
         return any(self._tree.lowered[i] in _PRESENT for i in clause.auxiliaries)
-
-    def _destination(self, draft: Draft) -> Iterator[Draft]:
-        """Where something goes to, beside where it comes from: "moved from Oslo to Bergen"."""
-        tree, clause = self._tree, draft.clause
-        origin = draft.relation.removesuffix(" from")
-        if clause is None or clause.objects or origin == draft.relation:
-            return
-        for phrase in clause.obliques:
-            if tree.text(phrase.case).lower() == "to":
-                tokens = self._phrase(phrase.head)
-                relation = f"{origin} to"
-                yield replace(draft, object=tokens, object_head=phrase.head, relation=relation)
 
     def _beside(self, draft: Draft) -> Iterator[Draft]:
         """The further phrases of a verb: with whom, where and as what, beside an object only those
