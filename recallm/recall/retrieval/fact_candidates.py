@@ -98,14 +98,14 @@ NO_FACTS = ReadFacts((), {}, {})
 def outdated_statements(
     reading: FactReading, statements: Collection[StoredStatement]
 ) -> frozenset[int]:
-    """The keys of the statements that state facts of the concepts they mention, all of which later
-    evidence replaced or ended."""
-    names = {mention.name for statement in statements for mention in statement.concepts}
-    entities = reading.reader.entities([], concepts=names)
+    """The keys of the statements that state facts, all of which later evidence replaced or
+    ended."""
+    passages = {statement.passage_id for statement in statements}
+    subjects = {triplet.subject for triplet in reading.reader.triplets(passages=passages)}
     keys = {statement.key for statement in statements}
     stated = [
         evidence
-        for evidence in reading.reader.triplet_evidence(subjects={each.id for each in entities})
+        for evidence in reading.reader.triplet_evidence(subjects=subjects)
         if statement_key(evidence.t_index, evidence.position) in keys
     ]
     outdated = {claim.place for claim in reading.outdated(stated)}
