@@ -70,7 +70,8 @@ def _is_named_by_noun(tree: SentenceTree, head: int, concept: ConceptMention | N
     if not word.is_word or word.marks & (Mark.PRONOUN | Mark.COUNT | Mark.NUMERAL):
         return False
     is_gerund = tree.bases[head] == "xcomp" and word.lowered.endswith("ing")
-    is_alone = not tree.children[head] or tree.tags[head] == NOUN
+    modifiers = [i for i in tree.children[head] if tree.bases[i] not in ("cc", "punct")]
+    is_alone = not modifiers or tree.tags[head] == NOUN
     return is_alone and (is_gerund or tree.bases[head] in ("obj", "obl", "conj"))
 
 

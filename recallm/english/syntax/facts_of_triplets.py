@@ -99,6 +99,8 @@ def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
     if draft.construction != "apposition":
         head = draft.object_head
         return head < 0 or not (tree.lowered[head] in _VAGUE or tree.tags[head] == ADV)
+    if draft.object_head in tree.written_together(draft.subject_head):
+        return True  # "co-founders"
     are_names = [tree.tags[i] == PROPN for i in (draft.subject_head, draft.object_head)]
     return any(are_names) and not all(are_names)
 
