@@ -151,3 +151,11 @@ def test_a_forgotten_name_leaves_the_pronoun_with_nobody() -> None:
     memory.forget(id="named")
     assert memory.history("Ingrid") == ()
     assert memory.recall("Who moved to Porto?", limit=1).text == "She moved to Porto."
+
+
+def test_a_text_about_a_human_asks_nothing() -> None:
+    with RecallM() as memory:
+        memory.update("The human body needs sleep.", speaker="assistant", session="1")
+        memory.update("I moved to Leeds.", speaker="user", session="1")
+        memory.update("I work for a bank.", speaker="user", session="1")
+        assert "I moved to Leeds." in memory.recall("Where do I live?").text

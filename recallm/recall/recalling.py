@@ -356,9 +356,9 @@ class Recaller:
         a person asks it, if the memory has one."""
         if not question.asks_of_asker or question.asker is not None:
             return question
-        known = {row.name: row.label for row in reader.concepts(ROLES_OF_PERSONS)}
-        labels = [known[role] for role in ROLES_OF_PERSONS if role in known]
-        return self._extractor.asked_by(question, labels[0]) if labels else question
+        # A text about "a human" makes a concept, too: whoever speaks is mentioned most.
+        known = sorted(reader.concepts(ROLES_OF_PERSONS), key=lambda row: -row.statements)
+        return self._extractor.asked_by(question, known[0].label) if known else question
 
     def _embedded(
         self, question: Question, reader: GraphReader, request: RecallRequest

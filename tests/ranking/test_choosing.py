@@ -122,6 +122,38 @@ def test_what_is_known_is_not_hidden_by_how_somebody_asks() -> None:
     assert not wrong
 
 
+def best(memory: RecallM, question: str) -> str:
+    statements = memory.recall(question).statements
+    return max(statements, key=lambda each: each.score or 0.0).text
+
+
+def test_whose_words_come_first() -> None:
+    """The person asked for before a guide that shares the verb; the user before the assistant,
+    unless the question asks for what the assistant said."""
+    talk = (
+        ("Ingrid", "I moved to Porto last week."),
+        ("Ingrid", "Tom visited me with his dog."),
+        ("user", "My budget for the trip to Lisbon is 900 euros."),
+        ("assistant", "A fair budget for Lisbon is 1,500 euros. Many spend a third on food."),
+    )
+    with RecallM() as memory:
+        memory.update_many({"speaker": who, "text": text, "session": who[0]} for who, text in talk)
+        memory.update(GUIDE, source="guide")
+        for question, answer in (
+            ("Where does Ingrid live now?", "I moved to Porto last week."),
+            ("What is a fair budget for Lisbon?", talk[2][1]),
+            ("What was the fair budget for Lisbon in our last chat?", talk[3][1][:40]),
+        ):
+            assert best(memory, question) == answer, question
+
+
+def test_a_former_state_never_scores_above_the_latest() -> None:
+    with RecallM(config=RecallConfig(fill=True)) as memory:
+        memory.update_many(("Ingrid lives in Malaga.", "Ingrid moved to Rome."))
+        for question in ("Where in Malaga does Ingrid live now?", "Where does Ingrid live?"):
+            assert best(memory, question) == "Ingrid moved to Rome."
+
+
 def test_a_name_that_a_filter_leaves_out_is_unknown() -> None:
     with RecallM() as memory:
         memory.update("Ann lives in Oslo.")

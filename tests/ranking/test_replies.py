@@ -68,6 +68,26 @@ def test_earlier_questions_never_crowd_out_a_fact() -> None:
             assert len(set(_QUESTIONS) & set(texts(memory, ASKED))) <= 1
 
 
+def test_at_most_a_fifth_are_questions() -> None:
+    talk = (
+        ("How do I get to the centre of Lisbon?", "By metro in 25 minutes."),
+        ("What does a tram in Lisbon cost?", "It costs about 3 euros."),
+        ("What is the weather in Lisbon like in May?", "It is about 22 degrees."),
+        ("Which beaches are near Lisbon?", "Cascais and Caparica."),
+        ("What is a fair budget for a day in Lisbon?", "It is about 100 euros a day."),
+    )
+    with RecallM(config=FILL) as memory:
+        memory.update("My budget for Lisbon is 900 euros.", speaker="Human", session="0")
+        for number, (question, reply) in enumerate(talk):
+            memory.update(question, speaker="Human", session=str(number))
+            memory.update(reply, speaker="AI", session=str(number))
+        for limit in (4, 10):
+            found = texts(memory, "What is my budget for Lisbon?", limit=limit)
+            asked = {question for question, _ in talk}.intersection(found)
+            assert "My budget for Lisbon is 900 euros." in found
+            assert 5 * len(asked) <= len(found)
+
+
 def test_who_asks_for_questions_gets_them() -> None:
     with threads(_BUDGETS[0], 3, replies=False) as memory:
         found = texts(memory, "What did I ask about Lisbon?")

@@ -32,10 +32,11 @@ def test_what_ships_has_both_tables_of_known_signals_alone() -> None:
     tables = load_tables()
     for name, table in (("words", tables.words), ("vectors", tables.vectors)):
         assert set(table.signals) <= set(SIGNALS)
+        assert [*table.level] == read[name].pop("level")
         assert dict(table.signals) | {"intercept": table.intercept} == pytest.approx(read[name])
         assert all(table.signals.values()), "a weight of 0 is no signal"
     assert not {"similar window", "similar alone"} & set(tables.words.signals)
-    assert max(len(table.signals) for table in (tables.words, tables.vectors)) <= 18
+    assert max(len(table.signals) for table in (tables.words, tables.vectors)) <= 20
 
 
 def test_what_ships_is_not_ignored_by_the_packaging() -> None:
@@ -104,6 +105,10 @@ def test_what_is_no_weight_of_a_signal_is_refused(tmp_path: Path) -> None:
                 tmp_path / f"{number}{bool(tables[0])}.toml"
             )
             refused(path, r"is no weight of a signal.*passage, session")
+    for number, level in enumerate(('"high"', "1.0", "[1.0, 2.0]", '[1, 2, "3"]', "[1, 2, nan]")):
+        line = f"level = {level}"
+        path = Path(weights(tmp_path, line, "")).rename(tmp_path / f"level{number}.toml")
+        refused(path, "is no list of three numbers")
 
 
 def test_other_weights_make_another_order_and_their_intercept_stands(tmp_path: Path) -> None:

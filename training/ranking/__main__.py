@@ -29,12 +29,13 @@ _TABLES = {
     "words": (
         *("passage", "session", "answer", "meaning", "meaning rank", "similar", "near similar"),
         *("named alone", "kind", "date", "speaker", "first person", "question"),
+        *("user", "elsewhere"),
         *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
     "vectors": (
         *("passage", "session", "answer", "meaning", "meaning rank"),
         *("similar", "similar window", "similar alone", "near similar"),
-        *("kind", "date", "first person", "question"),
+        *("kind", "date", "first person", "question", "user", "elsewhere"),
         *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
 }
@@ -43,7 +44,13 @@ _TABLES = {
 _SHARES = {"LoCoMo": 1.0, "REALTALK": 1.0, "DuoRC": 1.5, "Temporal": 1.0}
 """What each data set weighs in the fit, whatever its size."""
 
-_BY_HAND = {"newest": 8.0, "like anchor": 3.5, "neighbour state": 2.5}
+_BY_HAND = {
+    "user": 1.35,
+    "elsewhere": -3.6,
+    "newest": 8.0,
+    "like anchor": 3.5,
+    "neighbour state": 2.5,
+}
 """Weights that take the place of the fitted ones: docs/ranking.md says why."""
 _SUPERSEDED = 2.0
 """Factor on the fitted weight of ``superseded``, set by hand for standalone facts."""
@@ -94,7 +101,10 @@ def written(words: Weights, vectors: Weights) -> str:
     """Both tables as TOML, in the order of the signals."""
     parts = [_HEAD]
     for name, weights in (("words", words), ("vectors", vectors)):
+        level = ", ".join(f"{number:.2f}" for number in weights.level)
         lines = [f"[{name}]", f"intercept = {weights.intercept:.3f}"]
+        if any(weights.level):
+            lines.append(f"level = [{level}]  # of scores: a constant, of the best, of all")
         lines += [
             f'"{signal}" = {weights.signals[signal]:.3f}  # {meaning}'
             for signal, meaning in SIGNALS.items()
@@ -140,6 +150,7 @@ def _fitted_on(known: Sequence[Measured], signals: Sequence[str]) -> Weights:
     return Weights(
         intercept=weights.intercept,
         signals={**weights.signals, **by_hand, "superseded": superseded},
+        level=weights.level,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,9 @@ _SUCCESSION = ("superseded", "earliest", "like anchor", "neighbour state")
 
 _NOTHING = 0.01
 """A smaller weight is none."""
+_TALKS = ("LoCoMo", "REALTALK")
+_FIRST = 10
+"""What a score means counts among the first ten statements of people's talks."""
 _SCALE = 0.45
 """About what scaling to probabilities leaves of the weights that order best."""
 
@@ -92,7 +95,7 @@ def fit(
             name: float(value * scale) for name, value in zip(SIGNALS, row, strict=True) if value
         }
         weights = Weights(intercept=intercept, signals=fitted)
-    return weights
+    return replace(weights, level=_level(known, row * scale, intercept))
 
 
 def _order(
@@ -166,6 +169,36 @@ def _probabilities(known: Sequence[Measured], row: Floats) -> tuple[float, float
 
     found = minimize(loss, np.array([0.5, -5.0]), jac=True, method="L-BFGS-B")
     return float(found.x[0]), float(found.x[1])
+
+
+def _level(known: Sequence[Measured], row: Floats, intercept: float) -> tuple[float, float, float]:
+    """What makes the scores of the best statements of a question probabilities: a constant, a
+    factor on the log-odds of the best one, and a factor on the logarithm of the sum of all odds.
+    Fitted on the first ten for each question of a conversation that has an answer; zeros without
+    conversations."""
+    used = [one for one in known if one.asked.kind in _TALKS and one.asked.groups]
+    if not used:
+        return (0.0, 0.0, 0.0)
+    counts = Counter(one.asked.kind for one in used)
+    odds, answers, values, weight = [], [], [], []
+    for one in used:
+        all_odds = one.values @ row + intercept
+        first = np.argsort(-all_odds)[:_FIRST]
+        odds.append(all_odds[first])
+        answers.append(_answers(one)[first])
+        values += [(1.0, all_odds.max(), np.logaddexp.reduce(all_odds))] * len(first)
+        weight += [1.0 / counts[one.asked.kind]] * len(first)
+    rest, is_answer = np.concatenate(odds), np.concatenate(answers)
+    columns, shares = np.array(values), np.array(weight) / sum(weight)
+
+    def loss(level: Floats) -> tuple[float, Floats]:
+        logits = rest + columns @ level
+        error = shares * (np.exp(-np.logaddexp(0.0, -logits)) - is_answer)
+        value = shares @ (np.logaddexp(0.0, logits) - is_answer * logits) + _RIDGE * level @ level
+        return float(value), columns.T @ error + 2 * _RIDGE * level
+
+    constant, of_best, of_all = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B").x
+    return float(constant), float(of_best), float(of_all)
 
 
 def _answers(one: Measured) -> Floats:

@@ -26,10 +26,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from recallm.english.dating import DATE_WORDS
-from recallm.model import Question, StoredStatement, Trait, readable_term
+from recallm.model import StoredStatement, Trait, readable_term
 from recallm.recall.ranking.candidates import Candidates
-from recallm.recall.ranking.concepts import names_asked_for
+from recallm.recall.ranking.concepts import about_others, labels_of_names
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
@@ -48,9 +47,6 @@ soon read."""
 _OF_SEVERAL = 0.25
 """What a question for several answers, or about the past, asks of each statement, as a share of
 ``_LEAST_SHARE``."""
-
-_LONGEST_ADDRESS = 3
-"""Words before the first comma of a question that address somebody, at most."""
 
 _LAST_RANK = 10
 """Statements behind the tenth need no more than the tenth."""
@@ -100,7 +96,7 @@ class AskedNames(NamedTuple):
 
         A name of several words is known where one of its words is.
         """
-        labels = _labels_of_names(candidates.question)
+        labels = labels_of_names(candidates.question)
         parts = {word for name in labels if " " in name for word in name.split(" ")}
         stored = _stored_words(candidates)
         facts = " ".join(candidates.stated.values()).casefold()
@@ -111,21 +107,6 @@ class AskedNames(NamedTuple):
             is_known = not stored.isdisjoint(words) or labels[name].casefold() in facts
             (known if is_known else unknown).append(labels[name])
         return cls(known=tuple(sorted(known)), unknown=tuple(sorted(unknown)))
-
-
-def _labels_of_names(question: Question) -> dict[str, str]:
-    """The names in a question, each with its spelling: without that of the asker, for whom "I"
-    stands, without whom the question addresses ("Hi Maria, …"), and without months and days."""
-    asked = {*names_asked_for(question)} - {question.asker}
-    head, comma, _ = question.text.partition(",")
-    addressed = set(head.split()) if comma and len(head.split()) <= _LONGEST_ADDRESS else set()
-    return {
-        concept.name: concept.label
-        for concept in question.concepts
-        if concept.name in asked
-        and concept.label.casefold() not in DATE_WORDS
-        and addressed.isdisjoint(concept.label.split())
-    }
 
 
 def _stored_words(candidates: Candidates) -> set[str]:
@@ -176,9 +157,9 @@ def chosen(
         return () if names.unknown else stated
     if question.asks_all:
         return order
-    others = _about_others(candidates)
-    if max(order, key=odds.whole.__getitem__) not in others:
-        order = [place for place in order if place not in others]
+    others = about_others(candidates)
+    if not others[max(order, key=odds.whole.__getitem__)]:
+        order = [place for place in order if not others[place]]
     time = question.time
     is_history = time.previous or time.anchor is not None or time.order == "earliest"
     several = time.spread or is_history
@@ -214,24 +195,3 @@ def earning_their_place(order: Sequence[int], odds: Floats, *, several: bool = F
     )
     needed = ranked.max() + np.log(shares * (_OF_SEVERAL if several else 1.0))
     return [place for place, earns in zip(order, ranked >= needed, strict=True) if earns]
-
-
-def _about_others(candidates: Candidates) -> set[int]:
-    """The places of the statements that have nothing to do with the names in a question: neither
-    they nor anything in their sessions mentions any of these names. Empty where no name is known,
-    or where more statements mention a name than were read."""
-    mentions = candidates.leads.mentions
-    names = {name for name in _labels_of_names(candidates.question) if name in mentions}
-    if not names or any(mentions[name].statements > len(mentions[name].keys) for name in names):
-        return set()
-    sessions = {session for name in names for session in mentions[name].sessions} - {None}
-    mentioning = {key for name in names for key in mentions[name].keys}
-    return {
-        place
-        for place, statement in enumerate(candidates.statements)
-        if statement.key not in mentioning
-        and statement.session_key not in sessions
-        and statement.key not in candidates.facts
-        and statement.key not in candidates.stated
-        and statement.passage_id not in candidates.summaries
-    }

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recallm.english.dating import DATE_WORDS
+from recallm.ground.untrusted_text import claimed_roles
 from recallm.model import Question, StoredStatement, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import Floats, Keys, weighted_sums
@@ -27,6 +31,19 @@ _NAME_REACH = 3
 _RARE = 4.0
 """Rarity (a logarithm) from which a name counts in full: about one statement in 50 mentions it."""
 
+_LONGEST_ADDRESS = 3
+"""Words before the first comma of a question that address somebody, at most."""
+
+_ASKS_ASSISTANT = re.compile(
+    r"\b(?:remind me|did you|assistant|chatbot|AI"
+    r"|(?:our|previous|last|earlier) (?:[\w-]+ ){0,2}(?:chat|conversation|discussion|talk)"
+    r"|you (?:\w+ )?(?:described|explained|gave|listed|made|mentioned|provided|recommended|said"
+    r"|suggested|told|were|wrote)"
+    r"|we (?:\w+ )?(?:decided|discussed|outlined|talked))\b",
+    re.IGNORECASE,
+)
+"""A question for what an assistant said: "What did you recommend?", "in our last chat"."""
+
 
 def names_asked_for(question: Question) -> list[str]:
     """The names in a question, without those in its anchor: "Who was Basil's dentist while Dr Patel
@@ -38,6 +55,48 @@ def names_asked_for(question: Question) -> list[str]:
         for concept in question.concepts
         if concept.kind in NAME_KINDS and stems.isdisjoint(concept.name.split(" "))
     ]
+
+
+def labels_of_names(question: Question) -> dict[str, str]:
+    """The names in a question, each with its spelling: without that of the asker, for whom "I"
+    stands, without whom the question addresses ("Hi Maria, …"), and without months and days."""
+    asked = {*names_asked_for(question)} - {question.asker}
+    head, comma, _ = question.text.partition(",")
+    addressed = set(head.split()) if comma and len(head.split()) <= _LONGEST_ADDRESS else set()
+    return {
+        concept.name: concept.label
+        for concept in question.concepts
+        if concept.name in asked
+        and concept.label.casefold() not in DATE_WORDS
+        and addressed.isdisjoint(concept.label.split())
+    }
+
+
+def about_others(candidates: Candidates) -> NDArray[np.bool_]:
+    """Whether each candidate has nothing to do with the names in the question: neither the
+    candidate nor anything in its session mentions one of them. False for all where no name is
+    known."""
+    mentions = candidates.leads.mentions
+    names = {name for name in labels_of_names(candidates.question) if name in mentions}
+    keys = {key for name in names for key in mentions[name].keys}
+    if not keys:
+        return np.zeros(len(candidates.statements), dtype=bool)
+    sessions = {session for name in names for session in mentions[name].sessions}
+    for row in candidates.read:  # mentions are bounded and may miss some
+        if not names.isdisjoint(mention.name for mention in row.concepts):
+            keys.add(row.key)
+            sessions.add(row.session_key)
+    sessions.discard(None)
+    return np.array(
+        [
+            row.key not in keys
+            and row.session_key not in sessions
+            and row.key not in candidates.facts
+            and row.key not in candidates.stated
+            and row.passage_id not in candidates.summaries
+            for row in candidates.statements
+        ]
+    )
 
 
 def named_share(candidates: Candidates) -> Floats:
@@ -95,7 +154,8 @@ def _mentions(statements: Sequence[StoredStatement], parts: Mapping[str, frozens
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``length``."""
+    """The signals ``kind``, ``speaker``, ``first person``, ``question``, ``user`` and
+    ``length``."""
     traits = candidates.traits
     asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
     speaker = _speaker(candidates)
@@ -104,6 +164,7 @@ def trait_signals(candidates: Candidates) -> dict[str, Floats]:
         "speaker": speaker,
         "first person": speaker * _first_person(candidates),
         "question": _has_trait(traits, Trait.QUESTION),
+        "user": _user(candidates),
         "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
     }
 
@@ -142,6 +203,24 @@ def _speaker(candidates: Candidates) -> Floats:
         if speaker is not None and not named.isdisjoint((speaker, *speaker.split(" ")))
     }
     return np.array([float(speaker in asked_for) for speaker in speakers])
+
+
+def _user(candidates: Candidates) -> Floats:
+    """1 for a user's words, -1 for an assistant's: what users say of themselves is true of them,
+    advice seldom is. 0 for all where no user speaks, or where the question asks for what the
+    assistant said."""
+    roles = [_roles(row.speaker) for row in candidates.read]
+    asked = _ASKS_ASSISTANT.search(candidates.question.text)
+    if asked or not any("human" in each for each in roles):
+        return np.zeros(len(candidates.statements))
+    of_candidates = roles[: len(candidates.statements)]
+    return np.array([float("human" in each) - float("ai" in each) for each in of_candidates])
+
+
+@lru_cache(maxsize=1024)
+def _roles(speaker: str | None) -> frozenset[str]:
+    """The roles of a chat that the name of a speaker claims."""
+    return frozenset() if speaker is None else claimed_roles(speaker)
 
 
 def _first_person(candidates: Candidates) -> Floats:

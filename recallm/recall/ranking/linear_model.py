@@ -39,15 +39,25 @@ from recallm.recall.ranking.completing import (
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.dates import lies_in, with_date_rules, within_dates
 from recallm.recall.ranking.matches import Matches
-from recallm.recall.ranking.replies import placed
-from recallm.recall.ranking.signals import SIGNALS, load_tables, measure
+from recallm.recall.ranking.replies import of_best_answers, placed
+from recallm.recall.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.recall.ranking.stem_counts import Floats
+from recallm.recall.ranking.succession import moments_of, places_of_states
 from recallm.recall.ranking.tracing import Trace, log
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
 _REPETITION_WORTH = 0.7
 """Factor on a statement's worth for each time that earlier statements gave all its names."""
+
+_GREATEST_LEVEL, _ENOUGH = 1.5, 30
+"""A level is at most 1.5, up or down, and counts in part where there are fewer than 30 candidates:
+the sum of all says little of a memory of two facts."""
+
+_BEHIND_SUCCESSOR = 0.1
+"""By how much the log-odds of a former state stay behind those of the latest, at least."""
+
+_SUPERSEDED = [*SIGNALS].index("superseded")
 
 _MOST_DIVERSIFIED = 30
 """Only the first 30 statements are reordered for diversity; the others keep their places."""
@@ -62,7 +72,8 @@ class RankedStatements:
     places of those that may be recalled, best first, the newest of equals first.
 
     ``worth`` is what each adds to a context; tokens are spent by it. ``added[i, j]`` is what
-    signal j added to the log-odds of statement i, beside ``intercept``.
+    signal j added to the log-odds of statement i, beside ``intercept`` and, in ``scores`` alone,
+    ``level``.
     """
 
     statements: tuple[StoredStatement, ...]
@@ -71,6 +82,7 @@ class RankedStatements:
     order: tuple[int, ...]
     worth: Floats
     intercept: float = 0.0
+    level: float = 0.0
 
     def odds(self) -> Odds:
         """The log-odds of each statement, whole and in parts."""
@@ -83,7 +95,8 @@ class RankedStatements:
         )
 
     def contributions(self, place: int) -> Mapping[str, float]:
-        """What each signal added for one statement: with the intercept they make its score."""
+        """What each signal added for one statement: with the intercept and the level they make its
+        score."""
         return dict(zip(SIGNALS, self.added[place].tolist(), strict=True))
 
 
@@ -101,8 +114,10 @@ def rank(
     weights = tables.words if candidates.question_vector is None else tables.vectors
     values = measure(candidates, weights.signals)
     added = values * np.array([weights.signals.get(name, 0.0) for name in SIGNALS])
+    added[:, _SUPERSEDED] -= _above_successors(candidates, added.sum(axis=1))
     odds = added.sum(axis=1) + weights.intercept
-    scores: Floats = np.exp(-np.logaddexp(0.0, -odds))
+    level = _level(odds, weights)
+    scores = _probabilities(odds + level)
     order = np.lexsort((-candidates.keys, -scores))
     if request.min_score is not None:
         order = order[scores[order] >= request.min_score]
@@ -117,11 +132,39 @@ def rank(
     return RankedStatements(
         statements=candidates.statements,
         scores=scores,
-        worth=scores,
+        worth=_probabilities(odds),
         added=added,
         order=tuple(place for place in order.tolist() if place not in left_out),
         intercept=weights.intercept,
+        level=level,
     )
+
+
+def _probabilities(odds: Floats) -> Floats:
+    found: Floats = np.exp(-np.logaddexp(0.0, -odds))
+    return found
+
+
+def _level(odds: Floats, weights: Weights) -> float:
+    """What is added to the log-odds of all candidates of a question: less where many are about as
+    good as the best of them, since few can be evidence, and more where the best stands alone."""
+    if not len(odds):
+        return 0.0
+    level = float(np.dot(weights.level, (1.0, odds.max(), np.logaddexp.reduce(odds))))
+    return min(max(level, -_GREATEST_LEVEL), _GREATEST_LEVEL) * min(1.0, len(odds) / _ENOUGH)
+
+
+def _above_successors(candidates: Candidates, odds: Floats) -> Floats:
+    """By how much the log-odds of each statement of a former state must fall to those of the
+    latest statement of that state, where the question asks for the present; 0 for all others."""
+    above = np.zeros(len(odds))
+    moments = moments_of(candidates.statements) if candidates.states else above
+    for places in places_of_states(candidates).values():
+        latest = max(places, key=moments.__getitem__)
+        former = [place for place in places if moments[place] < moments[latest]]
+        excess = odds[former] + _BEHIND_SUCCESSOR - odds[latest]
+        above[former] = np.maximum(above[former], excess)
+    return above
 
 
 def _repeating(candidates: Candidates) -> set[int]:
@@ -217,8 +260,8 @@ def context_of_statements(
     budget = Budget.of(request, limit_of(request), superseded)
     wanted = wanted_statements(request) + len(request.known)
     order: Sequence[int]
+    questions: Mapping[int, int]
     order, questions = placed(ranked.order, candidates, wanted=wanted)
-    companions: Mapping[int, Sequence[int]] = {place: (questions[place],) for place in questions}
     trace.keep(order, "small talk, or a question without its answer")
     names = AskedNames.of(candidates)
     odds = ranked.odds()
@@ -230,6 +273,9 @@ def context_of_statements(
         trace.keep(order, _nothing_known(names) if not order else "too unlikely")
         order = without_echoes(order, candidates)
         trace.keep(order, "an echo of what was said")
+    questions = of_best_answers(questions, order, wanted)
+    companions: Mapping[int, Sequence[int]] = {place: (questions[place],) for place in questions}
+    if not request.config.fill:
         order, companions = completed(
             order,
             candidates,
@@ -274,7 +320,7 @@ def context_of_statements(
         ),
         concepts=tuple(_concepts(candidates, statements)),
         tokens=request.count_tokens(text),
-        intercept=ranked.intercept,
+        intercept=ranked.intercept + ranked.level,
     )
 
 

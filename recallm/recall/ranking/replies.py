@@ -4,8 +4,9 @@
   greetings, thanks or praise.
 * **Questions** that were asked in a conversation say nothing by themselves, and whoever asks the
   same again finds their own words first. A question takes a place only with its answer, where that
-  is short; of those that repeat the present question only one does. Whoever asks for questions
-  ("What did Ann ask?") gets them all.
+  is short; of those that repeat the present question only one does, and at most a fifth of the
+  statements are questions, but for that of the best answer. Whoever asks for questions ("What did
+  Ann ask?") gets them all.
 * **Empty replies** say in other words that the answer is not known ("I have no budget for Lisbon on
   record"), or repeat the question. To "what", "how many" and the like only a new word answers.
 
@@ -37,6 +38,9 @@ _MOST_OTHER_WORDS = 2
 
 _LOOKED_AT = 2
 """Equal statements and questions take no place either: twice as many are looked at as wanted."""
+
+_OTHERS = 4
+"""A context has at least 4 other statements for each question: a fifth are questions at most."""
 
 _NEW = int(Trait.NUMBER | Trait.TIME)
 
@@ -71,6 +75,18 @@ def placed(order: Sequence[int], candidates: Candidates, *, wanted: int) -> Plac
         questions = _with_short_answers(asking, answers, candidates, asked)
     rest = tuple(place for place in order if place not in left_out)
     return Placed(order=rest, questions=questions) if rest else everything
+
+
+def of_best_answers(
+    questions: Mapping[int, int], order: Sequence[int], wanted: int
+) -> dict[int, int]:
+    """The ``questions`` that stand with the best answers (by their places): at most one for each
+    four others of ``order``, and a fifth of ``wanted`` statements. That of the best statement
+    always stands."""
+    answers = [place for place in order if place in questions]
+    most = min(len(order) // _OTHERS, wanted // (_OTHERS + 1))
+    most = max(most, int(answers[:1] == [*order[:1]]))
+    return {place: questions[place] for place in answers[:most]}
 
 
 def _with_short_answers(
@@ -176,7 +192,7 @@ WORDS = {
 _COURTESIES = WORDS["courtesies"]
 _REACTIONS = WORDS["reactions"]
 _ANSWERS = WORDS["answers"]
-_OTHERS = WORDS["others"]
+_PRONOUNS = WORDS["others"]
 _BEFORE_ACKNOWLEDGEMENT = _COURTESIES | _REACTIONS | _ANSWERS
 _MOST_NAMES = 2
 """At most 2 persons are addressed; other words of content say something."""
@@ -227,7 +243,7 @@ def is_small_talk(statement: StoredStatement, *, names: Collection[str], answers
         return False
     words = [word.lower().replace("\u2019", "'") for word in _WORD.findall(statement.text)]
     said = {word.partition("'")[0] for word in words}
-    if not said & (_COURTESIES | _REACTIONS | _ANSWERS) or said & _OTHERS:
+    if not said & (_COURTESIES | _REACTIONS | _ANSWERS) or said & _PRONOUNS:
         return False
     if answers and not said & (_COURTESIES | _REACTIONS - _ANSWERS):
         return False

@@ -22,7 +22,7 @@ import numpy as np
 from recallm.errors import InvalidInputError
 from recallm.recall.ranking.anchors import anchor_signals
 from recallm.recall.ranking.candidates import Candidates
-from recallm.recall.ranking.concepts import named_share, trait_signals
+from recallm.recall.ranking.concepts import about_others, named_share, trait_signals
 from recallm.recall.ranking.dates import date_signal
 from recallm.recall.ranking.meaning import meaning_signals
 from recallm.recall.ranking.overlap import overlap_signals
@@ -46,6 +46,8 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "speaker": "the question names its speaker",
         "first person": "the question names its speaker, and it is in the first person",
         "question": "it is a question",
+        "user": "a user said it, not (negative) an assistant, unless that is asked for",
+        "elsewhere": "the question names somebody whom neither it nor its session mentions",
         "length": "logarithm of its number of content words",
         "newest": "question about the present: new, and among facts about what is asked for",
         "superseded": "question about the present: a similar later statement answers as well",
@@ -69,6 +71,7 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
         | overlap_signals(candidates)
         | trait_signals(candidates)
         | {"named alone": named * candidates.alone, "date": date_signal(candidates)}
+        | {"elsewhere": about_others(candidates) * (1.0 - candidates.alone)}
     )
     match = sum(weights.get(name, 0.0) * column for name, column in columns.items())
     columns["newest"], replaced = newest(candidates, named, columns["similar"], vectors)
@@ -82,16 +85,22 @@ def measure(candidates: Candidates, weights: Mapping[str, float]) -> Floats:
 # Weights.
 
 DATA = Path(__file__).parent / "data" / "weights.toml"
+_LEVEL_NUMBERS = 3
 _GREATEST = 1e6
 """Greater weights would leave no room for sums of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """``intercept``, and one weight for each signal that counts; others count nothing."""
+    """``intercept``, and one weight for each signal that counts; others count nothing.
+
+    ``level`` makes scores probabilities among the best of a question: a constant, a factor on the
+    log-odds of the best candidate, and a factor on the logarithm of the sum of all odds.
+    """
 
     intercept: float
     signals: Mapping[str, float]
+    level: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,13 +137,34 @@ def _checked(tables: Mapping[str, Any], table: str, where: Path) -> Weights:
         raise InvalidInputError(
             f"the weights in {where} need a table [{table}] with an intercept", argument="weights"
         )
-    for name, value in values.items():
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not abs(value) <= _GREATEST or name not in (*SIGNALS, "intercept"):
+    level = values.get("level", [0.0, 0.0, 0.0])
+    if (
+        not isinstance(level, list)
+        or len(level) != _LEVEL_NUMBERS
+        or not all(map(_is_weight, level))
+    ):
+        raise InvalidInputError(
+            f"[{table}] level = {level!r} in {where} is no list of three numbers",
+            argument="weights",
+        )
+    numbers = {name: value for name, value in values.items() if name != "level"}
+    for name, value in numbers.items():
+        if not _is_weight(value) or name not in (*SIGNALS, "intercept"):
             raise InvalidInputError(
                 f"[{table}] {name} = {value!r} in {where} is no weight of a signal; the signals "
                 f"are {', '.join(SIGNALS)}",
                 argument="weights",
             )
-    signals = {name: float(value) for name, value in values.items() if name != "intercept"}
-    return Weights(intercept=float(values["intercept"]), signals=MappingProxyType(signals))
+    signals = {name: float(value) for name, value in numbers.items() if name != "intercept"}
+    constant, of_best, of_all = map(float, level)
+    return Weights(
+        intercept=float(numbers["intercept"]),
+        signals=MappingProxyType(signals),
+        level=(constant, of_best, of_all),
+    )
+
+
+def _is_weight(value: object) -> bool:
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _GREATEST
+    )

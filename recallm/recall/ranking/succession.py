@@ -180,7 +180,7 @@ def _replacing(
     and, as far as the two share rare stems (``shared``), where the row has a word of change
     ("swapped Malaga for Porto")."""
     found = shared * tell_changes(candidates)[:, None]
-    for alike in _places_of_states(candidates).values():
+    for alike in places_of_states(candidates).values():
         found[np.ix_(alike, alike)] = 1.0
     later: NDArray[np.bool_] = moments[:, None] > moments[None, :]
     facts = same_names & (candidates.alone > 0)
@@ -192,12 +192,12 @@ def _stated_anew(candidates: Candidates, moments: Floats) -> Floats:
     """1 for each statement of a relation of one value that a later statement states anew, in a
     conversation or alone; 0 for all others."""
     found = np.zeros(len(moments))
-    for places in _places_of_states(candidates).values():
+    for places in places_of_states(candidates).values():
         found[places] = np.maximum(found[places], moments[places] < moments[places].max())
     return found
 
 
-def _places_of_states(candidates: Candidates) -> dict[tuple[str, str], list[int]]:
+def places_of_states(candidates: Candidates) -> dict[tuple[str, str], list[int]]:
     """By each state that a candidate states: the places of the candidates that do."""
     places = defaultdict(list)
     for place, states in candidates.states.items():
