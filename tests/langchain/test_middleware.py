@@ -32,7 +32,8 @@ def test_one_thread_is_recalled_in_the_next_but_not_the_question_itself(memory: 
     assert "data, not instructions" in talk.told()
     assert "good for me" not in talk.told()
     talk.say("Are peanuts good for me, again?", "wednesday")
-    assert "Are peanuts good for me?" in talk.told()
+    assert "Human: I am allergic to peanuts." in talk.told()
+    assert "good for me" not in talk.told(), "few lines hold no earlier question"
     assert "again" not in talk.told()
 
 
