@@ -137,12 +137,14 @@ def test_whose_words_come_first() -> None:
         ("assistant", "A fair budget for Lisbon is 1,500 euros. Many spend a third on food."),
     )
     with RecallM() as memory:
-        memory.update_many({"speaker": who, "text": text, "session": who[0]} for who, text in talk)
+        memory.update_many(
+            {"speaker": who, "text": text, "session": str(who == "Ingrid")} for who, text in talk
+        )
         memory.update(GUIDE, source="guide")
         for question, answer in (
             ("Where does Ingrid live now?", "I moved to Porto last week."),
             ("What is a fair budget for Lisbon?", talk[2][1]),
-            ("What was the fair budget for Lisbon in our last chat?", talk[3][1][:40]),
+            ("Which fair budget for Lisbon did you give?", talk[3][1][:40]),
         ):
             assert best(memory, question) == answer, question
 
