@@ -143,7 +143,7 @@ def test_whose_words_come_first() -> None:
         memory.update(GUIDE, source="guide")
         for question, answer in (
             ("Where does Ingrid live now?", "I moved to Porto last week."),
-            ("What is a fair budget for Lisbon?", talk[2][1]),
+            ("What is a fair budget for me in Lisbon?", talk[2][1]),
             ("Which fair budget for Lisbon did you give?", talk[3][1][:40]),
         ):
             assert best(memory, question) == answer, question

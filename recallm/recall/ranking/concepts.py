@@ -207,11 +207,12 @@ def _speaker(candidates: Candidates) -> Floats:
 
 def _user(candidates: Candidates) -> Floats:
     """1 for a user's words, -1 for an assistant's: what users say of themselves is true of them,
-    advice seldom is. 0 for all where no user speaks, or where the question asks for what the
-    assistant said."""
+    advice seldom is. 0 for all where no user speaks, and where the question does not say "I" or
+    asks for what the assistant said."""
     roles = [_roles(row.speaker) for row in candidates.read]
-    asked = _ASKS_ASSISTANT.search(candidates.question.text)
-    if asked or not any("human" in each for each in roles):
+    question = candidates.question
+    of_user = question.asks_of_asker and not _ASKS_ASSISTANT.search(question.text)
+    if not of_user or not any("human" in each for each in roles):
         return np.zeros(len(candidates.statements))
     of_candidates = roles[: len(candidates.statements)]
     return np.array([float("human" in each) - float("ai" in each) for each in of_candidates])

@@ -46,7 +46,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "speaker": "the question names its speaker",
         "first person": "the question names its speaker, and it is in the first person",
         "question": "it is a question",
-        "user": "a user said it, not (negative) an assistant, unless that is asked for",
+        "user": "question that says I: a user said it, or (negative) an assistant unasked",
         "elsewhere": "the question names somebody whom neither it nor its session mentions",
         "length": "logarithm of its number of content words",
         "newest": "question about the present: new, and among facts about what is asked for",
