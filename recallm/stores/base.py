@@ -33,7 +33,7 @@ from recallm.model import (
     TripletEvidence,
 )
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 1
 """Of SQLite files: a store opens no other version. Neo4j databases have a version of their own."""
 
 

@@ -89,7 +89,7 @@ def test_another_schema(driver: Driver) -> None:
     """Refused, with what to do; nothing is touched."""
     Neo4jStore(driver).close()
     other: LiteralString = "MATCH (n:RecallMSchema) SET n.version = $version"
-    for version, advice in ((schema.VERSION + 1, "upgrade recallm"), (3, "export it")):
+    for version, advice in ((schema.VERSION + 1, "upgrade recallm"), (0, "export it")):
         driver.execute_query(other, version=version)
         with pytest.raises(SchemaVersionError, match=advice):
             Neo4jStore(driver)

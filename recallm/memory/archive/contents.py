@@ -16,11 +16,7 @@ from recallm.memory.archive.records import LAST_T, SUMMARY, UPDATE, fields, viol
 from recallm.memory.archive.strict_json import FORMAT, json_lines, write_line
 from recallm.model import EntityUpsert, PreparedUpdate, Reference, Summary
 
-VERSION = 3
-"""Version 1 had no references and no propositions, version 2 one type and concept for all evidence
-of an entity; both are read like any other."""
-
-_OLDEST = 1
+_VERSION = 1
 _HEADER = ("format", "version", "namespace", "t_index")
 _COUNTS = ("updates", "summaries")
 
@@ -36,7 +32,7 @@ def write_archive(
     """
     counts = dict.fromkeys(_COUNTS, 0)
     write_line(
-        stream, {"format": FORMAT, "version": VERSION, "namespace": namespace, "t_index": t_index}
+        stream, {"format": FORMAT, "version": _VERSION, "namespace": namespace, "t_index": t_index}
     )
     for record in records:
         if isinstance(record, Summary):
@@ -64,10 +60,10 @@ def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summar
         raise ArchiveError("this is no recallm archive; make one with export", line=1)
     try:
         version = checks.whole(header.get("version"), "version", least=0)
-        if not _OLDEST <= version <= VERSION:
+        if version != _VERSION:
             raise ArchiveError(
-                f"the archive has version {checks.shown(version)}, this recallm reads versions "
-                f"{_OLDEST} to {VERSION}; load it with the recallm that exported it",
+                f"the archive has version {checks.shown(version)}, this recallm reads version "
+                f"{_VERSION}; load it with the recallm that exported it",
                 line=1,
             )
         fields(header, "header", _HEADER, _HEADER)

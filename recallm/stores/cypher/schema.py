@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 10
+VERSION: Final = 1
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
