@@ -127,5 +127,16 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def lock_whole(file: int, *, waits: bool = False) -> bool:
+    """Lock an open file, by its number, until it is closed; whether that was possible. True on
+    Windows, which replaces no file that is open."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
 def _create(path: str, flags: int) -> int:
     return private(path, flags | os.O_CREAT)

@@ -10,19 +10,14 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
 from recallm.memory.archive.strict_json import LONGEST_HEADER, is_header
-from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database, private
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database, lock_whole, private
 
 
 @contextmanager
@@ -51,7 +46,7 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
         draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
         try:
             with open(draft, "x", encoding="utf-8", newline="\n", opener=private) as stream:
-                _lock(stream, waits=True)
+                lock_whole(stream.fileno(), waits=True)
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -65,21 +60,12 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
         raise ArchiveError(f"{given} cannot be written: {error.strerror or error}") from error
 
 
-def _lock(stream: IO[Any], *, waits: bool = False) -> None:
-    """Mark a draft as one that is being written. Unless it ``waits``, an OSError says that another
-    process writes the draft, or that the folder knows no locks."""
-    if fcntl is not None:
-        with suppress(OSError) if waits else nullcontext():
-            fcntl.flock(stream, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _remove_drafts(folder: Path) -> None:
     """Remove what exports into this folder left that were killed. An empty draft may be one that is
-    not locked yet."""
+    not locked yet; a folder may know no locks."""
     for draft in folder.glob(f".{'[0-9a-f]' * 32}.recallm"):
         with suppress(OSError), draft.open("rb") as stream:
-            _lock(stream)
-            if draft.stat().st_size:
+            if lock_whole(stream.fileno()) and draft.stat().st_size:
                 draft.unlink()  # Windows refuses this for a file that is open
 
 

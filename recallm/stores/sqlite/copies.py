@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import sys
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from recallm.stores.open_files import (
     BESIDE_A_DATABASE,
     OpenFile,
     is_open_database,
+    lock_whole,
     node_of,
     private,
 )
@@ -78,7 +78,7 @@ def _draft(source: Path, target: Path) -> Generator[Path, None, None]:
     draft = target.with_name(f".{target.name}.draft")
     try:
         with open(draft, "ab", opener=private) as stream:
-            if not _locked(stream.fileno()):
+            if not lock_whole(stream.fileno()):
                 raise StoreBusyError(f"another process writes {target}: wait for its end")
             stream.truncate(0)  # a process that was killed may have left the draft
             try:
@@ -132,21 +132,3 @@ def _link(source: str, target: str) -> None:
         raise
     except OSError:  # a file system without links
         shutil.copy2(source, target)
-
-
-if sys.platform == "win32":
-
-    def _locked(file: int) -> bool:
-        """True: Windows replaces no file that is open."""
-        del file
-        return True
-
-else:
-    import fcntl
-
-    def _locked(file: int) -> bool:
-        """Lock a draft, until its stream is closed; whether that was possible."""
-        with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        return False
