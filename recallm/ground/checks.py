@@ -108,11 +108,8 @@ def instances(kind: type[T], value: object, argument: str) -> tuple[T, ...]:
 
 
 def strings(value: object, argument: str) -> list[str]:
-    """A list, or another iterable, of ``string``; a single str is refused."""
-    single = isinstance(value, str | bytes | bytearray | memoryview)
-    if single or not isinstance(value, Iterable):
-        raise _not_a(value, "a list of str", argument)
-    texts = list(value)
+    """``listed``, of ``string``."""
+    texts = list(listed(value, argument))
     for each in texts:
         if not isinstance(each, str):
             raise _unusable(argument, f"must hold str values, not {type(each).__name__}")

@@ -45,7 +45,7 @@ def test_values_that_cannot_be_stored(store: RecallMStore) -> None:
     for ttl in (float("inf"), float("nan"), "soon", 1e300, True):
         with pytest.raises(InvalidInputError, match="minutes"):
             store.put(("a",), "l", {"n": 1}, ttl=ttl)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="index must be a list of str"):
+    with pytest.raises(InvalidInputError, match="index must be a list"):
         store.put(("a",), "l", {"n": 1}, index="text")  # type: ignore[arg-type]
     assert keys(store.search(())) == ["k"]
 
