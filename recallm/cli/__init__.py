@@ -12,23 +12,21 @@ import logging
 import sys
 
 import recallm.distribution  # noqa: F401 - refuses another project's files among ours
-from recallm.cli import asking, chat, demo, doctor, fact_commands, init, overview, serving, writing
+from recallm.cli import (  # noqa: F401 - they add their commands to the application
+    asking,
+    chat,
+    demo,
+    doctor,
+    fact_commands,
+    init,
+    overview,
+    serving,
+    writing,
+)
 from recallm.cli.app import app
 from recallm.cli.output import PrintableFormatter
 
-__all__ = [
-    "app",
-    "asking",
-    "chat",
-    "demo",
-    "doctor",
-    "fact_commands",
-    "init",
-    "main",
-    "overview",
-    "serving",
-    "writing",
-]
+__all__ = ["app", "main"]
 
 
 def main() -> None:
