@@ -61,8 +61,6 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         "memory.in_namespace(…)",
     ),
     "another word for the limit": (lambda m: m.recall("Who?", top_k=3), "did you mean limit=?"),
-    "mem0's add": (lambda m: m.add("Ann sings."), "write update(text)"),
-    "mem0's search": (lambda m: m.search("Who sings?"), "write recall(question)"),
     "no language model": (lambda m: m.ask("Who?"), "give any callable prompt → text"),
     "the name of a language model": (
         lambda m: m.ask("Who?", llm="gpt-5"),

@@ -39,25 +39,6 @@ _NAMES_ELSEWHERE = {
 }
 """What other memories and retrievers call an argument."""
 
-_METHODS_ELSEWHERE = {
-    **dict.fromkeys(("add", "insert", "remember", "save", "store", "write"), "update(text)"),
-    **dict.fromkeys(("add_texts", "add_messages", "add_documents"), "update_many([…])"),
-    **dict.fromkeys(
-        ("get", "query", "retrieve", "search", "similarity_search"), "recall(question)"
-    ),
-    **dict.fromkeys(("clear", "delete_all", "reset"), "forget(everything=True)"),
-    **dict.fromkeys(("delete", "remove"), "forget(id=…)"),
-    "get_all": "passages()",
-}
-"""What other memories and retrievers call a method, and how it is called here."""
-
-
-def unknown_method(of: str, name: str) -> AttributeError:
-    """The error for a method that ``of`` does not have. It names the one that is meant."""
-    meant = _METHODS_ELSEWHERE.get(name)
-    hint = "" if meant is None else f"; write {meant}"
-    return AttributeError(f"{of} has no attribute {name!r}{hint}", name=name)
-
 
 def unknown_argument(of: str, given: str, known: Collection[str]) -> UnknownArgumentError:
     """The error for an argument that ``of`` does not have. It names the one that is meant."""

@@ -15,13 +15,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.graph import MemoryGraph
 from recallm.ground import checks
-from recallm.ground.methods import in_thread, knows_its_arguments, of_part, unknown_method
+from recallm.ground.methods import in_thread, knows_its_arguments, of_part
 from recallm.memory.administration import Administration
 from recallm.memory.items import MemoryItems
 from recallm.memory.lookups import Lookups
@@ -388,11 +388,6 @@ class RecallM:
         if not callable(finish):
             raise InvalidInputError("finish must be callable", argument="finish")
         self._opened.life.before_closing.append(finish)
-
-    if not TYPE_CHECKING:  # a type checker finds a wrong name by itself
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise unknown_method(type(self).__name__, name)
 
     def __enter__(self) -> Self:
         self._opened.check_open()
