@@ -43,7 +43,7 @@ def create_server(
     """
     check_budget(checked_memory(memory), max_tokens)
     tools = tools_of(memory, allow_forget=allow_forget, max_tokens=max_tokens)
-    definitions = [tool.definition() for tool in tools.values()]
+    definitions = [tool.definition for tool in tools.values()]
     of_memory = MemoryTools(memory, max_tokens=max_tokens)
 
     async def list_tools(_: types.ListToolsRequest) -> types.ServerResult:

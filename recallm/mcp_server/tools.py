@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
 from mcp import types
@@ -36,65 +35,43 @@ _DESTROYS = types.ToolAnnotations(
 _FACT_ANNOTATIONS = {"write_fact": _WRITES, "end_fact": _ENDS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool that calls ``work``. ``arguments`` is the model of its arguments, ``values`` that of
-    its result; None where the result is a text alone."""
+    """A tool that shows ``method`` to models, and calls it (or ``work``). ``values`` is the model
+    of its result; None where the result is a text alone."""
 
-    name: str
-    description: str
-    arguments: type[BaseModel]
-    values: type[BaseModel] | None
-    annotations: types.ToolAnnotations
-    work: Callable[..., Reply]
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         method: Callable[..., Any],
         annotations: types.ToolAnnotations,
         *,
         values: type[BaseModel] | None = None,
         work: Callable[..., Reply] | None = None,
-    ) -> Tool:
-        """A tool that shows ``method`` to models, and calls it (or ``work``)."""
-        return cls(
+    ) -> None:
+        self._arguments = _arguments_of(method)
+        self._work: Callable[..., Reply] = work or method
+        self._fields = tuple(self._arguments.model_fields)
+        self.definition = types.Tool(
             name=method.__name__,
             description=inspect.getdoc(method) or "",
-            arguments=_arguments_of(method),
-            values=values,
+            inputSchema=_schema(self._arguments),
+            outputSchema=None if values is None else _schema(values),
             annotations=annotations,
-            work=work or method,
         )
-
-    def definition(self) -> types.Tool:
         """The tool as a client lists it."""
-        return types.Tool(
-            name=self.name,
-            description=self.description,
-            inputSchema=_schema(self.arguments),
-            outputSchema=None if self.values is None else _schema(self.values),
-            annotations=self.annotations,
-        )
 
     def call(self, given: dict[str, Any]) -> types.CallToolResult:
         """The result for the arguments of a client; a failure is an error that a model can read."""
-        if unknown := [name for name in given if name not in self.fields]:
+        if unknown := [name for name in given if name not in self._fields]:
             named = ", ".join(map(repr, unknown))
-            message = f"unknown: {named}; {self.name} takes {', '.join(self.fields)}"
+            message = f"unknown: {named}; {self.definition.name} takes {', '.join(self._fields)}"
             return _result(message, is_error=True)
         try:
-            arguments = self.arguments.model_validate(given)
-            reply = self.work(**{name: getattr(arguments, name) for name in self.fields})
+            arguments = self._arguments.model_validate(given)
+            reply = self._work(**{name: getattr(arguments, name) for name in self._fields})
         except Exception as error:  # noqa: BLE001 (error_message logs it)
             return _result(error_message(error), is_error=True)
         values = None if reply.values is None else reply.values.model_dump(mode="json")
         return _result(reply.text, values)
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of the arguments."""
-        return tuple(self.arguments.model_fields)
 
 
 def tools_of(memory: RecallM, *, allow_forget: bool, max_tokens: int | None) -> dict[str, Tool]:
@@ -102,15 +79,15 @@ def tools_of(memory: RecallM, *, allow_forget: bool, max_tokens: int | None) -> 
     of_memory = MemoryTools(memory, max_tokens=max_tokens)
     of_facts = FactTools(FactMemory(memory), max_tokens=max_tokens)
     tools = [
-        Tool.of(of_memory.remember, _WRITES, values=Remembered),
-        Tool.of(of_memory.recall, _READS, values=Statements),
-        Tool.of(of_memory.fetch_thoughts, _READS),
-        Tool.of(of_memory.history, _READS, values=Statements),
+        Tool(of_memory.remember, _WRITES, values=Remembered),
+        Tool(of_memory.recall, _READS, values=Statements),
+        Tool(of_memory.fetch_thoughts, _READS),
+        Tool(of_memory.history, _READS, values=Statements),
         *(_fact_tool(getattr(of_facts, name)) for name in FactTools.NAMES),
     ]
     if allow_forget:
-        tools.append(Tool.of(of_memory.forget, _DESTROYS))
-    return {tool.name: tool for tool in tools}
+        tools.append(Tool(of_memory.forget, _DESTROYS))
+    return {tool.definition.name: tool for tool in tools}
 
 
 def error_message(error: Exception) -> str:
@@ -133,7 +110,7 @@ def _fact_tool(method: Callable[..., FactReply]) -> Tool:
         return Reply(str(reply), FactRows.of(reply))
 
     annotations = _FACT_ANNOTATIONS.get(method.__name__, _READS)
-    return Tool.of(method, annotations, values=FactRows, work=work)
+    return Tool(method, annotations, values=FactRows, work=work)
 
 
 def _result(
