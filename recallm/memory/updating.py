@@ -126,29 +126,22 @@ class Updater:
         """
         batches = iter(batches)
         prepare = self._preparation(namespace)
-        waiting: tuple[Sequence[int] | None, Future[_PreparedBatch]] | None = None
+        if (batch := next(batches, None)) is None:
+            return
+        ready: Future[_PreparedBatch] = Future()
+        ready.set_result(prepare(batch[1]))  # here: a program that is ending can start no thread
         with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
-            while True:
-                failure: Exception | None = None
-                following = None
+            while batch is not None:
+                following, failure, written = None, None, ready
                 try:
-                    if (batch := next(batches, None)) is not None:
-                        places, requests = batch
-                        if waiting is None:  # here: a program that is ending can start no thread
-                            ready: Future[_PreparedBatch] = Future()
-                            ready.set_result(prepare(requests))
-                            following = places, ready
-                        else:
-                            following = places, thread.submit(prepare, requests)
+                    if (following := next(batches, None)) is not None:
+                        ready = thread.submit(prepare, following[1])
                 except Exception as error:  # noqa: BLE001 - raised below, after the batch before
                     failure = error
-                if waiting is not None:
-                    yield self._write(namespace, waiting[0], waiting[1].result())
+                yield self._write(namespace, batch[0], written.result())
                 if failure is not None:
                     raise failure
-                if following is None:
-                    return
-                waiting = following
+                batch = following
 
     def _preparation(self, namespace: str) -> Callable[..., _PreparedBatch]:
         """``_prepare`` for the batches of one call."""
