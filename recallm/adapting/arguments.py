@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Literal, TypedDict, TypeGuard, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
 from recallm.adapting.conversation import Scope
 from recallm.adapting.messages import Role
@@ -142,13 +142,13 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
     """The roles whose messages are remembered."""
     given: object = roles
     names = {roles} if isinstance(roles, str) else set(roles if given else ())
-    if not names or not _are_roles(names):
+    if not names or not names <= set(get_args(Role)):
         raise InvalidInputError(
             f"roles must be one or more of {', '.join(map(repr, get_args(Role)))}, not "
             f"{sorted(map(str, names))!r}",
             argument="roles",
         )
-    return frozenset(names)
+    return cast("frozenset[Role]", frozenset(names))
 
 
 def named_moment(given: object, argument: str) -> datetime:
@@ -187,10 +187,6 @@ def _not_a_template(name: str, argument: str, consequence: str) -> str:
             argument=argument,
         )
     return name
-
-
-def _are_roles(names: set[str]) -> TypeGuard[set[Role]]:
-    return names <= set(get_args(Role))
 
 
 def _refuse_operators(where: Mapping[str, Any]) -> None:

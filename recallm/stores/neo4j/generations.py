@@ -129,11 +129,7 @@ def _read_ahead(
             portion = following.result()
 
 
-def _never() -> bool:
-    return False
-
-
-def purge(connection: Connection, is_over: Callable[[], bool] = _never) -> None:
+def purge(connection: Connection, is_over: Callable[[], bool] = lambda: False) -> None:
     """Delete the rows that no namespace points at, until ``is_over``. What fails is left for the
     next time: nobody sees these rows."""
     with suppress(StoreError):
