@@ -150,6 +150,23 @@ def test_a_record_that_contradicts_itself_names_its_line() -> None:
         assert caught.value.line == 2, change
 
 
+def test_records_that_do_not_fit_together_load_nothing() -> None:
+    """A store checks that: a triplet has its entities, and the vectors of a model are of one model
+    and one size."""
+    alone = TripletUpsert(subject="e", predicate="p", object="nobody")
+    (vector,) = FULL.vectors
+    for change in (
+        {"triplets": (alone,)},
+        {"vectors": (vector, replace(vector, position=2, model="other"))},
+        {"vectors": (vector, replace(vector, position=2, blob=encode([1.0])))},
+    ):
+        text = archived(replace(FULL, **change))
+        with RecallM() as memory:
+            with pytest.raises(ArchiveError, match="do not fit together"):
+                memory.load(io.StringIO(text))
+            assert memory.load(io.StringIO(archived(FULL))) == 1
+
+
 def test_a_reference_goes_back() -> None:
     """To an update before, or to its own; it is a span of its statement."""
     *others, last = FULL.statements

@@ -6,7 +6,13 @@ import os
 from collections.abc import Iterable
 from typing import IO
 
-from recallm.errors import StoreCorruptError
+from recallm.errors import (
+    ArchiveError,
+    DimensionError,
+    EmbeddingModelError,
+    StoreCorruptError,
+    UnknownEntityError,
+)
 from recallm.memory.archive import open_for_reading, open_for_writing, read_archive, write_archive
 from recallm.memory.open_namespace import OpenNamespace, shown_progress
 from recallm.model import PreparedUpdate, Summary
@@ -100,7 +106,7 @@ class Administration:
 
         Raises:
             ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
-                where.
+                where, if a line alone shows that.
             InvalidInputError: the namespace is not empty, or ``source`` is neither a path nor a
                 text stream.
 
@@ -109,7 +115,10 @@ class Administration:
         with open_for_reading(source) as stream:
             t_index, records = read_archive(stream)
             records = shown_progress(records, progress, "loaded", total=t_index)
-            return self._namespace.store.restore(self._namespace.name, t_index, records)
+            try:
+                return self._namespace.store.restore(self._namespace.name, t_index, records)
+            except (DimensionError, EmbeddingModelError, UnknownEntityError) as error:
+                raise ArchiveError(f"its records do not fit together: {error}") from error
 
 
 def _write(

@@ -14,7 +14,7 @@ from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
 from recallm.memory.archive.records import LAST_T, SUMMARY, UPDATE, fields, violation
 from recallm.memory.archive.strict_json import FORMAT, json_lines, write_line
-from recallm.model import EntityUpsert, PreparedUpdate, Reference, Summary
+from recallm.model import PreparedUpdate, Reference, Summary
 
 _VERSION = 1
 _HEADER = ("format", "version", "namespace", "t_index")
@@ -83,7 +83,7 @@ def _records(
             kind, value = next(iter(line.items())) if len(line) == 1 else ("", None)
             if kind == "update":
                 update = UPDATE.read(value, kind)
-                checker.check_update(update, number)
+                checker.check_update(update)
                 yield update
             elif kind == "summary":
                 summary = SUMMARY.read(value, kind)
@@ -104,12 +104,12 @@ def _records(
             "namespace of its own",
             line=extra[0],
         )
-    checker.check_ends_of_triplets()
 
 
 class _Consistency:
     """Compares each record of an archive with the records before it. Every check raises
-    InvalidInputError where they contradict each other."""
+    InvalidInputError where they contradict each other. Whether triplets have their entities, and
+    vectors one size, checks the store that is filled (``GraphStore.restore``)."""
 
     def __init__(self, t_index: int) -> None:
         self._t_index = t_index
@@ -118,15 +118,11 @@ class _Consistency:
         self._latest_summary = (0, "")
         self._passages: set[str] = set()
         self._first_mention: dict[str, int] = {}
-        self._entities: dict[str, bool] = {}
-        """Whether the vectors of an entity, by its id, were there already."""
-        self._triplet_ends: dict[str, int] = {}
-        """Entity ids that a triplet named before their entity came, with the line."""
-        self._model: str | None = None
-        self._vector_sizes: dict[str, int] = {}
+        self._embedded: set[str] = set()
+        """The ids of the entities whose vectors were there already."""
 
-    def check_update(self, update: PreparedUpdate, line: int) -> None:
-        """Updates stand before summaries, ascending by t; ids, entities and vectors agree."""
+    def check_update(self, update: PreparedUpdate) -> None:
+        """Updates stand before summaries, ascending by t, each id once."""
         t_index = update.t_index or 0
         if self._found["summaries"]:
             raise violation("update", "comes after a summary")
@@ -145,18 +141,9 @@ class _Consistency:
         if update.text is not None:
             self._passages.add(update.id)
         for entity in update.entities:
-            self._check_entity(entity)
-        for triplet in update.triplets:
-            for id in (triplet.subject, triplet.object):
-                if id not in self._entities:
-                    self._triplet_ends.setdefault(id, line)
-        for vector in update.vectors:
-            self._model = self._model or vector.model
-            if vector.model != self._model:
-                raise violation(
-                    "vectors", f"are of {vector.model!r}, those before of {self._model!r}"
-                )
-            self._check_vector_size(vector.model, vector.blob)
+            if entity.vectors and entity.id in self._embedded:
+                raise violation("entity", f"{entity.id[:40]!r} has vectors twice")
+            self._embedded.update([entity.id] if entity.vectors else ())
 
     def check_summary(self, summary: Summary) -> None:
         """Summaries stand in order, each of a concept that an update mentions by then."""
@@ -176,33 +163,11 @@ class _Consistency:
         if announced != self._found:
             raise violation("archive", f"should hold {announced}, but holds {self._found}")
 
-    def check_ends_of_triplets(self) -> None:
-        """Every triplet stands between two entities of the archive."""
-        missing = self._triplet_ends.keys() - self._entities.keys()
-        if missing:
-            id = min(missing, key=self._triplet_ends.__getitem__)
-            raise ArchiveError(
-                f"a triplet names the entity {id[:40]!r}, which no update holds",
-                line=self._triplet_ends[id],
-            )
-
-    def _check_entity(self, entity: EntityUpsert) -> None:
-        """The vectors of an entity stand at one evidence alone."""
-        if self._entities.get(entity.id, False) and entity.vectors:
-            raise violation("entity", f"{entity.id[:40]!r} has vectors twice")
-        self._entities[entity.id] = self._entities.get(entity.id, False) or bool(entity.vectors)
-        for model, blob in entity.vectors.items():
-            self._check_vector_size(model, blob)
-
     def _check_reference(self, reference: Reference | None) -> None:
         """The antecedent of a reference stands in its own update or in one before."""
         antecedent = reference and reference.antecedent
         if antecedent is not None and antecedent not in self._passages:
             raise violation("reference", f"names {antecedent[:40]!r}, which is no update before")
-
-    def _check_vector_size(self, model: str, blob: bytes) -> None:
-        if self._vector_sizes.setdefault(model, len(blob)) != len(blob):
-            raise violation("vectors", f"of {model!r} are not all of the same dimension")
 
 
 def _invalid_line(error: InvalidInputError, line: int) -> ArchiveError:
