@@ -13,7 +13,8 @@ from tqdm import tqdm
 from recallm.errors import ClosedError
 from recallm.ground import checks
 from recallm.model import Horizon, Moment
-from recallm.stores.base import GraphReader, GraphStore, store_of
+from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.sharded import ShardedStore
 
 T = TypeVar("T")
 
@@ -65,7 +66,8 @@ class OpenNamespace:
     def store(self) -> GraphStore:
         """The store in which the namespace lives. Ask this store which optional protocols of
         ``recallm.stores.base`` it has."""
-        return store_of(self.stores, self.name)
+        stores = self.stores
+        return stores.shard(self.name) if isinstance(stores, ShardedStore) else stores
 
     def check_open(self) -> None:
         """Raise ``ClosedError`` where the memory is closed."""

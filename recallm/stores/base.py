@@ -388,20 +388,6 @@ class GraphStore(Protocol):
 
 
 @runtime_checkable
-class SpreadStore(Protocol):
-    """A store whose namespaces live in other stores: ``store_of`` says in which."""
-
-    def shard(self, namespace: str) -> GraphStore:
-        """The store where ``namespace`` lives."""
-        ...
-
-
-def store_of(stores: GraphStore, namespace: str) -> GraphStore:
-    """The store where ``namespace`` lives: a shard, or ``stores`` itself."""
-    return stores.shard(namespace) if isinstance(stores, SpreadStore) else stores
-
-
-@runtime_checkable
 class CheckedStore(Protocol):
     """A store that can examine its own file."""
 
