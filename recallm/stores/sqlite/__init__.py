@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from recallm.errors import InvalidInputError
+from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.semantics.applying import amend, apply_updates
@@ -33,9 +33,6 @@ __all__ = ["SQLiteStore", "back_up", "restore_file"]
 
 _ALL = Horizon()
 _BULK = 100
-
-_LONGEST_TIMEOUT = 2_000_000.0
-"""Seconds, 23 days: SQLite counts milliseconds in 31 bits, and takes more for none."""
 
 
 # The records of a restore come from elsewhere, and so do their errors.
@@ -72,14 +69,9 @@ class SQLiteStore:
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, timeout: float = 30.0
     ) -> None:
-        if not timeout >= 0:
-            raise InvalidInputError(
-                f"timeout must be 0 or more seconds, not {timeout!r}", argument="timeout"
-            )
+        patience = checks.seconds(timeout, "timeout") or 0.0
         self._connections: Connections = (
-            MemoryConnections(min(timeout, _LONGEST_TIMEOUT))
-            if path is None
-            else FileConnections(Path(path), min(timeout, _LONGEST_TIMEOUT))
+            MemoryConnections(patience) if path is None else FileConnections(Path(path), patience)
         )
         # What is in memory is no other store's, though a later one may have the same address.
         self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
