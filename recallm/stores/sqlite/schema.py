@@ -231,15 +231,11 @@ def create_schema_if_empty(connection: sqlite3.Connection) -> None:
 def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table; inside the caller's transaction."""
     register(connection)
-    _execute(connection, _SCHEMA)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    begin(connection)
-
-
-def _execute(connection: sqlite3.Connection, script: str) -> None:
-    for statement in script.split(";\n"):
+    for statement in _SCHEMA.split(";\n"):
         if statement.strip():
             connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    begin(connection)
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:
