@@ -169,7 +169,7 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[dict[str, A
 
 def _cut_passage(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that cuts passages."""
-    node, text = update_out(0, after, None), after.text or ""
+    node, text = update_out(after, None), after.text or ""
     stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
     vectors = {vector.position: vector for vector in after.vectors}
     statements: list[dict[str, Any]] = []
@@ -321,7 +321,7 @@ class Added:
         self._sessions = {key: row for key, row in changes.sessions.items() if row.statements}
         self._places = {name: place for place, name in enumerate(self._concepts)}
         """The place of each concept."""
-        self.updates = [update_out(0, update, stored_session_key(update)) for update in new]
+        self.updates = [update_out(update, stored_session_key(update)) for update in new]
         """The properties of each update."""
         self._said = [
             (at, statement) for at, update in enumerate(new) for statement in update.statements

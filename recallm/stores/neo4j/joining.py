@@ -70,10 +70,6 @@ class UnansweredError(Exception):
     """The answer of a query is not known yet: it is asked with the next round."""
 
 
-def _as_it_is(row: Row) -> Any:
-    return row
-
-
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A query with its own parameters; those of the horizon are the same for all.
@@ -84,7 +80,7 @@ class Ask:
 
     query: LiteralString
     parameters: Mapping[str, Any]
-    convert: Callable[[Row], Any] = _as_it_is
+    convert: Callable[[Row], Any] = lambda row: row
 
     @property
     def key(self) -> tuple[str, str]:
@@ -154,7 +150,7 @@ def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -
     for prefix, (query, names) in zip(_PREFIXES, asks, strict=False):
         pieces: list[LiteralString] = query.split("$")  # a name begins each but the first
         for place, piece in enumerate(pieces):
-            if place and _first_word(piece) in names:
+            if place and re.split(r"\W", piece, maxsplit=1)[0] in names:
                 pieces[place] = prefix + piece
         own: LiteralString = "$".join(pieces)
         values: LiteralString = ", ".join(_columns(query))
@@ -164,11 +160,6 @@ def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -
         )  # fmt: skip
         columns.append(prefix + "rows")
     return "".join(parts) + "RETURN " + ", ".join(columns)
-
-
-def _first_word(text: str) -> str:
-    found = re.match(r"\w*", text)
-    return found[0] if found else ""
 
 
 @cache

@@ -110,13 +110,13 @@ def lane_of(session_key: str | None, t_index: int) -> str:
     return f"\0{t_index}" if session_key is None else key_of(session_key)
 
 
-def update_out(namespace: int, update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
-    """The properties of an update's node."""
+def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
+    """The properties of an update's node, but for its namespace."""
     t_index = update.t_index or 0
-    properties: dict[str, Any] = {"namespace": namespace, "t": t_index}
     if update.text is None:
-        return properties
-    return properties | {
+        return {"t": t_index}
+    return {
+        "t": t_index,
         "id": update.id,
         "id_key": key_of(update.id),
         "text": update.text,
@@ -177,9 +177,9 @@ def statement_out(
     statement: ExtractedStatement,
     vector: StatementVector | None,
 ) -> dict[str, Any]:
-    """The properties of a statement's node, ``update`` being those of its update's."""
+    """The properties of a statement's node, but for its namespace; ``update`` are those of its
+    update's."""
     return {name: update[name] for name in SHARED_COLUMNS} | {
-        "namespace": update["namespace"],
         "key": statement_key(update["t"], statement.position),
         "text": statement.text_in(text),
         "own_text": statement.text,
