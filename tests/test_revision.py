@@ -85,7 +85,7 @@ def test_a_context_is_revised_after_every_third_merge() -> None:
         ("  \n", "empty answer"),
         (RuntimeError("overloaded"), "RuntimeError: overloaded"),
         (None, "NoneType"),
-        ("\ud800", "UnicodeEncodeError"),
+        ("\ud800", "surrogates not allowed"),
     ],
 )
 def test_a_bad_answer_leaves_the_old_context_and_is_reported(answer: object, reason: str) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from recallm.errors import StoreError
+from recallm.errors import LLMError, StoreError
+from recallm.ground.language_models import answer_of
 from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
 from recallm.recall.contexts import ConceptContext, concept_contexts
 from recallm.recall.prompts import revision_prompt
@@ -89,8 +90,8 @@ class Reviser:
         label, context, version = read
         try:
             text = self._ask(label, context.sentences())
-        except Exception as error:  # noqa: BLE001 - the user's callable may raise anything
-            return _not_revised(name, f"the language model failed: {type(error).__name__}: {error}")
+        except (LLMError, UnicodeEncodeError) as error:
+            return _not_revised(name, str(error))
         if not text:
             return _not_revised(name, "the language model gave an empty answer")
         terms, traits = self._describe(text)
@@ -107,13 +108,10 @@ class Reviser:
         text = ""
         for part in _parts(sentences, self._max_characters):
             before = f"{text}\n" if text else ""
-            answer = self._llm(revision_prompt(label, before + part))
-            if not isinstance(answer, str):
-                raise TypeError(f"it answered with {type(answer).__name__}, not with a str")
-            answer.encode()  # lone surrogates raise: no store could hold them
-            text = answer.strip()
+            text = answer_of(self._llm, revision_prompt(label, before + part))
+            text.encode()  # lone surrogates raise: no store could hold them
             if not text:
-                return ""
+                break
         return text
 
 
