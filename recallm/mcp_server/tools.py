@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_args, get_type_hints
 
 from mcp import types
@@ -20,18 +21,11 @@ from recallm.mcp_server.results import FactRows, Remembered, Reply, Statements
 
 _log = logging.getLogger("recallm.mcp_server")
 
-_WRITES = types.ToolAnnotations(
-    readOnlyHint=False, destructiveHint=False, idempotentHint=False, openWorldHint=False
-)
-_READS = types.ToolAnnotations(
-    readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
-)
-_ENDS = types.ToolAnnotations(
-    readOnlyHint=False, destructiveHint=False, idempotentHint=True, openWorldHint=False
-)
-_DESTROYS = types.ToolAnnotations(
-    readOnlyHint=False, destructiveHint=True, idempotentHint=True, openWorldHint=False
-)
+_hints = partial(types.ToolAnnotations, destructiveHint=False, openWorldHint=False)
+_WRITES = _hints(readOnlyHint=False, idempotentHint=False)
+_READS = _hints(readOnlyHint=True, idempotentHint=True)
+_ENDS = _hints(readOnlyHint=False, idempotentHint=True)
+_DESTROYS = _hints(readOnlyHint=False, destructiveHint=True, idempotentHint=True)
 _FACT_ANNOTATIONS = {"write_fact": _WRITES, "end_fact": _ENDS}
 
 
