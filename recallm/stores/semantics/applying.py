@@ -18,7 +18,6 @@ from recallm.model import (
     AddVectors,
     Amendment,
     PreparedUpdate,
-    Reference,
     SetExpiry,
     Withdraw,
     WriteSummary,
@@ -29,7 +28,7 @@ from recallm.model import (
 )
 from recallm.stores.base import Applied, ExpiredError
 from recallm.stores.semantics.forgetting import forget_updates
-from recallm.stores.semantics.references import antecedents, without_mentions
+from recallm.stores.semantics.references import antecedents, without_unknown
 from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows, t_of
 from recallm.stores.semantics.sessions import (
     close_session,
@@ -208,7 +207,7 @@ class _Batch:
             replaced |= self._items.get(item, {})
         if replaced:
             self._replace(replaced)
-        applied = self._add(without_mentions(update, self._is_lost), joins=None)
+        applied = self._add(without_unknown(update, self._passages), joins=None)
         self._passages[update.id] = applied.t_index, update.text
         if item is not None:
             self._items.setdefault(item, {})[applied.t_index] = update.id
@@ -256,7 +255,7 @@ class _Batch:
             self._passages.pop(id, None)
             if item := self._item_of.pop(t_index, None):
                 del self._items[item][t_index]
-        self._pending = [without_mentions(update, self._is_lost) for update in self._pending]
+        self._pending = [without_unknown(update, self._passages) for update in self._pending]
 
     def _has_statements(self, session_key: str) -> bool:
         """Whether the session of a message's source has statements, stored or pending."""
@@ -269,8 +268,3 @@ class _Batch:
                 stored_session_key(update) or "" for update in self._pending if update.statements
             }
         return session_key in self._begun
-
-    def _is_lost(self, name: str, reference: Reference) -> bool:
-        """Whether the passage of an antecedent is not there."""
-        del name
-        return reference.antecedent is not None and reference.antecedent not in self._passages

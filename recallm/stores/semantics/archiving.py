@@ -8,7 +8,7 @@ from dataclasses import replace
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.semantics.applying import pin_vectors_of
-from recallm.stores.semantics.references import without_mentions
+from recallm.stores.semantics.references import without_unknown
 from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows
 from recallm.stores.semantics.sessions import restored_with_session_key
 from recallm.stores.semantics.writing import UpdateWriter
@@ -55,12 +55,7 @@ def restore_records(
         if isinstance(record, Summary):
             summaries.append(record)
         elif record.text is not None or record.elements:
-            record = without_mentions(
-                record,
-                lambda _, reference: (
-                    reference.antecedent is not None and reference.antecedent not in passages
-                ),
-            )
+            record = without_unknown(record, passages)
             pending.append(_numbered(totals, record))
             size += size_of(record)
             passages.add(record.id)

@@ -15,7 +15,7 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
 from recallm.model import (
@@ -93,6 +93,13 @@ def without_mentions(
             and ends.isdisjoint(((x.subject, x.position), (x.object, x.position)))
         ),
         vectors=tuple(v for v in update.vectors if v.position not in gone | other_texts),
+    )
+
+
+def without_unknown(update: PreparedUpdate, passages: Container[str]) -> PreparedUpdate:
+    """``update`` without the mentions whose antecedent is in none of ``passages``, by their ids."""
+    return without_mentions(
+        update, lambda _, r: r.antecedent is not None and r.antecedent not in passages
     )
 
 
