@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from recallm.errors import LLMError, StoreError
 from recallm.ground.language_models import answer_of
@@ -20,16 +19,9 @@ from recallm.recall.results import KnowledgeUpdate, Revision
 from recallm.stores.base import GraphReader, GraphStore
 
 
-class Describe(Protocol):
-    """Extraction's description of a text."""
-
-    def __call__(self, text: str, /) -> tuple[tuple[str, ...], Trait]:
-        """The stems of the content words of ``text``, and its traits."""
-        ...
-
-
 class Reviser:
     """Revises the contexts of a store with the language model ``llm`` (prompt → text).
+    ``describe`` gives the stems of a text's content words, and its traits.
 
     A context is due after ``every`` merges (the paper's n). ``max_characters`` bounds the part of a
     context in one prompt: a longer context is revised part by part, each together with the answer
@@ -40,7 +32,7 @@ class Reviser:
         self,
         store: GraphStore,
         llm: Callable[[str], str],
-        describe: Describe,
+        describe: Callable[[str], tuple[tuple[str, ...], Trait]],
         *,
         every: int,
         max_characters: int,
