@@ -179,13 +179,11 @@ def latest_question(roles: Sequence[str | None]) -> tuple[list[int], bool]:
 
 def speaker_names(human_prefix: object, ai_prefix: object) -> Mapping[Role, str]:
     """The speakers of messages without a name, by role; ``human_prefix`` None: "Human"."""
-    human = SPEAKER_NAMES["human"] if human_prefix is None else human_prefix
     names = dict(SPEAKER_NAMES)
-    given: tuple[tuple[Role, str, object], ...] = (
-        ("human", "human_prefix", human),
-        ("ai", "ai_prefix", ai_prefix),
-    )
-    for role, argument, name in given:
+    human = names["human"] if human_prefix is None else human_prefix
+    given: dict[Role, object] = {"human": human, "ai": ai_prefix}
+    for role, name in given.items():
+        argument = f"{role}_prefix"
         if not isinstance(name, str) or not name.strip():
             raise InvalidInputError(f"{argument} must be a name, not {name!r}", argument=argument)
         names[role] = name

@@ -181,8 +181,6 @@ class Extraction:
 
 
 TemporalIntent = Literal["current", "historical", "neutral"]
-TemporalOrder = Literal["latest", "earliest", "any"]
-TemporalWindow = Literal["none", "since", "until", "within"]
 AnchorRelation = Literal["before", "after", "at"]
 
 
@@ -216,8 +214,8 @@ class TemporalReading:
 
     intent: TemporalIntent = "neutral"
     recency: float = 0.0
-    order: TemporalOrder = "any"
-    window: TemporalWindow = "none"
+    order: Literal["latest", "earliest", "any"] = "any"
+    window: Literal["none", "since", "until", "within"] = "none"
     previous: bool = False
     spread: bool = False
     anchor: TemporalAnchor | None = None
