@@ -106,19 +106,16 @@ class Scores:
         columns = list(columns)
         return [{head: row, **{each: self.mean(row, each) for each in columns}} for row in rows]
 
-    def difference(
-        self, row: str, other: str, column: str, *, kind: str | None = None, seed: int = 0
-    ) -> Difference:
-        """How much better ``row`` is than ``other``, on all questions or on those of a ``kind``."""
+    def difference(self, row: str, other: str, column: str, *, seed: int = 0) -> Difference:
+        """How much better ``row`` is than ``other``, on all questions."""
         mine, theirs = self._values[row][column], self._values[other][column]
         if mine.keys() != theirs.keys():
             raise ValueError(f"{row} and {other} were not asked the same questions of {column}")
-        asked = [each for each in mine if kind is None or self.kinds[each] == kind]
-        differences = np.array([mine[question] - theirs[question] for question in asked])
+        differences = np.array([mine[question] - theirs[question] for question in mine])
         means = np.array(
             [
                 differences[places].mean()
-                for places in resamples(tuple(self.units[each] for each in asked), seed=seed)
+                for places in resamples(tuple(self.units[each] for each in mine), seed=seed)
             ]
         )
         low, high = np.quantile(means, [(1 - _SHARE) / 2, (1 + _SHARE) / 2])
@@ -137,23 +134,6 @@ class Scores:
                     if self.has(row, column) and self.has(other, column)
                     else None
                     for column in columns
-                },
-            }
-            for title, row, other in self._pairs(rows, others)
-        ]
-
-    def differences_by_kind(
-        self, rows: Iterable[str], others: Sequence[str], column: str
-    ) -> list[dict[str, Any]]:
-        """The same for one ``column``, each kind of questions by itself."""
-        kinds = sorted({kind for kind in self.kinds if kind is not None})
-        return [
-            {
-                "difference": title,
-                **{
-                    kind: self.difference(row, other, column, kind=kind)
-                    for kind in kinds
-                    if self.mean(row, column, kind) is not None
                 },
             }
             for title, row, other in self._pairs(rows, others)

@@ -1,7 +1,6 @@
 """Does recall find what was said? Conversations with evidence: LoCoMo and REALTALK.
 
-    python -m benchmarks.locomo FOLDER… [--without-vectors] [--categories] [--weights PATH]
-        [--json OUT]
+    python -m benchmarks.locomo FOLDER… [--without-vectors] [--weights PATH] [--json OUT]
 
 A folder holds the conversations of one of them, a JSON file each (see ``corpora``); which of the
 two it is tells the name of the folder, or of one above it. Each conversation is a memory, each turn
@@ -11,7 +10,6 @@ one knowledge update. Over all questions that have evidence:
   A turn counts as found by any of its sentences, "Thanks, Deb!" as well;
 - whole@k: how much of it these sentences are: the mean share of the content-word stems of each turn
   of evidence that stand in what was found of that turn (peers find whole turns);
-- any@k: the share of questions with at least one turn of it among them;
 - R in tokens: the same share in a context of 500 and 1,000 tokens (characters / 4, marks
   and prefix counted).
 
@@ -61,7 +59,6 @@ _WHOLE = (10, 25)
 _TOKENS = (500, 1_000)
 _COLUMNS = (
     *(f"R@{number}" for number in _TURNS),
-    *(f"any@{number}" for number in _TURNS),
     *(f"whole@{number}" for number in _WHOLE),
     *(f"R in {tokens}" for tokens in _TOKENS),
 )
@@ -75,7 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Evidence recall on LoCoMo and REALTALK")
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--without-vectors", action="store_true", help="no rows with embeddings")
-    parser.add_argument("--categories", action="store_true", help="a table by category too")
     parser.add_argument("--weights", type=Path, help=WEIGHTS_HELP)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
@@ -88,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         title = title_of(folder)
         scores = measure(talks, embedding, weights_for=weights_in(options.weights), title=title)
-        written.append({"data": title, **_report(title, scores, by_category=options.categories)})
+        written.append({"data": title, **_report(title, scores)})
     if options.json is not None:
         save(options.json, machine=machine(), data=written)
 
@@ -127,8 +123,6 @@ def _in_order(
     order = list(dict.fromkeys(each.item for each in best))
     for number in _TURNS:
         found[f"R@{number}"] = len(wanted.intersection(order[:number])) / len(wanted)
-    for number in _TURNS:
-        found[f"any@{number}"] = float(not wanted.isdisjoint(order[:number]))
     for number in _WHOLE:
         first = set(order[:number])
         end = next((i for i, each in enumerate(best) if each.item not in first), len(best))
@@ -158,19 +152,10 @@ def _measure_talk(
         add_uncut(scores, question, asked.question, measured.rankers, partial(_share, asked))
 
 
-def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
+def _report(title: str, scores: Scores) -> dict[str, Any]:
     count = len(scores.units)
     table = scores.table("ranking", scores.rows, _COLUMNS)
     show(f"{title}: evidence of {count} questions", table)
-    kinds = sorted({kind for kind in scores.kinds if kind is not None})
-    categories = [
-        {"ranking": row, **{kind: scores.mean(row, column, kind) for kind in kinds}, "of": column}
-        for column in ("R@10", "R@25")
-        for row in scores.rows
-        if scores.has(row, column)
-    ]
-    if by_category and kinds:
-        show(f"{title}: by category", categories)
     differences = scores.differences(_OURS, (BM25_ROW, CHROMA_ROW), _COMPARED)
     show(
         f"{title}: differences and their 95 % intervals",
@@ -180,10 +165,6 @@ def _report(title: str, scores: Scores, *, by_category: bool) -> dict[str, Any]:
         "questions": count,
         "rows": table,
         "uncut": show_uncut(title, scores),
-        "by_category": {
-            kind: [{"ranking": row, **scores.means(row, kind)} for row in scores.rows]
-            for kind in kinds
-        },
         "differences": differences,
     }
 

@@ -40,7 +40,6 @@ CHROMA_ROW = "Chroma"
 TIME_ROW = "Chroma, in time order"
 SIMILARITY_ROW = "Chroma, in similarity order"
 BM25_ROW = "BM25, content-word stems"
-BEST_BM25_ROW = "BM25, best first"
 NEWEST_ROW = "newest that name the subject"
 
 WeightsFor: TypeAlias = Callable[[str], str | None]
@@ -142,14 +141,13 @@ def opened_rows(
     embedding: Embedding | None,
     *,
     similarity_order: bool = False,
-    for_reading: bool = False,
+    whole_turns: bool = False,
     weights_for: WeightsFor | None = None,
 ) -> Iterator[Callable[[str], Rows]]:
     """From the name of a conversation or film to rows that know nothing yet; those that need
     embeddings only with one. With ``similarity_order`` Chroma's best are measured in that order
-    too, beside the order of time. ``for_reading`` adds the rows of which only a reader tells a
-    difference: whole turns in recallm's order, BM25 with its best first. With ``weights_for``
-    recallm's default ranking uses the weights for that name."""
+    too, beside the order of time. ``whole_turns`` adds the row of whole turns in recallm's order.
+    With ``weights_for`` recallm's default ranking uses the weights for that name."""
     extractor = Extractor(RecallConfig())
     question = lru_cache(maxsize=4096)(extractor.question)
     paper = RecallConfig(ranking="paper")
@@ -181,9 +179,8 @@ def opened_rows(
                     rankers.append(Peer(SIMILARITY_ROW, vectors, in_time=False))
                 rankers.append(Peer(TIME_ROW if similarity_order else CHROMA_ROW, vectors))
             bm25 = Peer(BM25_ROW, BM25(extractor.extract_many, question))
-            if for_reading:
+            if whole_turns:
                 rankers.append(Turns(TURNS_ROW, Memory(TURNS_ROW, writer), bm25))
-                rankers.append(Peer(BEST_BM25_ROW, bm25.index, in_time=False))
             rankers.append(bm25)
             rankers.append(Peer(NEWEST_ROW, Newest(question)))
             return Rows(writer, rankers, sentences)

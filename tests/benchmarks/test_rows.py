@@ -83,11 +83,10 @@ def test_locomo_writes_its_tables_and_passes_over_what_holds_no_conversation(
     write_conversation(tmp_path / "LoCoMo")
     out = tmp_path / "out.json"
     folders = [str(tmp_path / "LoCoMo"), str(tmp_path / "nowhere")]
-    locomo.main([*folders, "--without-vectors", "--categories", "--json", str(out)])
+    locomo.main([*folders, "--without-vectors", "--json", str(out)])
     [written] = json.loads(out.read_text())["data"]
     assert (written["data"], written["questions"]) == ("LoCoMo", 2)
     assert [row["ranking"] for row in written["rows"]] == _OF_WORDS
-    assert set(written["by_category"]) == {"multi-hop", "single-hop"}
     assert [row["difference"] for row in written["differences"]] == [
         "as in the paper − BM25",
         "statements − BM25",
