@@ -39,16 +39,10 @@ NAMES = {
     "dashes": "a-b_c.d/e:f",
     "percent": "100%_",
     "long": "n" * 1000,
-}
-
-
-NODE_LABELS = {
-    "blank": "a city",
-    "quotes": "\"x\" 'y' `z`",
-    "cypher": "X`) DETACH DELETE n //",
     "brace": "X {a: 1}",
-    "newline": "A\nB",
-    "script": "都市",
+    "relation": "R`]->() DETACH DELETE n //",
+    "semicolon": "R; MATCH (n) DETACH DELETE n",
+    "arrow": "-->",
     "chunk": "Chunk",
     "reserved": "__Node__",
 }
@@ -66,23 +60,20 @@ ODD = {
 ALIKE = ["university", "universe", "Universal", "University", "UNIVERSE", "universities"]
 
 
-def test_names_are_kept(store: PropertyGraphStore) -> None:
-    mine = {case: make_entity(name, "THING", n=1) for case, name in NAMES.items()}
-    store.upsert_nodes([*mine.values(), make_entity("bystander")])
-    for case, name in NAMES.items():
-        node = entity_of(store, mine[case].id)
-        assert (node.name, node.properties) == (name, {"n": 1}), case
-        store.delete(ids=[node.id])
-    assert ids(store.get()) == ["bystander"]
-
-
-def test_node_labels_are_kept(store: PropertyGraphStore) -> None:
+def test_names_and_labels_are_kept(store: PropertyGraphStore) -> None:
+    """Of entities, of their types, and of relations."""
     upsert_graph(store, "x KNOWS y")
-    store.upsert_nodes([make_entity(case, label, n=1) for case, label in NODE_LABELS.items()])
-    for case, label in NODE_LABELS.items():
-        node = entity_of(store, case)
-        assert (node.label, node.properties) == (label, {"n": 1}), case
-    assert ids(store.get()) == sorted([*NODE_LABELS, "x", "y"])
+    for case, name in NAMES.items():
+        store.upsert_nodes([make_entity(name, "THING", n=1), make_entity(case, name, n=2)])
+        store.upsert_relations([make_relation("x", name, "y", n=3)])
+        node, labelled = entity_of(store, make_entity(name).id), entity_of(store, case)
+        assert (node.name, node.properties) == (name, {"n": 1}), case
+        assert (labelled.label, labelled.properties) == (name, {"n": 2}), case
+        relation = relation_of(store, name)
+        assert (relation.label, relation.properties) == (name, {"n": 3}), case
+        store.delete(ids=[node.id, case])
+        store.delete(relation_names=[name])
+        assert ids(store.get()) == ["x", "y"], case
     assert all_triplet_lines(store) == ["x KNOWS y"]
 
 
@@ -144,20 +135,6 @@ def test_one_bad_node_refuses_the_whole_call(store: PropertyGraphStore) -> None:
     assert is_refused(store, nodes=[make_entity("a"), fine, bad])
 
 
-RELATION_LABELS = {
-    "lower": "works for",
-    "dash": "WORKS-FOR",
-    "quotes": "say \"x\" 'y' `z`",
-    "cypher": "R`]->() DETACH DELETE n //",
-    "brace": "R {a: 1}",
-    "newline": "A\nB",
-    "arrow": "-->",
-    "script": "работает_на",
-    "emoji": "❤️",
-    "semicolon": "R; MATCH (n) DETACH DELETE n",
-}
-
-
 def test_a_relation_comes_back(store: PropertyGraphStore) -> None:
     store.upsert_nodes([make_entity("Ann", "PERSON", age=1), make_entity("Acme", "FIRM", size=2)])
     store.upsert_relations([make_relation("Ann", "RUNS", "Acme", since=2020, sure=True)])
@@ -166,18 +143,6 @@ def test_a_relation_comes_back(store: PropertyGraphStore) -> None:
     assert (object.id, object.label, object.properties) == ("Acme", "FIRM", {"size": 2})
     assert (relation.source_id, relation.label, relation.target_id) == ("Ann", "RUNS", "Acme")
     assert relation.properties == {"since": 2020, "sure": True}
-
-
-def test_relation_labels_are_kept(store: PropertyGraphStore) -> None:
-    upsert_graph(store, "a KNOWS b")
-    store.upsert_relations(
-        [make_relation("a", label, "b", n=1) for label in RELATION_LABELS.values()]
-    )
-    for case, label in RELATION_LABELS.items():
-        relation = relation_of(store, label)
-        assert (relation.label, relation.properties) == (label, {"n": 1}), case
-    assert triplet_lines(store.get_triplets(relation_names=["KNOWS"])) == ["a KNOWS b"]
-    assert ids(store.get()) == ["a", "b"]
 
 
 def test_unknown_ends_are_made(store: PropertyGraphStore) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections import OrderedDict
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from enum import IntEnum, StrEnum
 from typing import Any
 
 from llama_index.core.graph_stores.types import PropertyGraphStore
@@ -75,32 +73,7 @@ KEPT_OR_REFUSED: dict[str, Any] = {
 }
 
 
-class _Colour(StrEnum):
-    RED = "red"
-
-
-class _Size(IntEnum):
-    BIG = 3
-
-
-class _Named(datetime):
-    """A datetime with more data than others."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Named) and super().__eq__(other)
-
-    __hash__ = datetime.__hash__
-
-
 REFUSED = {"lone_surrogate", "infinity", "nan", "keys_that_are_not_str", "timedelta", "object"}
-
-SUBCLASSES: dict[str, Any] = {
-    "str_enum": _Colour.RED,
-    "int_enum": _Size.BIG,
-    "datetime": _Named(2024, 5, 1, tzinfo=UTC),
-    "ordered_dict": OrderedDict(b=1, a=2),
-    "inside_a_list": [_Colour.RED, {"at": _Named(2024, 5, 1, tzinfo=UTC)}],
-}
 
 
 def test_plain_values_are_kept(store: PropertyGraphStore) -> None:
@@ -125,15 +98,6 @@ def test_other_values_of_nodes(new_store: NewStore) -> None:
             found = with_types(entity_of(store, "a").properties)
             assert found == with_types({"held": value}), case
     assert refused == REFUSED
-
-
-def test_values_of_subclasses(new_store: NewStore) -> None:
-    for value in SUBCLASSES.values():
-        store = new_store()
-        if not is_refused(store, nodes=[make_entity("a", "THING", held=value)]):
-            found = entity_of(store, "a").properties["held"]
-            assert found == value
-            assert value == found
 
 
 def test_values_without_an_end(store: PropertyGraphStore) -> None:

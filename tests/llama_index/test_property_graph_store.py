@@ -82,28 +82,6 @@ def test_names_by_exact_id_then_casing_then_stem(store: RecallMPropertyGraphStor
     assert len(store.get()) == 6
 
 
-def test_what_another_document_says_too_stays(
-    store: RecallMPropertyGraphStore, memory: RecallM
-) -> None:
-    tell(
-        store,
-        make_chunk("c1", "Alice lives in Paris. Bob is blind."),
-        ("Alice", "LIVES_IN", "Paris"),
-        ("Bob", "IS", "blind"),
-    )
-    tell(store, make_chunk("c2", "Alice likes Paris."), ("Alice", "LIVES_IN", "Paris"))
-    # Bob is spelled out, and LlamaIndex does not hand him over a second time.
-    tell(store, make_chunk("c3", "The rumour about bob was false."))
-    assert store.get(ids=["Alice"])[0].properties[TRIPLET_SOURCE_KEY] == "c2"
-    store.delete(ids=["c1"])
-    assert names(store.get()) == {"c2", "c3", "Alice", "Paris", "Bob"}
-    assert [path[1].id for path in store.get_triplets()] == ["LIVES_IN"]
-    assert store.get(ids=["Bob"])[0].properties[TRIPLET_SOURCE_KEY] == "c3"
-    store.delete(ids=["c2"])
-    assert names(store.get()) == {"c3", "Bob"}
-    assert memory.recall("Where does Alice live?").text == ""
-
-
 def test_forgetting_in_the_memory_shows_in_the_graph(
     store: RecallMPropertyGraphStore, memory: RecallM
 ) -> None:
@@ -330,12 +308,3 @@ def test_a_vector_query_within_nodes_and_documents(store: RecallMPropertyGraphSt
     assert near(doc_ids=["d1"]) == {"a", "b"}
     assert near(node_ids=["a", "c"], doc_ids=["d1"]) == {"a"}
     assert near(node_ids=[]) == near(doc_ids=[]) == near(doc_ids=["x"]) == set()
-
-
-def test_names_with_quotation_marks(store: RecallMPropertyGraphStore) -> None:
-    """LlamaIndex makes blanks of them in ids; both find the node."""
-    store.upsert_relations([Relation(label="IS", source_id="a b", target_id="c")])
-    store.upsert_nodes([EntityNode(name='a"b', label="QUOTED")])
-    for name in ('a"b', "a b", 'A"B'):
-        assert [node.label for node in store.get(ids=[name])] == ["QUOTED"]
-        assert len(store.get_triplets(entity_names=[name])) == 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from enum import StrEnum
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from uuid import UUID
@@ -21,6 +23,15 @@ from recallm import InvalidInputError, RecallM
 from tests.llama_index.property_graphs import with_types
 
 _Point = namedtuple("_Point", "x y")
+
+
+class _Colour(StrEnum):
+    RED = "red"
+
+
+class _Named(datetime):
+    """A datetime of another class."""
+
 
 ORDINARY: dict[str, Any] = {
     "page": (1, 2),
@@ -46,6 +57,8 @@ def test_values_come_back_as_they_were() -> None:
         (np.str_("a"), "a"),
         ([np.int64(1), (np.bool_(False),)], [1, (False,)]),
         (_Point(1, 2), (1, 2)),
+        ([_Colour.RED, HTTPStatus.OK], ["red", 200]),
+        (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
         (PurePosixPath("a/b"), Path("a/b")),
     ]
     for value, wanted in equal:
@@ -73,6 +86,7 @@ def test_what_cannot_come_back_is_refused_by_name() -> None:
         np.timedelta64(1, "D"),
         Decimal("NaN"),
         PureWindowsPath("C:/a"),
+        _Named(2024, 5, 1, tzinfo=UTC),
         (object,),
         {float("inf")},
         ({"a": {1: 2}},),
