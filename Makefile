@@ -92,8 +92,7 @@ bench: $(VENV)/.dev ## the speed and memory figures of the README (some minutes)
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks.langchain
-	$(BIN)/python -m benchmarks.llama_index
+	$(BIN)/python -m benchmarks.adapters
 
 clean: ## delete the virtual environment, caches and builds
 	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist tests/neo4j/target
