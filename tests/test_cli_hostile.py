@@ -7,34 +7,21 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from recallm import RecallM
-from recallm.cli import app
 
-Run = Callable[..., Result]
+from .command_line import Run, run
+
+__all__ = ["run"]  # a fixture
 
 EVIL = "a\x1b[31m\x1b]0;title\x07b\x9b31mc\x85d\x7fe\x08f\u202eg\u2066h\ri"
 """ESC sequences, C1 controls, a carriage return, marks that turn the direction of writing."""
 STEERS = frozenset(map(chr, [*range(32), *range(127, 160), 0x202E, 0x2066])) - {"\n", "\t"}
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run recallm in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("RECALLM_")]:
-        monkeypatch.delenv(name)
-
-    def recallm(*arguments: str, input: str | bytes | None = None) -> Result:
-        return CliRunner().invoke(app, arguments, input=input)
-
-    return recallm
 
 
 @pytest.fixture

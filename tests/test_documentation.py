@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 from recallm import RecallM
 from recallm.cli import app
+from tests.command_line import enter
 from tests.neo4j.fixtures import RunningServer
 
 ROOT = Path(__file__).parents[1]
@@ -113,9 +114,7 @@ def test_commands_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process where no shell is needed: a new process takes two seconds to start."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("RECALLM_")]:
-        monkeypatch.delenv(name)
+    enter(tmp_path, monkeypatch)
     shells = [text for language, text in blocks(page) if language == "sh"]
     commands = "\n".join(shells).splitlines()
     for command in commands:

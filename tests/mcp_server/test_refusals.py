@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from pathlib import Path
 
@@ -12,13 +11,12 @@ from typer.testing import CliRunner
 from recallm import InvalidInputError
 from recallm.cli import app
 from recallm.mcp_server import check_exposure
+from tests.command_line import enter
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("RECALLM_")]:
-        monkeypatch.delenv(name)
+    enter(tmp_path, monkeypatch)
     return tmp_path
 
 
