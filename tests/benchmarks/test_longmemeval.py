@@ -48,7 +48,7 @@ def test_rows_are_measured_and_what_peers_found_is_kept(
     for row in first["questions"]:
         assert (row["any@5"], row["all@5"], row["stems in 500"]) == (1, 1, 1), row
         assert row["turns @10"] == (None if row["memory"] == "bm25-sessions" else 1)
-    assert [row["lines"] for row in first["questions"]] == [2, None, None]
+    assert [row["lines"] for row in first["questions"]] == [1, None, None]
     assert len(first["without an answer"]) == 3
 
     kept = cache / "figures.jsonl"
