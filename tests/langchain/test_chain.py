@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,14 +14,9 @@ from langchain_recallm import answer_chain
 from recallm import InvalidInputError, NewItem, RecalledStatement, RecallM
 from tests.langchain.agents import Seen, thread
 from tests.langchain.chat_models import RecordingModel
+from tests.talks import CATS, CATS_ASKED, DRINKS, FILTERS
 
 QUESTION = "What does Brandon drink?"
-DRINKS = (
-    "Brandon loves coffee.",
-    "Brandon drinks tea now.",
-    "Brandon drinks water at night.",
-    "Brandon drinks juice on Sundays.",
-)
 DRUNK = DRINKS[1:]
 """What answers the question: that he loves coffee does not."""
 
@@ -128,34 +122,18 @@ def test_remembered_text_is_data(memory: RecallM) -> None:
 
 
 def test_limits_and_filters(memory: RecallM) -> None:
-    noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    memory.update_many(
-        {
-            "text": f"My cat number {day} is called {name}.",
-            "speaker": "Anna" if day % 2 else "Bo",
-            "session": "one" if day < 3 else "two",
-            "timestamp": noon + timedelta(days=day),
-            "metadata": {"day": day},
-        }
-        for day, name in enumerate(["Mila", "Tom", "Kim", "Lu"], start=1)
-    )
+    memory.update_many(CATS)
 
     def days(**how: Any) -> list[int]:
-        result = answer_chain(memory, answering(), **how).invoke("What is the cat called?")
+        result = answer_chain(memory, answering(), **how).invoke(CATS_ASKED)
         assert memory.count_tokens(result["context"]) <= (how.get("max_tokens") or 1000)
         return [statement.t_index for statement in result["statements"]]
 
-    assert days() == [1, 2, 3, 4]
+    for filters, expected in [*FILTERS, ({"max_tokens": None}, [1, 2, 3, 4])]:
+        assert days(**filters) == expected, filters
     assert len(days(limit=2)) == 2
     assert 1 <= len(days(max_tokens=80)) < 4
     assert days(max_tokens=55) == []
-    assert days(max_tokens=None) == [1, 2, 3, 4]
-    assert days(as_of=2) == [1, 2]
-    assert days(since=2, until=noon + timedelta(days=3)) == [2, 3]
-    assert days(speaker="Anna") == [1, 3]
-    assert days(session="two") == [3, 4]
-    assert days(where={"day": 4}) == [4]
-    assert days(min_score=1.0) == []
     assert days(path=["users"]) == []
     memory.items.put([NewItem(path=("users", "ann"), key="cat", text="My cat is called Mo.")])
     assert days(path=["users"]) == [5]

@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Iterable
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,9 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from langchain_recallm import RecallMRetriever
 from recallm import InvalidInputError, NewEntity, NewItem, NewTriplet, RecallConfig, RecallM
+from recallm.vectors import Embedding
 from tests.langchain.agents import Seen, thread
-
-MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
-DRINKS = (
-    "Brandon loves coffee.",
-    "Brandon drinks tea now.",
-    "Brandon drinks water at night.",
-    "Brandon drinks juice on Sundays.",
-)
+from tests.talks import CATS, CATS_ASKED, DRINKS, FILTERS, MAY
 
 
 @pytest.fixture
@@ -137,46 +131,19 @@ def test_what_else_is_a_document(memory: RecallM) -> None:
 
 @pytest.fixture
 def talk(memory: RecallM) -> RecallM:
-    """Four turns in two conversations, a day apart."""
-    memory.update_many(
-        {
-            "text": f"My cat number {day} is called {name}.",
-            "speaker": "Anna" if day % 2 else "Bo",
-            "session": "one" if day < 3 else "two",
-            "timestamp": MAY + timedelta(days=day),
-            "metadata": {"day": day},
-        }
-        for day, name in enumerate(["Mila", "Tom", "Kim", "Lu"], start=1)
-    )
+    memory.update_many(CATS)
     return memory
-
-
-FILTERS: list[tuple[dict[str, Any], list[int]]] = [
-    ({}, [1, 2, 3, 4]),
-    ({"max_tokens": 40}, [2, 4]),
-    ({"max_tokens": 3}, []),
-    ({"speaker": "Anna"}, [1, 3]),
-    ({"session": "two"}, [3, 4]),
-    ({"since": 2, "until": 3}, [2, 3]),
-    ({"since": MAY + timedelta(days=3)}, [3, 4]),
-    ({"until": MAY + timedelta(days=2)}, [1, 2]),
-    ({"as_of": 2}, [1, 2]),
-    ({"as_of": MAY + timedelta(days=1)}, [1]),
-    ({"where": {"day": 4}}, [4]),
-    ({"speaker": "Anna", "session": "two"}, [3]),
-    ({"min_score": 1.0}, []),
-]
 
 
 def test_filters(talk: RecallM) -> None:
     """The same in the constructor, in a call, and bound; in a call for that call alone."""
-    question = "What is the cat called?"
+    question = CATS_ASKED
     plain = RecallMRetriever(memory=talk)
 
     def days(documents: list[Document]) -> list[int]:
         return [int(text.split()[3]) for text in texts(documents)]
 
-    for filters, expected in FILTERS:
+    for filters, expected in [*FILTERS, ({"max_tokens": 40}, [2, 4]), ({"max_tokens": 3}, [])]:
         found = [
             days(retriever.invoke(question, **in_call))
             for retriever, in_call in (
@@ -280,7 +247,7 @@ async def test_a_namespace_by_the_run(memory: RecallM) -> None:
 
 def test_the_scope_of_a_session(talk: RecallM) -> None:
     retriever = RecallMRetriever(memory=talk, scope="session")
-    question = "What is the cat called?"
+    question = CATS_ASKED
     found = retriever.invoke(question, thread("two"))
     assert {document.metadata["session"] for document in found} == {"two"}
     assert retriever.invoke(question, thread("three")) == []
@@ -318,7 +285,8 @@ def test_a_retriever_on_a_file_is_pickled_as_what_opens_it(tmp_path: Path) -> No
         assert [each.page_content for each in again.invoke("Brandon?")] == ["Brandon loves coffee."]
         opened.update("Brandon loves tea.")
         assert pickle.loads(pickle.dumps(opened)).stats().passages == 2
-    for functions in ({"llm": str}, {"clock": lambda: MAY}, {"embeddings": lambda texts: [[1.0]]}):
+    model = Embedding(name="ones", embed=lambda texts: [[1.0]])
+    for functions in ({"llm": str}, {"clock": lambda: MAY}, {"embeddings": model}):
         with (
             RecallM(path, **functions) as memory,
             pytest.raises(InvalidInputError, match="functions"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 
 import pytest
 from llama_index.core.agent import ReActAgent
@@ -16,9 +16,7 @@ from llama_index_recallm import (
 )
 from recallm import NewEntity, NewTriplet, RecallM
 from tests.llama_index.scripted_model import ScriptedLLM
-
-MAY = datetime(2026, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
-
+from tests.talks import MAY
 
 # -- query engines -----------------------------------------------------------------------------
 
