@@ -22,7 +22,6 @@ import multiprocessing
 import tempfile
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -58,10 +57,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """An operation that ended: its rank, seconds on the clock and those of the processor, the time
-    of its end, and statements recalled from other namespaces."""
+    """An operation that ended: seconds on the clock and those of the processor, the time of its
+    end, and statements recalled from other namespaces."""
 
-    rank: int
     is_update: bool
     seconds: float
     processor: float
@@ -81,7 +79,6 @@ def _perform(memory: RecallM, operation: Operation) -> _Done:
             not str(each.passage).startswith(f"{operation.rank}/") for each in found.statements
         )
     return _Done(
-        operation.rank,
         operation.id is not None,
         time.perf_counter() - began,
         time.thread_time() - busy,
@@ -264,7 +261,6 @@ def measure(target: Target, load: Load, delay: float = 0.0) -> dict[str, Any]:
             **_costs("update", updates_alone),
             **_costs("recall", recalls_alone),
         },
-        "ranks": _ranks(work, together),
     }
 
 
@@ -283,12 +279,9 @@ def check(memory: RecallM, expected: dict[str, str]) -> None:
         )
 
 
-def _times(name: str, done: Sequence[_Done]) -> dict[str, float | None]:
+def _times(name: str, done: Sequence[_Done]) -> dict[str, float]:
     spent = [1000 * each.seconds for each in done]
-    return {
-        f"{name} p50 ms": percentile(spent, 0.5) if spent else None,
-        f"{name} p95 ms": percentile(spent, 0.95) if spent else None,
-    }
+    return {f"{name} p50 ms": percentile(spent, 0.5), f"{name} p95 ms": percentile(spent, 0.95)}
 
 
 def _costs(name: str, phase: _Phase) -> dict[str, float | None]:
@@ -299,30 +292,6 @@ def _costs(name: str, phase: _Phase) -> dict[str, float | None]:
         f"{name} client cpu ms": 1000 * sum(each.processor for each in phase.done) / count,
         f"{name} server cpu ms": None if phase.server is None else 1000 * phase.server / count,
     }
-
-
-def _ranks(work: Work, phase: _Phase) -> list[dict[str, Any]]:
-    held: defaultdict[int, int] = defaultdict(int)
-    for each in work.filled:
-        held[each.rank] += 1
-    rows = []
-    for rank in sorted({each.rank for each in phase.done} | set(held)):
-        own = [each for each in phase.done if each.rank == rank]
-        updates = [each for each in own if each.is_update]
-        recalls = [each for each in own if not each.is_update]
-        rows.append(
-            {
-                "rank": rank,
-                "filled": held[rank],
-                "updates": len(updates),
-                "recalls": len(recalls),
-                "updates/s": len(updates) / phase.seconds(updates=True),
-                "recalls/s": len(recalls) / phase.seconds(updates=False),
-                **_times("update", updates),
-                **_times("recall", recalls),
-            }
-        )
-    return rows
 
 
 def _bytes(target: Target) -> int | None:
@@ -382,9 +351,6 @@ def main() -> None:
     )
     show(title, [each["row"] for each in found])
     show("One thread alone: the costs of an operation", [each["alone"] for each in found])
-    for each in found:
-        ranks = [row for row in each["ranks"] if row["rank"] in (1, 2, 5, 10, 20, 50, 100, 200)]
-        show(f"By rank: {each['row']['store']}, {each['row']['delay ms']:g} ms", ranks)
     show("Machine", [machine()])
     if options.json is not None:
         save(options.json, title=title, machine=machine(), load=load, runs=found)

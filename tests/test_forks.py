@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -22,6 +22,7 @@ from recallm.model import Horizon, PreparedUpdate
 from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import prepared
 from tests.store_suite.topics.base import find_passage
+from tests.tools import in_child
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,21 +38,6 @@ FORKS = [12, pytest.param(250, marks=pytest.mark.nightly)]
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
-
-
-def in_child(work: Callable[[], object]) -> int:
-    """Fork; the child does ``work`` and exits with 0, or with 1 where ``work`` raises."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        except BaseException as error:  # noqa: BLE001 - the parent only sees the status
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        finally:
-            os._exit(status)
-    return child
 
 
 def exit_status(child: int) -> int | None:

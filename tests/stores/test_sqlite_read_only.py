@@ -17,6 +17,7 @@ from recallm.model import Filter, Horizon, Selection
 from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import prepared
 from tests.stores.sqlite_rows import count, fill
+from tests.tools import in_child
 
 pytestmark = pytest.mark.slow
 
@@ -24,20 +25,13 @@ NOBODY = 65534
 
 
 def as_nobody(work: Callable[[], None]) -> None:
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            if os.getuid() == 0:
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            work()
-            status = 0
-        except BaseException as error:  # noqa: BLE001 - the parent only sees the status
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        finally:
-            os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0
+    def without_rights() -> None:
+        if os.getuid() == 0:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        work()
+
+    assert os.waitpid(in_child(without_rights), 0)[1] == 0
 
 
 @pytest.fixture
