@@ -33,7 +33,7 @@ from training.coreference.gap import (
     decide,
     predict,
     read_gap,
-    score,
+    table_of_scores,
     write_predictions,
 )
 from training.coreference.sessions import is_meant, read_sessions
@@ -67,10 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "recallm, names found by itself": [_of_plain(text) for text in texts],
         "recallm": predictions,
     }
-    print("| by | masculine | feminine | bias | F1 | precision | recall |")
-    print("|---|---|---|---|---|---|---|")
-    for name, answers in rows.items():
-        print(_table_row(name, texts, answers))
+    print(table_of_scores("by", {name: (texts, answers) for name, answers in rows.items()}))
     if options.output:
         write_predictions(options.output, texts, predictions)
         print(f"written: {options.output}")
@@ -82,19 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"| {name} | {result.anaphors} | {result.resolved} | {100 * result.precision:.1f} "
             f"| {100 * result.recall:.1f} |"
         )
-
-
-def _table_row(name: str, texts: Sequence[GapText], answers: Sequence[Answer]) -> str:
-    f1_of: list[float] = []
-    for feminine in (False, True):
-        chosen = [i for i, text in enumerate(texts) if text.is_feminine is feminine]
-        f1_of.append(score([texts[i] for i in chosen], [answers[i] for i in chosen]).f1)
-    overall = score(texts, answers)
-    bias = f"{f1_of[1] / f1_of[0]:.2f}" if f1_of[0] else "-"
-    return (
-        f"| {name} | {f1_of[0]:.1f} | {f1_of[1]:.1f} | {bias} | {overall.f1:.1f} "
-        f"| {overall.precision:.1f} | {overall.recall:.1f} |"
-    )
 
 
 def _first(is_first: bool) -> Answer:

@@ -194,6 +194,7 @@ class TestAsk:
             ranked.ask("What about Paris, Brandon?", llm=llm)
             assert "cancelled" in prompts[-1]
             assert prompts[-1].count(CHRONOLOGICAL_PREFIX) == 1
+            assert "the later one replaces the earlier one" in prompts[-1]
             assert "Oldest first" not in prompts[-1]
 
     @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])
@@ -214,9 +215,6 @@ class TestAsk:
         assert prompts == [fetched]
         assert "Brandon" in fetched
         assert "Carter" not in fetched
-
-    def test_fetch_thoughts_says_where_nothing_is_known(self, memory: RecallM) -> None:
-        assert "nothing about this is remembered" in memory.fetch_thoughts("Who saw a whale?")
 
     def test_with_ements_ranking_the_prompt_is_ements(self) -> None:
         prompts: list[str] = []

@@ -11,7 +11,6 @@ import pytest
 from recallm import (
     DimensionError,
     EmbeddingModelError,
-    InvalidInputError,
     NewEntity,
     NewItem,
     RecallConfig,
@@ -45,11 +44,6 @@ class TestRecalling:
                 assert texts(memory, "Who sings?") == []
                 memory.update_many(["Ann sings songs.", "Bo reads books."])
                 assert "Ann sings songs." in texts(memory, "Who sings songs?", limit=1)
-                if ranking != "statements":
-                    with pytest.raises(InvalidInputError, match="min_score needs"):
-                        memory.recall("Who?", min_score=0.1)
-                    with pytest.raises(InvalidInputError, match="needs embeddings"):
-                        RecallM(config=RecallConfig(ranking=ranking))
 
     def test_embeddings_find_statements_that_share_no_word(self) -> None:
         """The default ranking finds a statement with neither stem nor concept of the question."""

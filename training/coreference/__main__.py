@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
 
@@ -22,7 +22,7 @@ from training.coreference.examples import (
     undecided,
 )
 from training.coreference.fitting import fit, save
-from training.coreference.gap import GapText, Score, decide, predict, read_gap, score
+from training.coreference.gap import GapText, decide, predict, read_gap, table_of_scores
 from training.coreference.gum import read_documents
 from training.coreference.name_genders import female_shares, gender_table
 from training.coreference.sessions import filled_templates, read_sessions
@@ -87,12 +87,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     answers = [predict(*known, ranker) for known in _decided(validation)]
     scores = {
-        "development, other pages": _scores(texts, held_out),
-        "validation": _scores(validation, answers),
+        "development, other pages": (texts, held_out),
+        "validation": (validation, answers),
     }
     figures = (
         f"Examples: {len(texts):,} of GAP, {len(gum):,} of GUM, {len(sessions):,} of filled "
-        f"templates; seed {options.seed}.\n\n{_table_of_gap(scores)}\n\n"
+        f"templates; seed {options.seed}.\n\n{table_of_scores('GAP, two names given', scores)}\n\n"
         f"{_table_of_thresholds(ranker, outcomes)}"
     )
     print(figures)
@@ -147,30 +147,6 @@ def _threshold(kind: str, outcomes: Sequence[Outcome]) -> float:
         if len(right) >= _FEWEST and np.mean(right) >= _PRECISION:
             return step / 20
     return _HIGHEST_THRESHOLD
-
-
-def _scores(texts: Sequence[GapText], answers: Sequence[tuple[bool, bool]]) -> list[Score]:
-    """The scores of all texts, of those with a masculine and of those with a feminine pronoun."""
-    chosen: list[list[int]] = [[*range(len(texts))], [], []]
-    for i, text in enumerate(texts):
-        chosen[2 if text.is_feminine else 1].append(i)
-    return [score([texts[i] for i in places], [answers[i] for i in places]) for places in chosen]
-
-
-def _table_of_gap(rows: Mapping[str, Sequence[Score]]) -> str:
-    return table(
-        ("GAP, two names given", "masculine", "feminine", "bias", "F1", "precision", "recall"),
-        [
-            (
-                name,
-                f"{masculine.f1:.1f}",
-                f"{feminine.f1:.1f}",
-                f"{feminine.f1 / masculine.f1:.2f}",
-                *(f"{value:.1f}" for value in (whole.f1, whole.precision, whole.recall)),
-            )
-            for name, (whole, masculine, feminine) in rows.items()
-        ],
-    )
 
 
 def _table_of_thresholds(ranker: Ranker, outcomes: Sequence[Outcome]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from recallm.english.coreference import Decision, Ranker, TextRead, decisions
 from recallm.english.coreference.discourse import Referent
 from recallm.english.coreference.passage import Name, name_of_span
 from recallm.model import ConceptMention
+from training.cards import table
 from training.coreference.reading import read_texts
 
 _LEAST = 0.15
@@ -117,6 +118,27 @@ def score(texts: Iterable[GapText], predictions: Iterable[tuple[bool, bool]]) ->
     return Score(
         precision=precision, recall=recall, f1=2 * precision * recall / total if total else 0.0
     )
+
+
+def table_of_scores(
+    head: str, rows: Mapping[str, tuple[Sequence[GapText], Sequence[tuple[bool, bool]]]]
+) -> str:
+    """A table in Markdown: of each row's texts and predictions the F1 for masculine and feminine
+    pronouns, their ratio (bias), and the scores over all."""
+    lines = []
+    for name, (texts, predictions) in rows.items():
+        of: dict[bool, list[int]] = {False: [], True: []}
+        for place, text in enumerate(texts):
+            of[text.is_feminine].append(place)
+        masculine, feminine = (
+            score([texts[i] for i in places], [predictions[i] for i in places]).f1
+            for places in of.values()
+        )
+        bias = f"{feminine / masculine:.2f}" if masculine else "-"
+        whole = score(texts, predictions)
+        overall = (f"{value:.1f}" for value in (whole.f1, whole.precision, whole.recall))
+        lines.append((name, f"{masculine:.1f}", f"{feminine:.1f}", bias, *overall))
+    return table((head, "masculine", "feminine", "bias", "F1", "precision", "recall"), lines)
 
 
 def write_predictions(
