@@ -2,14 +2,13 @@
 
     python -m benchmarks.latency [--relations 1000000] [--questions 400] [--json OUT]
     python -m benchmarks.latency --relations 100000 --vectors exact
-    python -m benchmarks.latency --relations 100000 --vectors chroma
 
 Measured at 1,000 and 100,000 statements, and at 100,000 and 1,000,000 relations; every update is
 one transaction on disk. Questions name people and places as often as the statements do; those
 about hubs name the ones that are named most. Growing to 1,000,000 relations takes minutes:
 ``--relations 100000`` stops before. With ``--vectors`` each statement has a vector of 384 numbers,
 made up of its words in no time: what a recall takes besides the question's own embedding. "first
-recall" is what it takes to open them, Chroma is asked until all vectors are in it.
+recall" is what it takes to open them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from benchmarks.statements import Talk
 from recallm import RecallM
 from recallm.model import Stats
 from recallm.vectors import Embedding
-from recallm.vectors.chroma import ChromaIndex
 
 Input = TypeVar("Input")
 
@@ -52,17 +50,6 @@ def embedding() -> Embedding:
     return Embedding(name="sum of words", embed=embed)
 
 
-def opened(memory: RecallM) -> float:
-    """Milliseconds of the first recall; Chroma is filled then."""
-    began = time.perf_counter()
-    memory.recall("Who is it?")
-    taken = (time.perf_counter() - began) * 1000
-    index = memory._vectors._index if memory._vectors is not None else None
-    while isinstance(index, ChromaIndex) and index._caches and not index._is_off:
-        memory.recall("Who is it?")  # each recall moves some vectors into Chroma
-    return taken
-
-
 def milliseconds(call: Callable[[Input], object], inputs: Iterable[Input]) -> list[float]:
     """How long a call takes with each input; the first twentieth warms up and does not count."""
     taken = []
@@ -76,7 +63,7 @@ def milliseconds(call: Callable[[Input], object], inputs: Iterable[Input]) -> li
 def measure(memory: RecallM, questions: int) -> dict[str, Any]:
     """One row: the memory's size, updates and recalls."""
     talk = Talk(seed=1)
-    first = opened(memory)
+    first = milliseconds(memory.recall, ["Who is it?"])[0]
     size = memory.stats()
     of_all = milliseconds(memory.recall, talk.questions(questions))
     of_hubs = milliseconds(memory.recall, talk.hub_questions(questions // 2))
@@ -101,7 +88,7 @@ def main() -> None:
     parser.add_argument("--relations", type=int, default=1_000_000, help="where to stop")
     parser.add_argument("--questions", type=int, default=400)
     parser.add_argument("--db", type=Path, help="keep the file here, and go on with one that is")
-    parser.add_argument("--vectors", choices=["exact", "chroma"], help="how they are searched")
+    parser.add_argument("--vectors", choices=["exact"], help="how they are searched")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     marks: list[Callable[[Stats], bool]] = [

@@ -34,7 +34,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from benchmarks.report import machine, percentile, save, show
-from benchmarks.scale_load import Load, Operation, Work, quick
+from benchmarks.scale_load import Load, Operation, Work
 from recallm import RecallM
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import Neo4jServer
@@ -326,25 +326,16 @@ def main() -> None:
     parser.add_argument("--zipf", type=float, default=Load().zipf, help="exponent of the law")
     parser.add_argument("--seed", type=int, default=Load().seed)
     parser.add_argument("--delay", type=float, nargs="+", default=[0, 10], help="milliseconds")
-    parser.add_argument(
-        "--quick", action="store_true", help="a run of seconds; its figures are no use"
-    )
     parser.add_argument("--uri", help="a server; its namespaces scale-… are erased after each run")
     parser.add_argument("--user", default="neo4j")
     parser.add_argument("--password-file", type=Path)
-    parser.add_argument("--only", choices=["neo4j", "sqlite"])
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     load = Load(**{name: getattr(options, name) for name in Load.__slots__})
-    if options.quick:
-        load = quick(load)
-    found = []
-    if options.only != "neo4j":
-        with tempfile.TemporaryDirectory(prefix="recallm-bench-") as folder:
-            file = Path(folder) / "recallm.db"
-            found.append(measure(Target(name="SQLite", place=str(file), folder=Path(folder)), load))
-    if options.only != "sqlite":
-        found += [_on_neo4j(options, load, delay / 1000) for delay in options.delay]
+    with tempfile.TemporaryDirectory(prefix="recallm-bench-") as folder:
+        file = Path(folder) / "recallm.db"
+        found = [measure(Target(name="SQLite", place=str(file), folder=Path(folder)), load)]
+    found += [_on_neo4j(options, load, delay / 1000) for delay in options.delay]
     title = (
         f"{load.writers} writers and {load.readers} readers in {load.processes} processes, "
         f"{load.filled:,} updates before in {load.namespaces:,} namespaces"

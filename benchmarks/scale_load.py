@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from benchmarks.statements import Talk
@@ -39,13 +39,6 @@ class Operation:
     def namespace(self) -> str:
         """The name of the namespace."""
         return f"scale-{self.rank}"
-
-
-def quick(load: Load) -> Load:
-    """The same load, so small that it ends within seconds."""
-    return replace(
-        load, writers=2, readers=2, namespaces=4, filled=48, updates=24, recalls=12, alone=6
-    )
 
 
 def shares(namespaces: int, total: int, zipf: float) -> list[int]:
