@@ -39,6 +39,7 @@ NAMES = {
     "dashes": "a-b_c.d/e:f",
     "percent": "100%_",
     "long": "n" * 1000,
+    "quotes": "\"x\" 'y' `z`",
     "brace": "X {a: 1}",
     "relation": "R`]->() DETACH DELETE n //",
     "semicolon": "R; MATCH (n) DETACH DELETE n",

@@ -1,0 +1,148 @@
+"""How results are written.
+
+A stored text or the name of a file may hold characters that control a terminal: ESC and
+the other C0 and C1 controls, marks of writing direction. All output for people, errors too, shows
+U+FFFD in their place; JSON escapes them. The text for a prompt and the answer of a model keep them,
+unless the output is a terminal: a program that reads them needs the original text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from recallm import RecalledStatement
+from recallm.facts import Change, Fact
+from recallm.memory.archive.strict_json import escaped_for_terminals
+
+_CONTROLS = dict.fromkeys(
+    [*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
+     *range(0xD800, 0xE000)],
+    "\N{REPLACEMENT CHARACTER}",
+)  # fmt: skip
+_IN_A_LINE = _CONTROLS | dict.fromkeys(map(ord, "\t\n\r\u2028\u2029"), " ")
+_IN_LINES = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\t\n"}
+
+
+def console() -> Console:
+    """The current standard output; text is never read as markup."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    """The text on one line, without characters that control a terminal."""
+    return text.translate(_IN_A_LINE)
+
+
+class PrintableFormatter(logging.Formatter):
+    """A log record on one line, without characters that control a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as ``Formatter`` writes it, made printable."""
+        return printable(super().format(record))
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal, on standard error, that something is under way."""
+    if sys.stderr.isatty():
+        with Console(stderr=True, markup=False, emoji=False).status(Text(printable(what))):
+            yield
+    else:
+        yield
+
+
+def write_text(text: str) -> None:
+    """Write a text of several lines; on a terminal, without characters that control it."""
+    typer.echo(text.translate(_IN_LINES) if sys.stdout.isatty() else text)
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 entity``, ``2 entities``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def write_statements(statements: Iterable[RecalledStatement]) -> None:
+    """Write each statement on one line, however long."""
+    out = console()
+    for each in statements:
+        line = Text(f"t={each.t_index}", style="cyan")
+        if each.score is not None:
+            line.append(f"  {each.score:.2f}", style="dim")
+        line.append(moment_text(each.timestamp))
+        if each.speaker is not None:
+            line.append(f"  {printable(each.speaker)}:", style="bold")
+        line.append(f"  {printable(each.text)}", style="default")
+        out.print(line, soft_wrap=True)
+
+
+def write_facts(facts: Iterable[Fact]) -> None:
+    """Write each fact on one line, however long."""
+    out = console()
+    for each in facts:
+        line = Text(f"t={each.t_index}", style="cyan")
+        line.append(moment_text(each.said))
+        line.append(f"  {printable(each.line)}", style="default")
+        for part, (asked, found, score) in each.matched.items():
+            shown = printable(f"  {part}: {asked} ~ {found} {score:.2f}")
+            line.append(shown, style="dim")
+        out.print(line, soft_wrap=True)
+
+
+def write_changes(changes: Iterable[Change]) -> None:
+    """Write each value on one line, with the time for which it held."""
+    out = console()
+    for each in changes:
+        until = "" if each.until_t is None else each.until_t
+        line = Text(f"t={each.since_t}..{until}", style="cyan")
+        line.append(moment_text(each.since))
+        line.append(moment_text(each.until, before=" until "))
+        line.append(f"  {printable(each.object)}", style="default")
+        if each.ended_by is not None:
+            line.append(f"  {each.ended_by}", style="dim")
+        out.print(line, soft_wrap=True)
+
+
+def moment_text(moment: datetime | None, before: str = "  ") -> Text:
+    """A moment as lines show it; empty where it is unknown."""
+    text = "" if moment is None else before + moment.isoformat(" ", "minutes")
+    return Text(text, style="green")
+
+
+def write_found(
+    found: Collection[Any], write: Callable[[Any], None], *, as_json: bool, nothing: str
+) -> None:
+    """Write what was found: as JSON, or by ``write``; ``nothing`` goes to standard error."""
+    if as_json:
+        write_json(found)
+    elif found:
+        write(found)
+    else:
+        typer.echo(nothing, err=True)
+
+
+def write_json(value: Any) -> None:
+    """Write values of recallm as JSON."""
+    text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
+    typer.echo(escaped_for_terminals(text))
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, date):  # datetimes are dates
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
