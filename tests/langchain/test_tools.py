@@ -57,15 +57,6 @@ def test_statements_come_in_order_with_ids_as_data(memory: RecallM) -> None:
     assert json.loads(json.dumps(message.artifact)) == [first, second]
 
 
-def test_where_nothing_is_known_the_model_reads_so(memory: RecallM) -> None:
-    memory.update("Ann lives in Oslo.")
-    recall, *_ = create_recallm_tools(memory)
-    message = invoked(recall, query="Where does Zed live?")
-    assert message.content == "Nothing is remembered about that."
-    assert message.artifact == []
-    assert message.status == "success"
-
-
 def test_nothing_that_is_remembered_looks_like_somebody_elses_words(memory: RecallM) -> None:
     """What nobody is known to have said stands in quotation marks; what a model saved is the
     model's; an id cannot pass for a line."""
@@ -383,7 +374,9 @@ def test_a_namespace_cannot_be_forged(memory: RecallM) -> None:
     model = ScriptedModel(lines=[forging, "Done."])
     agent: Any = create_agent(model, [recall], context_schema=User)
     output = agent.invoke(human("Hi"), thread("1"), context=User("ann"))
-    assert output["messages"][2].content == "Nothing is remembered about that."
+    told = output["messages"][2]
+    assert (told.artifact, told.status) == ([], "success")
+    assert told.content == "Nothing is remembered about that."
     assert speakers_and_texts(memory) == []
     assert len(speakers_and_texts(memory.in_namespace("user-bob"))) == 1
 
