@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recallm.model import ConceptMention, PreparedUpdate, Question, TemporalReading, Trait
@@ -295,6 +295,14 @@ WORDS = st.sampled_from(["heron", "owl", "Ana", "harbour", "sea", "boat", "Naxos
         ]
     ),
     under=st.sampled_from([None, under_model(1.0, 0.0), under_model(-1.0, 0.5)]),
+)
+@example(  # the words of the last turn, which has no vector, are the least alike by far
+    turns=[
+        ([[*words]], None, None) for words in (["heron"], ["heron"], ["heron"], ["heron", "owl"])
+    ],
+    question=["heron"],
+    time=TemporalReading(),
+    under=under_model(1.0, 0.0),
 )
 def test_all_signals_are_finite_and_shares_lie_between_0_and_1(
     turns: list[tuple[list[list[str]], str | None, str | None]],

@@ -265,4 +265,4 @@ def _estimated(cosines: Floats, known: NDArray[np.bool_], of_words: Floats) -> F
     words = of_words[known]
     places = (of_words - words.mean()) / (words.std() + _LEAST_SPREAD)
     estimate = cosines[known].mean() + places * cosines[known].std()
-    return np.where(known, cosines, np.minimum(estimate, 1.0))
+    return np.where(known, cosines, np.clip(estimate, -1.0, 1.0))
