@@ -9,7 +9,7 @@ moved to Leeds." the sentence "I meant Bradford, not Leeds." as "I moved to Brad
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
@@ -33,6 +33,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 _LONGEST: Final = 300
 """Characters; a longer sentence tells of more than a change, and would take long to match."""
+_REACH: Final = 100
+"""Sentences before a change among which the sentence that the change is about is looked for."""
 
 
 class Said(NamedTuple):
@@ -93,21 +95,9 @@ def _rules(kind: str) -> list[_Rule]:
     return [_Rule(**row) for row in rows]
 
 
-@cache
-def _by_word(kind: str) -> dict[str, list[int]]:
-    """The places of the rules by the words of which they need one."""
-    found: dict[str, list[int]] = {}
-    for place, rule in enumerate(_rules(kind)):
-        for word in rule.given:
-            found.setdefault(word, []).append(place)
-    return found
-
-
-def _rules_for(kind: str, words: Iterable[str]) -> Iterator[_Rule]:
+def _rules_for(kind: str, words: Sequence[str]) -> Iterator[_Rule]:
     """The rules that sentences with these words may fit, in order."""
-    by_word = _by_word(kind)
-    places = {place for word in words for place in by_word.get(word, ())}
-    return (_rules(kind)[place] for place in sorted(places))
+    return (rule for rule in _rules(kind) if not rule.given.isdisjoint(words))
 
 
 _LEADING: Final = _pattern(r"\A(?:(?:{leading})\b[,.!:;—-]*\s+)+")
@@ -145,9 +135,35 @@ def sentences_said(speaker: str | None, text: str) -> list[Said]:
     return [Said(speaker, part) for part in _BETWEEN.split(text) if part.strip()]
 
 
-def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | None:
+def changes_in(
+    text: Sequence[Said], earlier: Callable[[], Sequence[Said]]
+) -> Iterator[tuple[int, Change]]:
+    """The sentences of a text that change, correct or answer something: their places, and what.
+    ``earlier`` gives the sentences of the session before the text, the last one last."""
+    said_earlier = cache(earlier)
+    amended: list[Said] = []
+
+    def before() -> list[Said]:
+        return [*said_earlier(), *text[:place]]
+
+    def meant() -> list[Said]:
+        """What was said before, each sentence that amends others as what that sentence means."""
+        for said in before()[len(amended) :]:
+            change = _change_in(said._replace(may_answer=False), lambda: amended, lambda: amended)
+            means = said.text if change is None else " ".join(change.means)
+            amended.append(said._replace(text=means))
+        return amended
+
+    for place, sentence in enumerate(text):
+        if (change := _change_in(sentence, before, meant)) is not None:
+            yield place, change
+
+
+def _change_in(
+    sentence: Said, before: Callable[[], Sequence[Said]], meant: Callable[[], Sequence[Said]]
+) -> Change | None:
     """What a sentence changes, corrects or answers; None for all others. ``before`` gives the
-    sentences of the session before it, the last one last."""
+    sentences before it as they were said, ``meant`` as what they mean."""
     bare = sentence.text.strip().rstrip(_END)
     if not bare or "?" in bare or len(bare) > _LONGEST:
         return None
@@ -156,7 +172,7 @@ def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | 
     for rule in _rules_for("amendments", words):
         for form in dict.fromkeys((led, bare)):
             parts = rule.parts(form)
-            if parts and (change := _amended(rule, parts, sentence, _expanded(before()))):
+            if parts and (change := _amended(rule, parts, sentence, meant()[-_REACH:])):
                 return change
     for rule in _rules_for("changes", words):
         if parts := rule.parts(bare if rule.corrects else led):
@@ -164,22 +180,13 @@ def change_in(sentence: Said, before: Callable[[], Sequence[Said]]) -> Change | 
             means = (*_sentences(rule.means, parts), *_CLAUSE.findall(parts.get("rest", "")))
             was = ""
             if rule.restates:
-                was = _restated(means[0], sentence, before(), corrects=rule.corrects)
+                was = _restated(means[0], sentence, before()[-_REACH:], corrects=rule.corrects)
             if was or not rule.corrects:
                 return Change(means, true_before, was, corrects=rule.corrects, also=rule.also)
     if sentence.may_answer and (answer := _answer(sentence, bare, before())):
         return answer
     # "No, she lives in Rome" denies what was said before, not that she does.
     return Change((led,)) if _NO.match(bare) and led != bare else None
-
-
-def _expanded(before: Sequence[Said]) -> list[Said]:
-    """The sentences, those that amend others as what they mean."""
-    found: list[Said] = []
-    for said in before:
-        change = change_in(said._replace(may_answer=False), lambda: found)
-        found.append(said if change is None else said._replace(text=". ".join(change.means)))
-    return found
 
 
 def _restated(text: str, sentence: Said, before: Sequence[Said], *, corrects: bool) -> str:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal, TypeAlias, TypeVar
 
 from recallm.config import RecallConfig
-from recallm.english.changes import Said, change_in, sentences_said
+from recallm.english.changes import Said, changes_in, sentences_said
 from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.english.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
@@ -310,22 +310,18 @@ class Extractor:
 
     def _changes(self, read: ReadText, turn: Turn) -> dict[int, Changed]:
         """What the sentences of a text change, correct or answer, by their positions."""
-        said = said_in(read, turn.speaker)
-        earlier = lru_cache(maxsize=1)(lambda: _said_before(turn))
-        found: dict[int, Changed] = {}
-        for place, sentence in enumerate(said):
-            change = change_in(sentence, lambda: [*earlier(), *said[:place]])  # noqa: B023
-            if change is not None:
-                texts = (" ".join(change.means), change.before, change.was)
-                found[place] = Changed(change, *(self._sentences_of(text, turn) for text in texts))
-        return found
-
-    def _sentences_of(self, text: str, turn: Turn) -> Sequence[Stated]:
-        """Sentences as if the turn had said them; none of an empty text."""
-        if not text:
-            return ()
-        [read] = self._reader.read([text], parsed=True)
-        return sentences_of(read, self._resolved(read, turn))
+        found = dict(changes_in(said_in(read, turn.speaker), lambda: _said_before(turn)))
+        texts = [
+            text
+            for change in found.values()
+            for text in (" ".join(change.means), change.before, change.was)
+        ]
+        # As if the turn had said them.
+        reads = iter(
+            sentences_of(meant, self._resolved(meant, turn)) if meant.text else ()
+            for meant in self._reader.read(texts, parsed=True)
+        )
+        return {place: Changed(change, *islice(reads, 3)) for place, change in found.items()}
 
     def _references(self, read: ReadText, turn: Turn) -> Sequence[FoundReference]:
         """What the pronouns and noun phrases of a text stand for; the discourse of the turn goes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from recallm import RecallM
-from recallm.english.changes import _TABLE, _rules
+from recallm.english.changes import _TABLE, Change, Said, _rules, changes_in
 from recallm.facts import FactMemory
 
 CHATS: tuple[tuple[str, str], ...] = (
@@ -91,6 +91,14 @@ def test_what_changed_was_so_and_what_was_corrected_never() -> None:
             *[False] * (len(changes) - 1),
             True,
         ]
+
+
+def test_sentences_that_amend_nothing_are_read_once() -> None:
+    """Each of these may amend any before, which may amend any before."""
+    text = [Said("A", "Sorry, Tom.")] * 200
+    assert list(changes_in([*text, Said("A", "I met Bo."), *text[:1]], list)) == [
+        (201, Change(("I met Tom.",), was="I met Bo.", corrects=True))
+    ]
 
 
 def test_what_a_forgotten_message_changed_is_as_before() -> None:
