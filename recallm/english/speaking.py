@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Final
 
-from recallm.english.syntax.ends import RELATIVES
+from recallm.english.changes import Said
+from recallm.english.syntax.ends import EVERY_RELATIVE, RELATIVES
 from recallm.english.words import Mark, Word
 from recallm.model import ConceptMention, OpenTriplet
 
@@ -38,11 +38,6 @@ def addressed_words(words: Sequence[Word], text: str) -> Iterator[int]:
                 are_both = bool(_YOU_AND_I.search(text))
             if are_both or (i > 0 and words[i - 1].lowered in _PROPOSING):
                 yield i
-
-
-def speaks_of_user(words: Iterable[Word]) -> bool:
-    """Whether a sentence of an assistant is about the user: advice, a guess or a summary."""
-    return any(word.marks & Mark.SECOND_PERSON for word in words)
 
 
 def with_companions(
@@ -85,20 +80,20 @@ def _is(concept: ConceptMention | None, speaker: ConceptMention) -> bool:
 
 
 class Told:
-    """What was said before a sentence: speakers with their texts, the newest last."""
+    """What was ``said`` before a sentence, the newest last."""
 
-    def __init__(self, texts: Sequence[tuple[str | None, str]]) -> None:
-        self._texts = texts
+    def __init__(self, said: Sequence[Said]) -> None:
+        self._said = said
 
     def meant_by(self, pronoun: str, sentence: str) -> str | None:
         """What an end is called for which a pronoun stands that has no name as its antecedent: the
         last relative ("father of Una"), or what gets its name ("She's called Miso"); None where
         there is none, or where the last relative is of another gender."""
         is_named = _IS_NAMED.search(sentence)
-        for speaker, text in reversed(self._texts):
+        for speaker, text, _ in reversed(self._said):
             if is_named and (things := _GOT.findall(text)):
                 return str(things[-1])
-            if not is_named and pronoun in _GENDERS and (nouns := _relative("my").findall(text)):
+            if not is_named and pronoun in _GENDERS and (nouns := _MY_RELATIVE.findall(text)):
                 noun = str(nouns[-1]).lower()
                 is_other = noun in RELATIVES[_GENDERS[pronoun]] or speaker is None
                 return None if is_other else f"{noun} of {speaker}"
@@ -107,16 +102,17 @@ class Told:
     def name_of(self, label: str) -> str | None:
         """The name of whom a label calls by the owner ("son of Ada"), where the owner told it."""
         noun, _, owner = label.partition(" of ")
-        told = [text for speaker, text in self._texts if owner and speaker == owner]
-        for text in reversed(told):
-            if found := re.search(_NAME_TOLD.format(noun=re.escape(noun)), text):
+        name_told = _NAME_TOLD.format(noun=re.escape(noun))
+        for speaker, text, _ in reversed(self._said if owner else ()):
+            if speaker == owner and (found := re.search(name_told, text)):
                 return found["behind"] or found["before"]
         return None
 
 
-_THIRD_PERSONS: Final = frozenset(
+THIRD_PERSONS: Final = frozenset(
     ("he", "him", "his", "she", "her", "it", "its", "they", "them", "their")
 )
+"""Words that stand for somebody or something that was named before."""
 _GENDERS: Final = {
     **dict.fromkeys(("he", "him", "his"), "women"),
     **dict.fromkeys(("she", "her"), "men"),
@@ -134,20 +130,11 @@ _NAME_TOLD: Final = (
 )
 
 
-@cache
-def _relative(owner: str) -> re.Pattern[str]:
-    nouns = "|".join(map(re.escape, sorted(set().union(*RELATIVES.values()), key=len)[::-1]))
-    return re.compile(rf"\b{owner} (?:\w+ )??({nouns})\b", re.IGNORECASE)
+_RELATIVE: Final = "|".join(map(re.escape, sorted(EVERY_RELATIVE, key=len, reverse=True)))
+_MY_RELATIVE: Final = re.compile(rf"\bmy (?:\w+ )??({_RELATIVE})\b", re.IGNORECASE)
+_REFERS_BACK: Final = re.compile(rf"\b(?:{'|'.join(THIRD_PERSONS)})\b", re.IGNORECASE)
 
 
 def refers_back(text: str) -> bool:
     """Whether what was said before a text may tell whom the text is about."""
-    return _REFERS_BACK.search(text) is not None or _relative("my").search(text) is not None
-
-
-_REFERS_BACK: Final = re.compile(rf"\b(?:{'|'.join(_THIRD_PERSONS)})\b", re.IGNORECASE)
-
-
-def is_third_person(word: Word) -> bool:
-    """Whether a word stands for somebody or something that was named before."""
-    return word.lowered in _THIRD_PERSONS
+    return _REFERS_BACK.search(text) is not None or _MY_RELATIVE.search(text) is not None

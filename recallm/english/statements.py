@@ -25,11 +25,10 @@ from recallm.english.changes import Change, Said
 from recallm.english.concepts import ConceptPlace
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.speaking import (
+    THIRD_PERSONS,
     Told,
     addressed_words,
     companions_in,
-    is_third_person,
-    speaks_of_user,
     with_companions,
 )
 from recallm.english.syntax import triplets_and_facts
@@ -286,7 +285,8 @@ def stated_triplets(
             for sentence, places in each.sentences:
                 tagged = each.read.blocks[sentence.block].tagged
                 words = tagged.words[slice(*sentence.tokens)]
-                is_guess = is_assistant and speaks_of_user(words)
+                # What an assistant says of the user is advice, a guess or a summary.
+                is_guess = is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words)
                 if is_guess and only_facts:
                     continue
                 told = _told(each.read.text, sentence.start, speaker, before)
@@ -323,7 +323,7 @@ def _told(text: str, start: int, speaker: Sequence[ConceptMention], before: Sequ
     """What was told before the sentence of a text that begins at ``start``."""
     own = speaker[0].label if speaker else None
     behind = text[max(0, start - _TOLD_CHARACTERS) : start]
-    return Told([*((each.speaker, each.text) for each in before), (own, behind)])
+    return Told([*before, Said(own, behind)])
 
 
 def _concepts(
@@ -339,7 +339,7 @@ def _concepts(
     for i, word in enumerate(words, start=first):
         if speaker and word.marks & Mark.FIRST_PERSON and word.lowered not in _OWNED:
             concepts[i] = speaker[0]
-        elif i not in concepts and is_third_person(word):
+        elif i not in concepts and word.lowered in THIRD_PERSONS:
             label = told.meant_by(word.lowered, sentence)
             if label is not None:
                 concepts[i] = ConceptMention(name="", label=label, kind="entity")

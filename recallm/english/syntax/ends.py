@@ -31,7 +31,7 @@ _LONGEST_TITLE: Final = 12
 
 RELATIVES: Final = {who: word_set(words) for who, words in TABLE["kin"].items()}
 """The nouns of relatives that are women, men, or others."""
-_EVERY_RELATIVE: Final = frozenset().union(*RELATIVES.values())
+EVERY_RELATIVE: Final = frozenset().union(*RELATIVES.values())
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
 """Prepositions of phrases that belong to an end: "head of sales", "budget for the laptop"."""
@@ -103,7 +103,7 @@ def _is_quote(tree: SentenceTree, token: int) -> bool:
 
 def is_relative(tree: SentenceTree, noun: int) -> bool:
     """Whether a noun tells somebody by somebody else: "son", "neighbours"."""
-    return not _EVERY_RELATIVE.isdisjoint((tree.lowered[noun], tree.lemmas[noun].lower()))
+    return not EVERY_RELATIVE.isdisjoint((tree.lowered[noun], tree.lemmas[noun].lower()))
 
 
 def _whole(tree: SentenceTree, head: int) -> list[int]:

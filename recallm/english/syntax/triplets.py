@@ -6,7 +6,7 @@ phrases state, as tokens. Here the drafts are written, and get their confidence 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -87,15 +87,13 @@ def _open(
 def drafts(tree: SentenceTree) -> list[Draft]:
     """The triplets of a sentence, as tokens. Mistakes of the parser are mended in ``tree``."""
     mend_names(tree)
-    return [*_drafts(tree)]
-
-
-def _drafts(tree: SentenceTree) -> Iterator[Draft]:
+    found: list[Draft] = []
     for clause in read_clauses(tree):
-        yield from islice(of_clause(tree, clause), _MOST_COMBINED)
+        found += islice(of_clause(tree, clause), _MOST_COMBINED)
     for i in range(len(tree)):
         if tree.children[i]:
-            yield from of_noun(tree, i)
+            found += of_noun(tree, i)
+    return found
 
 
 def written(
