@@ -59,7 +59,7 @@ def test_the_table(names: PredicateNames) -> None:
         assert relations.side(key) == side, predicate
         assert relations.is_known(key), predicate
     with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
-        Relations(names, single_valued=["works for"], multi_valued=["employed by"])
+        Relations(names, single_valued={"works for": None}, multi_valued=["employed by"])
 
 
 def test_each_phrasing_of_the_table_belongs_to_one_relation(names: PredicateNames) -> None:

@@ -41,7 +41,7 @@ def declared_relations(
     def predicates(given: object, argument: str) -> list[str]:
         return [checked_term(predicate, argument) for predicate in checks.listed(given, argument)]
 
-    declared: list[str] | dict[str, Side]
+    declared: dict[str, Side | None]
     if isinstance(single_valued, Mapping):
         sides = get_args(Side)
         declared = {
@@ -49,7 +49,7 @@ def declared_relations(
             for predicate, side in single_valued.items()
         }
     else:
-        declared = predicates(single_valued, "single_valued")
+        declared = dict.fromkeys(predicates(single_valued, "single_valued"))
     return Relations(
         PredicateNames(concept_name),
         single_valued=declared,

@@ -143,8 +143,17 @@ class FactReading:
         object, as many for those that have one subject, and for all others. The data is not asked
         whether a relation that nobody declared is single-valued.
         """
-        for group in self._newest_groups(self.claims(evidence), limit):
-            yield from {span.latest.fact: span for span in group.spans}.values()
+        by_side: dict[Side | None, list[Claim]] = {}
+        for claim in self.claims(evidence):
+            by_side.setdefault(self.relations.side(claim.relation), []).append(claim)
+        for side, of_side in by_side.items():
+            ended = of_side
+            if side is None:  # nothing but a denial ends these facts
+                ended = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
+            rest = self._of_groups(ended, side, limit) if ended else ()
+            known = {each.place: each for each in (*of_side, *rest)}.values()
+            for group in _holdings([*known, *self._endings(known)], side):
+                yield from {span.latest.fact: span for span in group.spans}.values()
 
     def outdated(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
         """The claims in the groups of ``evidence`` that later ones took the place of."""
@@ -181,19 +190,6 @@ class FactReading:
             else:
                 side = self._side_by_data(relation, completed)
             yield from _holdings(completed, side)
-
-    def _newest_groups(self, claims: Iterable[Claim], limit: int) -> Iterator[Holding]:
-        """The groups of the claims, completed by the newest ``limit`` for each side."""
-        by_side: dict[Side | None, list[Claim]] = {}
-        for claim in claims:
-            by_side.setdefault(self.relations.side(claim.relation), []).append(claim)
-        for side, of_side in by_side.items():
-            ended = of_side
-            if side is None:  # nothing but a denial ends these facts
-                ended = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
-            rest = self._of_groups(ended, side, limit) if ended else ()
-            known = {each.place: each for each in (*of_side, *rest)}.values()
-            yield from _holdings([*known, *self._endings(known)], side)
 
     def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
         """Denials of the claims by what ends their facts in other words: that Ada is divorced, that
@@ -411,19 +407,20 @@ class Vocabulary:
     they phrase."""
 
     def __init__(self, predicates: Mapping[str, int], relations: Relations) -> None:
-        self._positive: dict[str, list[str]] = {}
+        self.asserted: dict[str, list[str]] = {}
+        """The predicates that assert a relation, by its key."""
         self._negative: dict[str, list[str]] = {}
         self._triplets: Counter[str] = Counter()
         self._compared: dict[int, SimilarRelations] = {}
         self._tests: dict[object, dict[tuple[str, int], bool]] = {}
         for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
-            (self._negative if negative else self._positive).setdefault(key, []).append(predicate)
+            (self._negative if negative else self.asserted).setdefault(key, []).append(predicate)
             self._triplets[key] += triplets
 
     def predicates(self, key: str) -> list[str]:
         """Every predicate that phrases the relation, those that deny it too."""
-        return self._positive.get(key, []) + self._negative.get(key, [])
+        return self.asserted.get(key, []) + self._negative.get(key, [])
 
     def has_denials(self, key: str) -> bool:
         """Whether a predicate denies the relation."""
@@ -436,16 +433,11 @@ class Vocabulary:
             self._tests.clear()
         return self._tests.setdefault(state, {})
 
-    @property
-    def asserted(self) -> Mapping[str, list[str]]:
-        """The predicates that assert a relation, by its key."""
-        return self._positive
-
     def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
         """The ``most`` relations that have the most triplets, ready to be compared."""
         if most not in self._compared:
-            ranked = sorted(self._positive, key=lambda key: (-self._triplets[key], key))
-            chosen = {key: self._positive[key] for key in ranked[:most]}
+            ranked = sorted(self.asserted, key=lambda key: (-self._triplets[key], key))
+            chosen = {key: self.asserted[key] for key in ranked[:most]}
             self._compared[most] = SimilarRelations(vectors, chosen)
         return self._compared[most]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 from recallm.errors import InvalidInputError
@@ -38,8 +39,8 @@ class Relations:
 
     A relation's key is the name of its first phrasing in the table, or the name of the predicate
     itself where the table has none. ``single_valued``: predicates → the end of which their relation
-    has one; a bare list means the end that the table gives, else "subject". ``multi_valued``:
-    predicates whose relation has many values. Both count more than the table.
+    has one, None for the end that the table gives, else "subject". ``multi_valued``: predicates
+    whose relation has many values. Both count more than the table.
 
     >>> relations = Relations(PredicateNames(str.lower), multi_valued=["speaks"])
     >>> relations.of("IS_EMPLOYED_BY"), relations.of("no longer employed by").negative
@@ -58,7 +59,7 @@ class Relations:
         self,
         names: PredicateNames,
         *,
-        single_valued: Iterable[str] | Mapping[str, Side] = (),
+        single_valued: Mapping[str, Side | None] = MappingProxyType({}),
         multi_valued: Iterable[str] = (),
     ) -> None:
         self._names = names
@@ -79,7 +80,7 @@ class Relations:
         self._endings = {key: Endings(*map(frozenset, both)) for key, both in self._find_endings()}
         self._sides: dict[str, Side | None] = {each.key: each.side for each in self._known.values()}
         declared: set[str] = set()
-        for predicate, side in _declared(single_valued):
+        for predicate, side in single_valued.items():
             key = self.of(predicate).name
             self._sides[key] = side or self._sides.get(key) or "subject"
             declared.add(key)
@@ -151,16 +152,6 @@ class Relations:
     def is_known(self, key: str) -> bool:
         """Whether the table or the caller says how many values the relation has."""
         return key in self._sides
-
-
-def _declared(
-    single_valued: Iterable[str] | Mapping[str, Side],
-) -> Iterator[tuple[str, Side | None]]:
-    """Predicates, each with the end of which its relation has one; None where nobody says which."""
-    if isinstance(single_valued, Mapping):
-        yield from single_valued.items()
-    else:
-        yield from ((predicate, None) for predicate in single_valued)
 
 
 # The shipped table.

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from recallm.ground.untrusted_text import fact_line
@@ -256,7 +255,7 @@ class FactReader:
             current = [claim.evidence for claim in claims if claim.place not in outdated]
             latest = {_ids(evidence): evidence for evidence in current}
         found: defaultdict[str, list[GraphFact]] = defaultdict(list)
-        for fact in self._as_candidates(latest, {}, first_place=0).facts:
+        for fact in self._as_candidates(latest, {}, 0, {}).facts:
             if fact.passage in known:
                 continue
             subject, _, object_ = fact.triplet
@@ -297,7 +296,7 @@ class FactReader:
         latest: Mapping[TripletIds, TripletEvidence],
         endings: Mapping[TripletIds, TripletEvidence],
         first_place: int,
-        past: Mapping[TripletIds, TripletEvidence] = MappingProxyType({}),
+        past: Mapping[TripletIds, TripletEvidence],
     ) -> ReadFacts:
         """Triplets as facts, or as the statements that show them; ``endings`` are what
         is true in their place, ``past`` the denials of those that say that they are past."""
