@@ -3,7 +3,7 @@ LangChain and LlamaIndex by the methods that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
@@ -33,7 +33,7 @@ def text_pieces(model: object) -> TextPieces:
         answer: Any = None
         try:
             answer = source(prompt)
-            for piece in (answer,) if isinstance(answer, str) else answer:
+            for piece in answer if isinstance(answer, Iterator | list | tuple) else (answer,):
                 if text := _text_of(piece):
                     yield storable(text)
         except LLMError:
@@ -48,24 +48,19 @@ def text_pieces(model: object) -> TextPieces:
     return pieces
 
 
-def _source(model: Any) -> Callable[[str], Iterable[object]]:
+def _source(model: Any) -> Callable[[str], object]:
     if not isinstance(model, type):
         if callable(getattr(model, "invoke", None)) and callable(getattr(model, "stream", None)):
-            return cast(Callable[[str], Iterable[object]], model.stream)
+            return cast(Callable[[str], object], model.stream)
         if callable(getattr(model, "stream_complete", None)):
             return lambda prompt: _completed(model, prompt)
         if callable(model):
-            return lambda prompt: _pieces_of(model(prompt))
+            return cast(Callable[[str], object], model)
     raise InvalidInputError(
         "llm must be a callable prompt → text or prompt → pieces of text, or a model of LangChain "
         f"or LlamaIndex, not {checks.shown(model)}",
         argument="llm",
     )
-
-
-def _pieces_of(answer: object) -> Iterable[object]:
-    """The pieces of what a callable returned."""
-    return answer if isinstance(answer, Iterator | list | tuple) else (answer,)
 
 
 def _completed(model: Any, prompt: str) -> Iterator[object]:

@@ -199,7 +199,8 @@ class _Reader:
             return
         if draft.object_head >= 0 and (change := self._assumed(draft)):
             role, ends = change
-            if self._is_work(draft, role):
+            is_of = role.words.endswith(f" {_OF}")
+            if draft.relation.endswith("work as") and not is_of:  # "works as a nurse in York"
                 yield self._named(draft)
                 role = _Role(f"work {role.words.rpartition(' ')[2]}", role.owners)
             changed = replace(draft, negated=draft.negated or ends)
@@ -426,22 +427,16 @@ class _Reader:
         relation, head = tree.base_form(clause.governors[-1]), clause.head
         return replace(draft, relation=relation, object=[head], object_head=head)
 
-    def _is_work(self, draft: Draft, role: _Role) -> bool:
-        """Whether a role is work somewhere: "works as a nurse in York"."""
-        is_of = role.words.endswith(f" {_OF}")
-        return draft.relation.endswith("work as") and not is_of
-
     # -- ends ------------------------------------------------------------------------------
 
     def _named(self, draft: Draft) -> Draft:
         """A draft whose subject and object are the names beside their nouns: "sister Ingrid"."""
         subject, head = self._name_of(draft.subject_head), self._name_of(draft.object_head)
-        changes: dict[str, object] = {}
         if subject != draft.subject_head:
-            changes |= {"subject_head": subject, "subject": self._phrase(subject)}
+            draft = replace(draft, subject_head=subject, subject=self._phrase(subject))
         if head != draft.object_head:
-            changes |= {"object_head": head, "object": self._phrase(head)}
-        return replace(draft, **changes) if changes else draft  # type: ignore[arg-type]
+            draft = replace(draft, object_head=head, object=self._phrase(head))
+        return draft
 
     def _phrase(self, head: int) -> list[int]:
         """The name that a token belongs to, else its noun phrase."""

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
@@ -22,7 +21,7 @@ from recallm.recall.ranking.budget import EqualSentences
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.stem_counts import Floats
-from recallm.recall.ranking.succession import moments_of
+from recallm.recall.ranking.succession import moments_of, places_of_states
 
 _POINTS_BACK = re.compile(
     r"(?:(?:and|but|so|then|also|because|plus|yes|no|well|maybe|luckily|sadly),? )?"
@@ -71,13 +70,9 @@ def restated(
     each with whom it is stated of."""
     if len(states) < 2:
         return {}
-    by_state: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, stated in states.items():
-        for state in stated:
-            by_state[state].append(place)
     moments = moments_of(statements)
     found: dict[int, int] = {}
-    for places in by_state.values():
+    for places in places_of_states(states).values():
         newest = max(places, key=lambda place: (moments[place], place))
         names = _names(statements[newest])
         for place in places:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recallm.english.dating import DATE_WORDS
 from recallm.ground.untrusted_text import claimed_roles
-from recallm.model import Question, StoredStatement, Trait
+from recallm.model import ConceptMention, Question, StoredStatement, Trait
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.stem_counts import Floats, Keys, weighted_sums
 
@@ -43,6 +43,15 @@ _ASKS_ASSISTANT = re.compile(
     re.IGNORECASE,
 )
 """A question for what an assistant said: "What did you recommend?", "in our last chat"."""
+
+
+def spelled(statement: StoredStatement) -> list[ConceptMention]:
+    """The mentions that a statement spells beside its speaker."""
+    return [
+        mention
+        for mention in statement.concepts
+        if mention.reference is None and mention.name != statement.speaker_concept
+    ]
 
 
 def names_asked_for(question: Question) -> list[str]:
@@ -177,18 +186,12 @@ def _names(candidates: Candidates) -> Floats:
     if not question.asks & Trait.NAME:
         return np.zeros(len(candidates.statements))
     asked = {word for concept in question.concepts for word in concept.name.split(" ")}
-    spelled = [
-        [
-            mention.name
-            for mention in statement.concepts
-            if mention.kind in NAME_KINDS
-            and mention.reference is None
-            and mention.name != statement.speaker_concept
-        ]
-        for statement in candidates.statements
+    names = [
+        [mention.name for mention in spelled(row) if mention.kind in NAME_KINDS]
+        for row in candidates.statements
     ]
-    of_question = {name for name in chain(*spelled) if asked.issuperset(name.split(" "))}
-    new = [len([name for name in names if name not in of_question]) for names in spelled]
+    of_question = {name for name in chain(*names) if asked.issuperset(name.split(" "))}
+    new = [len([name for name in own if name not in of_question]) for own in names]
     any_name = _has_trait(candidates.traits, Trait.NAME)
     return np.where(candidates.alone > 0, any_name, np.log1p(new))
 

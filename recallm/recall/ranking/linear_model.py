@@ -36,7 +36,7 @@ from recallm.recall.ranking.completing import (
     without_bare_headings,
     without_echoes,
 )
-from recallm.recall.ranking.concepts import NAME_KINDS
+from recallm.recall.ranking.concepts import NAME_KINDS, spelled
 from recallm.recall.ranking.dates import lies_in, with_date_rules, within_dates
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.replies import of_best_answers, placed
@@ -159,7 +159,7 @@ def _above_successors(candidates: Candidates, odds: Floats) -> Floats:
     latest statement of that state, where the question asks for the present; 0 for all others."""
     above = np.zeros(len(odds))
     moments = moments_of(candidates.statements) if candidates.states else above
-    for places in places_of_states(candidates).values():
+    for places in places_of_states(candidates.states).values():
         latest = max(places, key=moments.__getitem__)
         former = [place for place in places if moments[place] < moments[latest]]
         excess = odds[former] + _BEHIND_SUCCESSOR - odds[latest]
@@ -202,7 +202,10 @@ def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedState
     the statements before it; the scores do not change."""
     asked = {*candidates.leads.essential, *candidates.speakers}
     left = list(ranked.order[:_MOST_DIVERSIFIED])
-    concepts = {place: _own_concepts(ranked.statements[place], asked) for place in left}
+    concepts = {
+        place: {mention.name for mention in spelled(ranked.statements[place])} - asked
+        for place in left
+    }
     all_names = {
         mention.name
         for place in left
@@ -225,17 +228,6 @@ def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedState
         order.append(best)
         left.remove(best)
     return replace(ranked, order=(*order, *ranked.order[_MOST_DIVERSIFIED:]), worth=worth)
-
-
-def _own_concepts(statement: StoredStatement, asked: set[str]) -> frozenset[str]:
-    """What a statement spells beside its speaker and what the question names."""
-    return frozenset(
-        mention.name
-        for mention in statement.concepts
-        if mention.reference is None
-        and mention.name not in asked
-        and mention.name != statement.speaker_concept
-    )
 
 
 # The context.

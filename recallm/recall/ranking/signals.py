@@ -100,7 +100,7 @@ class Weights:
 
     intercept: float
     signals: Mapping[str, float]
-    level: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    level: tuple[float, ...] = (0.0,) * _LEVEL_NUMBERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ def _checked(tables: Mapping[str, Any], table: str, where: Path) -> Weights:
         raise InvalidInputError(
             f"the weights in {where} need a table [{table}] with an intercept", argument="weights"
         )
-    level = values.get("level", [0.0, 0.0, 0.0])
+    level = values.get("level", [0.0] * _LEVEL_NUMBERS)
     if (
         not isinstance(level, list)
         or len(level) != _LEVEL_NUMBERS
@@ -156,11 +156,10 @@ def _checked(tables: Mapping[str, Any], table: str, where: Path) -> Weights:
                 argument="weights",
             )
     signals = {name: float(value) for name, value in numbers.items() if name != "intercept"}
-    constant, of_best, of_all = map(float, level)
     return Weights(
         intercept=float(numbers["intercept"]),
         signals=MappingProxyType(signals),
-        level=(constant, of_best, of_all),
+        level=tuple(map(float, level)),
     )
 
 

@@ -17,7 +17,8 @@ that one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def _replacing(
     and, as far as the two share rare stems (``shared``), where the row has a word of change
     ("swapped Malaga for Porto")."""
     found = shared * tell_changes(candidates)[:, None]
-    for alike in places_of_states(candidates).values():
+    for alike in places_of_states(candidates.states).values():
         found[np.ix_(alike, alike)] = 1.0
     later: NDArray[np.bool_] = moments[:, None] > moments[None, :]
     facts = same_names & (candidates.alone > 0)
@@ -192,16 +193,19 @@ def _stated_anew(candidates: Candidates, moments: Floats) -> Floats:
     """1 for each statement of a relation of one value that a later statement states anew, in a
     conversation or alone; 0 for all others."""
     found = np.zeros(len(moments))
-    for places in places_of_states(candidates).values():
+    for places in places_of_states(candidates.states).values():
         found[places] = np.maximum(found[places], moments[places] < moments[places].max())
     return found
 
 
-def places_of_states(candidates: Candidates) -> dict[tuple[str, str], list[int]]:
-    """By each state that a candidate states: the places of the candidates that do."""
+def places_of_states(
+    states: Mapping[int, AbstractSet[tuple[str, str]]],
+) -> dict[tuple[str, str], list[int]]:
+    """By each state that a statement states: the places of the statements that do. ``states``: by
+    such places what is stated there."""
     places = defaultdict(list)
-    for place, states in candidates.states.items():
-        for state in states:
+    for place, stated in states.items():
+        for state in stated:
             places[state].append(place)
     return places
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from recallm.model import Filter, Question, StoredStatement, Trait
 from recallm.recall.ranking.budget import EqualSentences
-from recallm.recall.ranking.concepts import NAME_KINDS
+from recallm.recall.ranking.concepts import NAME_KINDS, spelled
 from recallm.recall.ranking.matches import Match, Matches
 from recallm.recall.ranking.meaning import related_stems
 from recallm.recall.retrieval.fact_candidates import FactPattern
@@ -98,11 +98,8 @@ def _answer(statement: StoredStatement, question: Question) -> str:
     return next(
         (
             mention.label
-            for mention in statement.concepts
-            if mention.kind in NAME_KINDS
-            and mention.reference is None
-            and mention.name not in asked
-            and mention.name != statement.speaker_concept
+            for mention in spelled(statement)
+            if mention.kind in NAME_KINDS and mention.name not in asked
         ),
         "",
     )
