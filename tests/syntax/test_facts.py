@@ -65,6 +65,19 @@ def test_a_question_states_nothing(text: str) -> None:
     assert facts(text) == []
 
 
+@each_row(
+    [
+        ("I had the chance to volunteer at a shelter.", {"I"}),
+        ("I am searching for a place to open my studio.", {"I"}),
+        ("The couple live in Rome.", {"The couple"}),
+        ("The children live in Rome.", {"The children"}),
+        ("Ada lives in Rome.", {"Ada"}),
+    ]
+)
+def test_a_singular_takes_no_verb_of_a_plural(text: str, subjects: set[str]) -> None:
+    assert {fact.subject for fact in facts(text)} == subjects
+
+
 def test_names_in_a_row_share_their_predicate() -> None:
     names = ("Cyrus Alfred", "Tia Batres", "Pasquale Ballif")
     listed = "Cyrus Alfred, Tia Batres, and Pasquale Ballif"

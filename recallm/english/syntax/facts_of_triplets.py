@@ -37,7 +37,9 @@ _BE: Final = "be "
 _PLACES: Final = frozenset(("in", "at", "near"))
 _VAGUE: Final = frozenset(("bit", "way", "rid"))
 _OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine"))
-_PLURALS: Final = frozenset(("people", "media", "police", "family", "team", "staff", "data"))
+_PLURALS: Final = frozenset(
+    ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
+)
 _HALF: Final = frozenset(("think to", "feel to", "hope to"))
 _EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
 _RELATIVES: Final = WORDS["relatives"]
@@ -152,14 +154,15 @@ def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:
 
 
 def _disagrees(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether a singular stands before a verb without -s, which the parser misread: "rewrite
-    include the benefits"."""
+    """Whether a singular stands before a verb without -s, which the parser misread: "the chance to
+    volunteer at a centre" does not say that the chance volunteers."""
     subject, verb = draft.subject_head, tree.words[clause.head]
     word = tree.words[subject]
     is_singular = (
         tree.tags[subject] in (NOUN, PROPN)
         and not word.lowered.endswith("s")
-        and not word.noun_stem
+        and word.noun_stem == word.stem
+        and tree.entity_labels.get(subject) != "ORG"
         and word.lowered not in _PLURALS
         and len(
             coordinated(tree, tree.heads[subject] if tree.bases[subject] == "conj" else subject)
