@@ -40,7 +40,6 @@ _OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
 )
-_HALF: Final = frozenset(("think to", "feel to", "hope to"))
 _EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
 _RELATIVES: Final = WORDS["relatives"]
 _CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
@@ -110,8 +109,7 @@ def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
 def _is_order(tree: SentenceTree) -> bool:
     """Whether a sentence tells somebody to do something: "Write a script based on this."."""
     first = next((i for i, word in enumerate(tree.lowered) if word not in OPENING), 0)
-    is_root = tree.heads[first] < 0 and tree.tags[first] == VERB
-    return is_root and tree.child(first, "nsubj", "nsubj:pass", "aux") < 0
+    return tree.heads[first] < 0 and tree.tags[first] == VERB
 
 
 def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool) -> bool:
@@ -132,7 +130,7 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     are_numbers = {tree.tags[i] == NUM for i in (draft.object_head, clause.head)}
     if draft.construction == "copula noun" and len(are_numbers) > 1:
         return False  # "Tia is 9 and Bea is 12": the parser may coordinate a name with a number
-    if draft.relation in _HALF or (is_order and tree.bases[clause.head] in ("acl", "advcl")):
+    if is_order and tree.bases[clause.head] in ("acl", "advcl"):
         return False
     if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
         return False

@@ -83,8 +83,6 @@ def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:
             adverb = word
     if head > 0 and tree.tags[head - 1] == AUX and lowered[head - 1] in _MODALS:
         return _MODALS[lowered[head - 1]]
-    if head > 0 and lowered[head - 1] in _ADVERBS:
-        adverb = lowered[head - 1]
     return mark or adverb
 
 
@@ -112,17 +110,9 @@ def negation_words(tree: SentenceTree, head: int) -> list[int]:
             found += [i - 1, i]
         elif word == "without" or (word == "no" and tree.bases[i] == "advmod"):
             found.append(i)
-    return found or _just_before(tree, head)
-
-
-def _just_before(tree: SentenceTree, verb: int) -> list[int]:
-    """A negation just before a verb, whatever the parser makes of it."""
-    lowered = tree.lowered
-    if verb > 1 and lowered[verb - 2] == "no" and lowered[verb - 1] in ("longer", "more"):
-        return [verb - 2, verb - 1]
-    if verb > 0 and lowered[verb - 1] in ("never", "not", "n't", "n’t"):
-        return [verb - 1]
-    return []
+    if not found and lowered[max(0, head - 2) : head] in (["no", "longer"], ["no", "more"]):
+        return [head - 2, head - 1]  # whatever the parser makes of it
+    return found
 
 
 def is_negated(tree: SentenceTree, argument: int) -> bool:
