@@ -197,7 +197,7 @@ def _graph_of(
             name, label = spellings.of(mention)
             node = EntityNode(name=name, label=label, properties=copy.deepcopy(properties))
             id_at[statement.position, mention.name] = entities.setdefault(node.id, node).id
-    relations = [*_stated(extraction, id_at, properties)]
+    relations = [*_stated(extraction, id_at, entities, properties)]
     if cooccurrence:
         relations += [
             Relation(
@@ -212,17 +212,27 @@ def _graph_of(
 
 
 def _stated(
-    extraction: Extraction, id_at: Mapping[tuple[int, str], str], properties: dict[str, Any]
+    extraction: Extraction,
+    id_at: Mapping[tuple[int, str], str],
+    entities: dict[str, EntityNode],
+    properties: dict[str, Any],
 ) -> Iterator[Relation]:
-    """The facts that a text states, each once, the way it puts them first."""
+    """The facts that a text states, each once, the way it puts them first. An end that is no
+    concept of its statement ("head of sales", "52,000 euros") is one more of the ``entities``."""
     seen: set[tuple[str, str, str]] = set()
     for triplet in extraction.facts:
+        if not triplet.is_fact:
+            continue
         ends = [
-            None if concept is None else id_at.get((triplet.position, concept.name))
-            for concept in (triplet.subject_concept, triplet.object_concept)
+            (triplet.subject, triplet.subject_concept, ""),
+            (triplet.object, triplet.object_concept, triplet.object_value),
         ]
-        source, target = ends
-        if source is None or target is None or source == target or not triplet.is_fact:
+        ids = [
+            _end(text, concept, value, triplet.position, id_at, entities, properties)
+            for text, concept, value in ends
+        ]
+        source, target = ids
+        if source is None or target is None or source == target:
             continue
         key = source, triplet.relation, target
         if key not in seen:
@@ -233,6 +243,26 @@ def _stated(
                 target_id=target,
                 properties={**triplet.properties, **copy.deepcopy(properties)},
             )
+
+
+def _end(
+    text: str,
+    concept: ConceptMention | None,
+    value: str,
+    position: int,
+    id_at: Mapping[tuple[int, str], str],
+    entities: dict[str, EntityNode],
+    properties: dict[str, Any],
+) -> str | None:
+    """The id of the entity at an end of a fact; None where the end names nothing."""
+    if concept is not None and not value:
+        if known := id_at.get((position, concept.name)):
+            return known
+        text, value = concept.label, concept.kind
+    if not value:
+        return None
+    node = EntityNode(name=text, label=value, properties=copy.deepcopy(properties))
+    return entities.setdefault(node.id, node).id
 
 
 def _neighbours(

@@ -91,8 +91,13 @@ def test_concepts_and_neighbours(extractor: RecallMExtractor, memory: RecallM) -
         ("cups", "noun"),
         ("New York", "entity"),
         ("York", "name"),
+        ("5 cups", "entity"),
     ]
-    assert stated(node)[:2] == [("Brandon", "love", "coffee"), ("Brandon", "buy", "cups")]
+    assert stated(node)[:3] == [
+        ("Brandon", "love", "coffee"),
+        ("Brandon", "buy in", "New York"),
+        ("Brandon", "buy", "5 cups"),
+    ]
     by_name = {"brandon": "Brandon", "coffe": "coffee", "cup": "cups"}
     by_name["new york"] = "New York"
     assert sorted(pairs(node)) == sorted((by_name[a], by_name[b]) for a, b in update.relations)
