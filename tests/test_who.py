@@ -109,8 +109,8 @@ def test_where_nobody_has_a_role_the_newest_texts_may_answer_what_asks_of_me() -
     with RecallM() as memory:
         memory.update("The Eiffel Tower is in Paris.")
         memory.update("I moved to Porto last week.")
-        (best,) = memory.recall("Where do I live?", limit=1).statements
-        assert best.text == "I moved to Porto last week."
+        [answer] = memory.recall("Where do I live?").statements
+        assert answer.text == "I moved to Porto last week."
         assert memory.recall("Where does she live?", speaker="Bob").text == ""
 
 

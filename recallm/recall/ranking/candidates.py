@@ -72,6 +72,7 @@ class Leads:
 
     ``postings`` are those of its stems, ``mentions`` those of its concepts. ``essential`` are its
     concepts that are known, ``activation`` says how strongly those next to them are activated.
+    ``newest`` are statements for a question that says "I" where nobody knows who that is.
     """
 
     postings: Mapping[str, Postings]
@@ -82,6 +83,7 @@ class Leads:
     of_neighbours: Sequence[int]
     similar: Sequence[int]
     dated: Sequence[int]
+    newest: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

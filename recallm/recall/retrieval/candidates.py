@@ -27,6 +27,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     TemporalAnchor,
+    Trait,
     content_terms,
     empty_mapping,
     statement_key,
@@ -74,7 +75,7 @@ def read_candidates(
         lambda reader: _read_facts(reader, question, request, relations, wanted),
     )
     brought = {*leads.similar, *leads.dated, *facts.stated}
-    if not (leads.postings or leads.mentions or brought or facts.facts):
+    if not (leads.postings or leads.mentions or brought or leads.newest or facts.facts):
         return None
     brought.update(leads.of_neighbours)
     fetched = max(FETCHED, 2 * wanted)
@@ -139,7 +140,8 @@ def _read_rows(
     request: RecallRequest,
 ) -> Rows:
     """The rows of the ``best`` statements, of what else was ``brought``, and of what stands around
-    the first of them; summaries and facts are rows too."""
+    the first of them; summaries and facts are rows too. Of the newest statements, which no word of
+    the question leads to, those in the first person."""
     where = request.where
     summaries = [
         row.summary
@@ -147,19 +149,26 @@ def _read_rows(
         if row.summary is not None and not where
     ]
     covered = [_newest_covered(each, leads.mentions.get(each.concept)) for each in summaries]
-    context = _read_context(reader, best, {*brought, *covered}, fetched)
+    newest = set(leads.newest).difference(best, brought)
+    context = _read_context(reader, best, {*brought, *newest, *covered}, fetched)
     context |= _read_items(reader, [context[key] for key in best[:_HEADINGS] if key in context])
     rows = request.as_days(context[key] for key in sorted(context))
     context = {row.key: row for row in rows}
+
+    def may_answer(row: StoredStatement) -> bool:
+        if row.key in newest and Trait.FIRST_PERSON not in row.traits:
+            return False
+        return not where or meets(row, where)
+
     statements = (
-        *((row for row in rows if meets(row, where)) if where else rows),
+        *filter(may_answer, rows),
         *(
             _as_statement(each, place, context.get(key), leads.essential[each.concept])
             for place, (each, key) in enumerate(zip(summaries, covered, strict=True))
         ),
         *request.as_days(fact.statement for fact in facts.facts),
     )
-    others = (row for row in rows if not meets(row, where)) if where else ()
+    others = (row for row in rows if not may_answer(row))
     return Rows(
         context=context,
         statements=statements,

@@ -93,7 +93,7 @@ def read_leads(
     sizes: Sizes
     mentions: Mapping[str, Mentions]
     of_related: Mapping[str, Postings]
-    (postings, sizes), mentions, concepts, of_related, nearest, dated = reader.together(
+    (postings, sizes), mentions, concepts, of_related, nearest, dated, newest = reader.together(
         read_postings,
         lambda reader: reader.mentions(names, limit=_MENTIONS * limit, where=where),
         lambda reader: _read_concepts(reader, names, where),
@@ -103,7 +103,10 @@ def read_leads(
             else {}
         ),
         lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
-        lambda reader: _newest_statements(reader, _intervals(question, dates, request)),
+        lambda reader: _newest_statements(reader, _intervals(dates, request)),
+        lambda reader: _newest_statements(
+            reader, [where] if question.asks_of_asker and question.asker is None else []
+        ),
     )
     essential, activation, of_neighbours = concepts
     return Leads(
@@ -117,6 +120,7 @@ def read_leads(
         if vector is None
         else [key for key, _ in nearest],
         dated=dated,
+        newest=newest,
     )
 
 
@@ -158,14 +162,11 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _intervals(
-    question: Question, dates: Sequence[AskedDate], request: RecallRequest
-) -> list[Filter]:
-    """When what may answer was said whatever its words are: at one of the ``dates``; at any time
-    where the question says "I" and nobody knows who that is. A date without its year ("May") is the
-    latest that has begun."""
+def _intervals(dates: Sequence[AskedDate], request: RecallRequest) -> list[Filter]:
+    """When what may answer was said, whatever its words are: at one of the ``dates``. A date
+    without its year ("May") is the latest that has begun."""
     where = request.where
-    conditions = [where] if question.asks_of_asker and question.asker is None else []
+    conditions: list[Filter] = []
     for asked in dates:
         interval = asked.near(date.max if request.asked_at is None else request.asked_at.date())
         if interval is None:
