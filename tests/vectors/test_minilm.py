@@ -19,8 +19,8 @@ from recallm import EmbeddingError, InvalidInputError, RecallConfig, RecallM
 from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
 from recallm.vectors.minilm import NAME, mini_lm
-from tests.test_forks import exit_status, in_child
-from tests.tools import skip_for_want_of_a_tool
+from tests.test_forks import exit_status
+from tests.tools import in_child, skip_for_want_of_a_tool
 
 TEXTS = [
     "Ann sings.",
