@@ -272,7 +272,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         for id in dict.fromkeys(node.id for node in nodes if is_chunk(node)):
             self._memory.forget(id=id)
         if entities := dict.fromkeys(node.id for node in nodes if not is_chunk(node)):
-            graph.delete(entities=entities)
+            graph.delete(entities=list(entities))
 
     def delete_llama_nodes(
         self, node_ids: list[str] | None = None, ref_doc_ids: list[str] | None = None

@@ -165,7 +165,7 @@ def test_names_that_no_file_can_have(tmp_path: Path) -> None:
 
 
 def test_a_timeout_beyond_what_sqlite_counts_is_long(path: Path) -> None:
-    for timeout in (2_147_484.0, 1e12, float("inf")):
+    for timeout in (2_147_484.0, 1e12):
         with closing(SQLiteStore(path, timeout=timeout)) as store:
             store.apply("n", [prepared("1", "[Ann]")])
             writer = store._connections._writer  # type: ignore[attr-defined]
