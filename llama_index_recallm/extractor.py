@@ -219,19 +219,23 @@ def _stated(
 ) -> Iterator[Relation]:
     """The facts that a text states, each once, the way it puts them first. An end that is no
     concept of its statement ("head of sales", "52,000 euros") is one more of the ``entities``."""
+
+    def end(concept: ConceptMention | None, text: str, value: str, position: int) -> str | None:
+        if concept is not None and not value:
+            if known := id_at.get((position, concept.name)):
+                return known
+            text, value = concept.label, concept.kind
+        if not value:
+            return None  # the end names nothing
+        node = EntityNode(name=text, label=value, properties=copy.deepcopy(properties))
+        return entities.setdefault(node.id, node).id
+
     seen: set[tuple[str, str, str]] = set()
     for triplet in extraction.facts:
         if not triplet.is_fact:
             continue
-        ends = [
-            (triplet.subject, triplet.subject_concept, ""),
-            (triplet.object, triplet.object_concept, triplet.object_value),
-        ]
-        ids = [
-            _end(text, concept, value, triplet.position, id_at, entities, properties)
-            for text, concept, value in ends
-        ]
-        source, target = ids
+        source = end(triplet.subject_concept, triplet.subject, "", triplet.position)
+        target = end(triplet.object_concept, triplet.object, triplet.object_value, triplet.position)
         if source is None or target is None or source == target:
             continue
         key = source, triplet.relation, target
@@ -243,26 +247,6 @@ def _stated(
                 target_id=target,
                 properties={**triplet.properties, **copy.deepcopy(properties)},
             )
-
-
-def _end(
-    text: str,
-    concept: ConceptMention | None,
-    value: str,
-    position: int,
-    id_at: Mapping[tuple[int, str], str],
-    entities: dict[str, EntityNode],
-    properties: dict[str, Any],
-) -> str | None:
-    """The id of the entity at an end of a fact; None where the end names nothing."""
-    if concept is not None and not value:
-        if known := id_at.get((position, concept.name)):
-            return known
-        text, value = concept.label, concept.kind
-    if not value:
-        return None
-    node = EntityNode(name=text, label=value, properties=copy.deepcopy(properties))
-    return entities.setdefault(node.id, node).id
 
 
 def _neighbours(
