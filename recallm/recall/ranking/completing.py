@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
+from typing import NamedTuple, Self
 
 from recallm.model import StoredStatement, Trait, content_terms
 from recallm.recall.ranking.budget import EqualSentences
@@ -221,31 +222,39 @@ def without_echoes(order: Sequence[int], candidates: Candidates) -> list[int]:
     if question.asks_all or by_day or others or "you" in question.words:
         return [*order]
     rows = [candidates.statements[place] for place in order]
-    return [
-        place
-        for place, row in zip(order, rows, strict=True)
-        if not any(_is_echo(row, other) for other in rows)
-    ]
+    said = [_Said.of(row) for row in rows if row.speaker is not None]
+    echoes = {each.row.key for each in said if any(map(each.is_echo_of, said))}
+    return [place for place, row in zip(order, rows, strict=True) if row.key not in echoes]
 
 
-def _is_echo(row: StoredStatement, other: StoredStatement) -> bool:
-    """Whether a statement in which nobody speaks of himself or herself says what another speaker
-    said before: with no other word, and of nobody else."""
-    if (
-        other.key >= row.key
-        or Trait.FIRST_PERSON in row.traits
-        or None in (row.speaker, other.speaker)
-        or row.speaker == other.speaker
-        or (int(row.traits) ^ int(other.traits)) & _SENSE
-    ):
-        return False
-    speaker = other.speaker_concept or ""
-    words = {*content_terms(other.terms), *speaker.split(" ")}
-    concepts = _mentioned(other) | {speaker}
-    return words.issuperset(content_terms(row.terms)) and concepts.issuperset(
-        _mentioned(row) - {row.speaker_concept}
-    )
+class _Said(NamedTuple):
+    """A statement of a speaker, with its content words and concepts. ``speaker`` is the concept of
+    the speaker, empty where there is none."""
 
+    row: StoredStatement
+    words: frozenset[str]
+    concepts: frozenset[str]
+    speaker: str
 
-def _mentioned(row: StoredStatement) -> set[str]:
-    return {mention.name for mention in row.concepts}
+    @classmethod
+    def of(cls, row: StoredStatement) -> Self:
+        """What a statement with a speaker says."""
+        return cls(
+            row,
+            frozenset(content_terms(row.terms)),
+            frozenset(mention.name for mention in row.concepts),
+            row.speaker_concept or "",
+        )
+
+    def is_echo_of(self, other: _Said) -> bool:
+        """Whether nobody speaks of himself or herself here, and another speaker said this before:
+        with no other word, and of nobody else."""
+        row = self.row
+        return (
+            other.row.key < row.key
+            and other.row.speaker != row.speaker
+            and Trait.FIRST_PERSON not in row.traits
+            and not (int(row.traits) ^ int(other.row.traits)) & _SENSE
+            and self.words <= other.words.union(other.speaker.split(" "))
+            and self.concepts - {self.speaker} <= other.concepts | {other.speaker}
+        )
