@@ -284,10 +284,12 @@ def test_unlikely_statements_are_folded_away(shown: Shown) -> None:
     page = shown.open(f"#/ask/{QUESTION}")
     folded = page.locator("details.unlikely")
     expect(folded.locator(".card").first).to_be_hidden()
-    before = len(shown.nodes)
+    before = page.locator("#canvas .node").count()
     folded.locator("summary").first.click()
     expect(folded.locator(".card").first).to_be_visible()
-    assert len(shown.nodes) > before
+    # The drawing follows behind the list.
+    more = "before => document.querySelectorAll('#canvas .node').length > before"
+    page.wait_for_function(more, arg=before)
 
 
 def test_why_is_the_path_in_words_and_each_signal_as_a_bar(shown: Shown) -> None:
