@@ -143,10 +143,11 @@ def _read_rows(
     the first of them; summaries and facts are rows too. Of the newest statements, which no word of
     the question leads to, those in the first person."""
     where = request.where
+    all_may_answer = not where
     summaries = [
         row.summary
         for _, row in sorted(leads.essential.items(), key=itemgetter(0))
-        if row.summary is not None and not where
+        if row.summary is not None and all_may_answer
     ]
     covered = [_newest_covered(each, leads.mentions.get(each.concept)) for each in summaries]
     newest = set(leads.newest).difference(best, brought)
@@ -158,7 +159,7 @@ def _read_rows(
     def may_answer(row: StoredStatement) -> bool:
         if row.key in newest and Trait.FIRST_PERSON not in row.traits:
             return False
-        return not where or meets(row, where)
+        return all_may_answer or meets(row, where)
 
     statements = (
         *filter(may_answer, rows),

@@ -41,13 +41,13 @@ _MENTIONS = 2
 """Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
 mentions each of them, as its speaker or by "you" and "we"."""
 
-_RELATIONS = 32
+_RELATIONS = 16
 """Newest relations read of each essential concept."""
 
 _NEIGHBOURS = 6
 """Neighbouring concepts that add statements: those of greatest activation."""
 
-_NEIGHBOUR_STATEMENTS = 8
+_NEIGHBOUR_STATEMENTS = 4
 """Newest statements that a neighbouring concept brings."""
 
 _NEWEST_PASSAGES = 32
