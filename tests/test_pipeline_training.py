@@ -174,12 +174,6 @@ def test_runs_stay_within_a_document_and_lose_nothing(letter: list[Sentence]) ->
     assert {len(run) for run in runs} > {1}
 
 
-def test_without_chance_a_passage_is_the_text_itself(letter: list[Sentence]) -> None:
-    passage = vary(tuple(letter), NO_VARIATION, Random(0), NameSource(0))
-    assert passage.sentences == tuple(letter)
-    assert passage.separators == (" ", "")
-
-
 def test_variations_keep_words_and_labels_together(letter: list[Sentence]) -> None:
     always = Variation(
         lower_cased=1, bullet=1, emoji=1, rule=1, no_final_punctuation=1, line_broken=1
@@ -225,15 +219,6 @@ def test_swapped_names_keep_their_relation_to_the_rest() -> None:
         passage = vary((Sentence(words=words),), variation, Random(seed), NameSource(seed))
         seen.add(tuple(w.dep for w in passage.sentences[0].words))
     assert seen == {("amod", "nsubj", "ROOT"), ("nsubj", "ROOT")}
-
-
-def test_emphasis_puts_one_word_in_capitals(letter: list[Sentence]) -> None:
-    passage = vary(tuple(letter), replace(NO_VARIATION, emphasised=1), Random(2), NameSource(2))
-    before = [w.form for s in letter for w in s.words]
-    after = [w.form for s in passage.sentences for w in s.words]
-    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    assert [new for _, new in changed] == [old.upper() for old, _ in changed]
-    assert len(changed) == 1
 
 
 def test_roles_are_relations_with_few_subtypes() -> None:

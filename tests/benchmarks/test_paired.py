@@ -6,17 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.paired import parsed, read_histories, summary, work_of
+from benchmarks.paired import read_histories, summary, work_of
 from benchmarks.paired_workload import measured
 from tests.benchmarks.corpus import write_history
-
-
-def test_options() -> None:
-    options = parsed(["HEAD~1", "--rounds", "2"])
-    assert (options.revision, options.rounds, options.embeddings) == ("HEAD~1", 2, None)
-    for wrong in ([], ["HEAD", "--rounds", "0"], ["HEAD", "--embeddings", "other"]):
-        with pytest.raises(SystemExit):
-            parsed(wrong)
 
 
 def test_the_chat_is_the_first_history_and_the_questions_are_those_of_all(tmp_path: Path) -> None:

@@ -103,14 +103,6 @@ def test_duorc_writes_how_much_was_asked(tmp_path: Path) -> None:
     assert (written["questions"], written["films"]) == (2, 1)
 
 
-def test_duorc_says_that_a_file_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        duorc.main([str(tmp_path / "none.jsonl")])
-    assert "does not exist" in capsys.readouterr().err
-
-
 @pytest.mark.nightly  # what is judged right: test_scoring
 def test_the_temporal_scores_stand_by_repetition() -> None:
     scores = temporal.measure(tell("dev", repetitions=2), asked_after=(1, 2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -21,8 +20,6 @@ from benchmarks.temporal_world import (
     FIRST,
     LONG_RANGE,
     PREVIOUS,
-    Question,
-    Statement,
     World,
     tell,
 )
@@ -66,17 +63,6 @@ def test_states_begin_in_order_and_none_is_told_before_or_after_its_time(world: 
             latest[told.topic] = newest
 
 
-def test_what_is_asked_long_after_was_told_once_before_all_repetitions(world: World) -> None:
-    times = Counter(told.topic for told in world.statements)
-    asked = [question for question in world.questions[-1] if question.kind == LONG_RANGE]
-    assert len(asked) == 48
-    for question in asked:
-        assert times[question.topic] == 1
-        assert question in world.questions[0]
-        [place] = [at for at, told in enumerate(world.statements) if told.topic == question.topic]
-        assert place < len(asked)
-
-
 def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
     world: World,
 ) -> None:
@@ -98,25 +84,6 @@ def test_questions_ask_for_the_state_that_holds_the_one_before_and_the_first(
                 assert (question.kind, question.state) == (FIRST, 0)
                 assert latest >= 2
             assert question.state in told[question.topic]
-
-
-def test_at_the_time_of_a_named_value_the_state_of_another_topic_is_asked_for(
-    world: World,
-) -> None:
-    asked = [question for question in world.questions[-1] if question.kind == AT]
-    assert len(asked) > 50
-    for question in asked:
-        own = [told for told in world.statements if told.subject == question.subject]
-        others = [told for told in own if told.topic not in (None, question.topic)]
-        assert any(told.topic == question.topic and question.state in told.states for told in own)
-        assert any(_words(question) & _words(told) for told in others)
-
-
-def _words(said: Question | Statement) -> set[str]:
-    return set(re.findall(r"[\w&']+", said.text.lower())) - _FUNCTION_WORDS - {said.subject.lower()}
-
-
-_FUNCTION_WORDS = {"what", "which", "where", "with", "does", "most", "moment", "have", "these"}
 
 
 def test_two_splits_share_no_phrase_no_name_and_no_value() -> None:

@@ -135,7 +135,7 @@ def test_templates_become_sessions_with_their_antecedents() -> None:
     assert session_examples(turns, copies=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # imports every locale of faker
 def test_names_are_as_female_as_their_bearers() -> None:
     shares = female_shares()
     assert shares["ingrid"] == 1.0

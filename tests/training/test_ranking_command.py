@@ -15,7 +15,6 @@ from tests.training.corpus import write_films, write_talks
 from tests.vectors.fakes import words
 from training.ranking import __main__ as command
 from training.ranking import fitting
-from training.ranking.examples import Unit
 
 TABLES = {
     "words": ("meaning", "session", "similar"),
@@ -79,21 +78,6 @@ def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None
     assert parts["stage"] == parts["train"]
     assert parts["harbour"] != parts["stage"]
     assert load_tables(str(folder / "weights.toml")) not in parts.values()
-
-
-def test_without_data_it_says_what_to_give(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    with pytest.raises(SystemExit):
-        run("--worlds", 0, "--output", tmp_path / "weights.toml")
-    assert "--locomo" in capsys.readouterr().err
-    assert not (tmp_path / "weights.toml").exists()
-
-
-def test_units_of_a_data_set_go_round_the_folds() -> None:
-    kinds = ["LoCoMo", "LoCoMo", "DuoRC", "LoCoMo", "LoCoMo", "DuoRC"]
-    units = [Unit(kind=kind, name=str(n), items=(), questions=()) for n, kind in enumerate(kinds)]
-    assert command._fold_of(units) == [0, 1, 0, 2, 0, 1]
 
 
 def test_a_table_is_written_in_the_order_of_the_signals_and_read_again(tmp_path: Path) -> None:

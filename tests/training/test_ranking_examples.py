@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.temporal_world import CURRENT, PREVIOUS, tell
+from benchmarks.temporal_world import tell
 from tests.training.corpus import write_films, write_talks
 from tests.vectors.fakes import words
 from training.ranking import examples
@@ -51,16 +51,6 @@ def test_a_unit_for_each_conversation_film_and_world(data: dict[str, Unit]) -> N
         "train": "DuoRC",
         "world 1": "Temporal",
     }
-
-
-def test_only_what_is_given_is_read(tmp_path: Path) -> None:
-    talks = write_talks(tmp_path / "talks")
-    units = list(units_of(None, talks, None, plots=0, worlds=0))
-    assert [(unit.kind, unit.name) for unit in units] == [
-        ("REALTALK", "harbour"),
-        ("REALTALK", "stage"),
-    ]
-    assert not list(units_of(None, None, None, plots=9, worlds=0))
 
 
 def test_turns_without_words_are_not_told(data: dict[str, Unit]) -> None:
@@ -114,31 +104,6 @@ def test_of_a_film_the_statements_that_hold_an_answer(data: dict[str, Unit]) -> 
     ]
     assert answers(found["What is played in the rain?"]) == [{"They play the piano in the rain."}]
     assert all(asked.wanted == 1 for asked in found.values())
-
-
-def test_of_a_world_the_statements_that_tell_the_state_asked_for(data: dict[str, Unit]) -> None:
-    """The state as it is now must be the last that a statement tells."""
-    world = tell("dev", seed=1, repetitions=1)
-    unit = data["world 1"]
-    assert [item["text"] for item in unit.items] == [one.text for one in world.statements]
-    wanted = [one for one in world.questions[-1] if one.kind in (CURRENT, PREVIOUS)][:6]
-    assert {one.kind for one in wanted} >= {CURRENT}
-    places = [place for place, one in enumerate(world.questions[-1]) if one in wanted]
-    asking = replace(unit, questions=tuple(unit.questions[place] for place in places))
-    for question, asked in zip(wanted, asked_of(asking, None), strict=True):
-        telling = {
-            one.text
-            for one in world.statements
-            if one.topic == question.topic
-            and (
-                one.states[-1] == question.state
-                if question.kind == CURRENT
-                else question.state in one.states
-            )
-        }
-        assert telling
-        [group] = answers(asked)
-        assert group <= telling
 
 
 def test_with_embeddings_candidates_have_vectors(data: dict[str, Unit]) -> None:

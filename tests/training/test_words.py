@@ -104,12 +104,6 @@ def test_words_of_one_subject_come_out_related(output: Path) -> None:
     ]
 
 
-def test_stems_stand_once_and_in_order(output: Path) -> None:
-    stems = list(meaning._table().places)
-    assert stems == sorted(set(stems))
-    assert {"live", "resid", "bicycl", "tricycl", "opera", "sing", "zebra"} == set(stems)
-
-
 def test_the_same_model_and_sentences_give_the_same_bytes(
     output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,46 +123,3 @@ def test_a_folder_without_treebanks_is_refused(
     with pytest.raises(SystemExit, match=r"holds no \*\.conllu files"):
         command.main()
     assert not (tmp_path / "words.npz").exists()
-
-
-def test_sentences_of_the_training_parts_that_are_neither_short_nor_long(tmp_path: Path) -> None:
-    folder = write_treebank(tmp_path / "data")
-    with (folder / "gum" / "some.conllu").open("a", encoding="utf-8") as file:
-        file.write(f"# text = {'long ' * 60}\n")
-    assert sorted(set(command._sentences(folder))) == [
-        "bicycle opera sings 1234",
-        "live reside bicycle tricycle",
-        "reside bicycle reside bicycle",
-    ]
-
-
-def test_words_of_one_stem_share_a_vector() -> None:
-    alone = command._word_vectors(HandMade())  # type: ignore[arg-type]
-    assert set(alone) == {"live", "resid", "bicycl", "tricycl", "sing", "opera", "zebra"}
-    one = HandMade().embed(["bicycle"])[0]
-    assert alone["bicycl"] == pytest.approx(one)
-
-
-def test_a_word_is_read_from_its_pieces_and_once_is_not_enough() -> None:
-    """Marks and padding belong to no word; what is no word of letters is not read."""
-    sentences = ["live bicycle", "live bicycles zebra", "opera 1234 1234"]
-    read, counts = command._sentence_vectors(HandMade(), sentences)  # type: ignore[arg-type]
-    assert dict(counts) == {"live": 2, "bicycl": 2}
-    assert counts["opera"] == 0
-    assert read["live"] == pytest.approx(HandMade().embed(["live"])[0])
-
-
-def test_centred_vectors_stand_about_the_mean_of_those_that_there_are() -> None:
-    found = command._centred([np.array([3.0, 4.0]), None, np.array([-4.0, 3.0])])
-    assert np.linalg.norm(found, axis=1) == pytest.approx([1, 0, 1])
-    assert found[0] == pytest.approx(-found[2])
-
-
-def test_the_first_components_keep_the_cosines_of_what_lies_in_few_directions() -> None:
-    random = np.random.default_rng(3)
-    low = random.normal(size=(200, 5)) @ random.normal(size=(5, 100))
-    low -= low.mean(axis=0)
-    unit = low / np.linalg.norm(low, axis=1, keepdims=True)
-    found = command._principal(low)
-    assert found.shape == (200, 64)
-    assert found @ found.T == pytest.approx(unit @ unit.T, abs=1e-6)
