@@ -174,6 +174,7 @@ def test_a_full_queue_waits_for_room_and_an_idle_thread_ends(
     monkeypatch.setattr(background, "MOST_WAITING", 3)
     monkeypatch.setattr(background, "_IDLE", 0.01)
     chain_memory = RecallMMemory(memory=memory, redact=gate, write="background")
+    others = {*threading.enumerate()}
     done = threading.Event()
 
     def talk() -> None:
@@ -190,9 +191,8 @@ def test_a_full_queue_waits_for_room_and_an_idle_thread_ends(
     assert chain_memory.flush()
     assert texts(memory)[::2] == [f"I saw bird {n}." for n in range(5)]
     for n in range(2):
-        for thread in threading.enumerate():
-            if thread.name == "recallm-background-writer":
-                thread.join(30)
+        for thread in {*threading.enumerate()} - others:
+            thread.join(30)
         chain_memory.save_context({"input": f"I saw cat {n}."}, {"output": "Noted."})
         assert chain_memory.flush(timeout=30)
     assert len(texts(memory)) == 14

@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_recallm import RecallMRetriever, hybrid_chain
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.hybrid import Choice, HybridError
-from tests.hybrid.test_hybrid import QUESTION, by_letters, nearest
+from tests.hybrid.test_hybrid import QUESTION, nearest
 from tests.hybrid.test_hybrid import model as model_of_prompts
 from tests.langchain.agents import Seen, thread
 from tests.langchain.chat_models import ScriptedModel
@@ -69,18 +69,6 @@ def test_both_answers_and_the_choice(memory: RecallM, model: ScriptedModel) -> N
     assert result["answers"]["vectors"].context.text == "Bo likes tea."
     assert result["errors"] == {}
     assert len(model.sent) == 2
-
-
-def test_the_memorys_own_vectors(model: ScriptedModel) -> None:
-    with RecallM(embeddings=by_letters) as memory:
-        memory.update_many(["Bo moved to York.", "Bo likes tea."])
-        result = hybrid_chain(memory, model, limit=1).invoke(QUESTION)
-    contexts = {name: answer.context for name, answer in result["answers"].items()}
-    assert {name: len(context.statements) for name, context in contexts.items()} == {
-        "recallm": 1,
-        "vectors": 1,
-    }
-    assert "cosine" in contexts["vectors"].statements[0].contributions
 
 
 def test_a_langchain_retriever_is_the_vector_branch(memory: RecallM, model: ScriptedModel) -> None:

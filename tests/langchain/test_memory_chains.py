@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
-from langchain_classic.memory import CombinedMemory, ConversationBufferMemory
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
 from langchain_recallm import RecallMMemory, RecallMRetriever
 from recallm import RecallM
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 TALKS = [(user, number) for user in ("ann", "bob") for number in range(2)]
-TURNS = 10  # in each
+TURNS = 5  # in each
 
 
 async def test_two_users_at_once(memory: RecallM) -> None:
@@ -86,22 +85,6 @@ def test_llm_chain_with_messages(memory: RecallM) -> None:
     assert [text for _, text in written(memory)][::2] == [
         "My cat is called Mila.", "What is my cat called?",
     ]  # fmt: skip
-
-
-def test_beside_another_memory(memory: RecallM) -> None:
-    """Recall beside the latest turns word for word: what long conversations need."""
-    both = CombinedMemory(
-        memories=[
-            ConversationBufferMemory(memory_key="recent", input_key="input"),
-            RecallMMemory(memory=memory, memory_key="known", input_key="input"),
-        ]
-    )
-    prompt = PromptTemplate.from_template("{known}\n{recent}\n{input}")
-    chain = ConversationChain(llm=RecordingModel(), prompt=prompt, memory=both)
-    chain.invoke({"input": "My cat is called Mila."})
-    result = chain.invoke({"input": "What is my cat called?"})
-    assert "Mila" in result["known"]
-    assert result["recent"].startswith("Human: My cat is called Mila.")
 
 
 def test_conversational_retrieval_chain(memory: RecallM) -> None:

@@ -187,7 +187,7 @@ def test_what_is_added_is_bounded_and_all_of_it_is_counted() -> None:
     with RecallM(config=RecallConfig(), count_tokens=len) as memory:
         memory.update_many([f"Ann saw bird {n:02}." for n in range(50)])
         for position in ("system", "user"):
-            for max_tokens in range(400, 420):
+            for max_tokens in range(400, 420, 4):
                 how = {"max_tokens": max_tokens, "position": position, "roles": {"tool"}}
                 talk = Talk(memory, "Many.", system_prompt="Be kind.", **how)
                 talk.say(asked)

@@ -16,7 +16,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from recallm import RecallM
-from recallm.adapting import Message
 from tests.langchain.agents import Talk, weather
 from tests.langchain.chat_models import call
 from tests.written_messages import speakers_and_texts
@@ -206,26 +205,6 @@ def test_redact_comes_before_all_that_is_written(kept: RecallM) -> None:
         "Hm.",
     ]
     assert "[MAIL]" in talk.told(2)
-
-
-def test_accept_decides_by_text_and_by_whose_it_is(memory: RecallM) -> None:
-    seen: list[Message] = []
-
-    def accept(spoken: Message) -> bool:
-        seen.append(spoken)
-        return spoken.role == "human" and "[MAIL]" not in spoken.text
-
-    lines = [call("weather", says="Let me look.", city="Oslo"), "Sunny.", "Hm"]
-    talk = Talk(memory, *lines, tools=[weather], accept=accept, redact=without_secret)
-    talk.say("How is Oslo?", "1", name="Ann")
-    talk.say(ASKED, "2")
-    assert talk.written == [("Ann", "How is Oslo?")]
-    assert {(passage.speaker, passage.role, passage.text) for passage in seen} >= {
-        ("Ann", "human", "How is Oslo?"),
-        ("AI", "ai", "Let me look."),
-        ("AI", "ai", "Sunny."),
-        ("Human", "human", without_secret(ASKED)),
-    }
 
 
 def test_where_they_fail_the_agent_answers(kept: RecallM, caplog: pytest.LogCaptureFixture) -> None:

@@ -307,21 +307,14 @@ def test_on_neo4j(neo4j_server: RunningServer) -> None:
     """The middleware and the store."""
     namespace = f"test-{uuid.uuid4()}"
     with RecallM(neo4j_server.uri, auth=neo4j_server.auth, namespace=namespace) as memory:
-        talk = Talk(memory, "Noted.", RuntimeError("down"), "Oslo.", checkpointer=InMemorySaver())
-        talk.say("Ann lives in Oslo.", "1")
-        with pytest.raises(RuntimeError):
-            talk.say("Where does Ann live?", "2")
-        talk.agent.invoke(None, thread("2"))
-        assert talk.told(1) == talk.told(2)
-        assert "Human: Ann lives in Oslo." in talk.told(2)
-        assert [text for _, text in talk.written] == [
-            "Ann lives in Oslo.", "Noted.", "Where does Ann live?", "Oslo.",
-        ]  # fmt: skip
+        talk = Talk(memory, "Oslo.")
+        memory.update("Ann lives in Oslo.")
+        talk.say("Where does Ann live?", "1")
+        assert "Ann lives in Oslo." in talk.told()
+        assert talk.written[1:] == [("Human", "Where does Ann live?"), ("AI", "Oslo.")]
         store = RecallMStore(memory=memory)
         store.put(("users", "ann"), "job", {"memory": "Ann works as a baker.", "n": 1})
         store.put(("users", "ann"), "pet", {"memory": "Ann has a cat.", "n": 2})
-        assert store.search(("users",), query="Who is a baker?", limit=1)[0].key == "job"
         assert [item.key for item in store.search(("users",), filter={"n": {"$gt": 1}})] == ["pet"]
         store.delete(("users", "ann"), "pet")
         assert store.list_namespaces(prefix=("users",)) == [("users", "ann")]
-        memory.forget(everything=True)

@@ -158,13 +158,13 @@ def test_equal_values_are_found_each_and_unread_items_come_last(
 def test_pages_follow_one_order_among_many_items(store: RecallMStore) -> None:
     values: list[Any] = [
         PutOp(("a",), f"{n}", {"n": n % 7, "text": f"Ann saw box {n}. It was black."})
-        for n in range(400)
+        for n in range(140)
     ]
     store.batch([*values, PutOp(("a",), "f", {"n": 3.0}), PutOp(("a",), "t", {"n": "3"})])
-    wanted = {"f", *(f"{n}" for n in range(400) if n % 7 == 3)}
+    wanted = {"f", *(f"{n}" for n in range(140) if n % 7 == 3)}
     for query in (None, "Which box is it?"):
         found: list[str] = []
-        how: dict[str, Any] = {"query": query, "filter": {"n": 3}, "limit": 25}
+        how: dict[str, Any] = {"query": query, "filter": {"n": 3}, "limit": 8}
         while page := store.search(("a",), offset=len(found), **how):
             found += keys(page)
         assert len(found) == len(wanted)

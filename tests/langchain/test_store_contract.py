@@ -246,11 +246,7 @@ class TestSearching:
 
 class TestQueries:
     def test_the_item_that_is_the_query_comes_first(self, opening: Any) -> None:
-        texts = (
-            "mmm IT WHO 🍕 👍🏽 a the ... C++ of I x Yes Will why_not to_be_or_not_to_be 7 aaa "
-            "poisson Where_is_it? 这是中文 これは日本語です 이건_한국어야 Это_русский "
-            "यह_रूसी_है هذا_عربي"
-        )
+        texts = "mmm IT 🍕 a ... C++ I Will to_be_or_not_to_be 7 Where_is_it? 这是中文 Это_русский"
         store = opening(fields=["key1"])
         others = [(label, n) for label in "AZ" for n in range(12)]
         store.batch([PutOp(("test", label), f"{label}{n}", {"key1": "no"}) for label, n in others])
@@ -304,47 +300,6 @@ class TestQueries:
         assert store.search(("test",), query="hhh")[0].key != "none"
         assert [item.score for item in store.search(("test",))] == [None] * 3
         assert store.get(("test",), "one").value == one
-
-    def test_a_new_value_is_found_by_its_own_text(self, opening: Any) -> None:
-        store = opening(fields=["text"])
-        for key, text in [("1", "zany zebra Xerxes"), ("2", "about dogs"), ("3", "of birds")]:
-            store.put(("test",), key, {"text": text})
-        [before, *_] = store.search(("test",), query="Zany Xerxes")
-        assert before.key == "1"
-        store.put(("test",), "1", {"text": "new text about dogs"})
-        found = {item.key: item.score for item in store.search(("test",), query="Zany Xerxes")}
-        assert found["1"] < before.score
-        assert store.search(("test",), query="new text about dogs")[0].key == "1"
-        store.put(("test",), "4", {"text": "new text about dogs"}, index=False)
-        assert "4" not in keys(store.search(("test",), query="about new dogs", limit=3))
-        store.delete(("test",), "1")
-        assert "1" not in keys(store.search(("test",), query="new text about dogs"))
-
-    def test_queries_with_filters_pages_and_batches(self, opening: Any) -> None:
-        values = {
-            "1": {"text": "red apple", "color": "red", "score": 4.5},
-            "2": {"text": "red car", "color": "red", "score": 3.0},
-            "3": {"text": "green apple", "color": "green", "score": 4.0},
-            "4": {"text": "blue car", "color": "blue", "score": 3.5},
-        }
-        store = opening(fields=["text"])
-        for key, value in values.items():
-            store.put(("test",), key, value)
-        for query, condition, expected in [
-            ("apple", {"color": "red"}, "12"),
-            ("car", {"color": "red"}, "21"),
-            ("apple", {"score": {"$gte": 4.0}, "color": "green"}, "3"),
-        ]:
-            found = store.search(("test",), query=query, filter=condition)
-            assert keys(found) == list(expected)
-        assert len(store.search(("test",), query="plane", filter={"score": {"$gt": 3.2}})) == 3
-        everything = store.search(("test",), query="car", limit=10)
-        pages = [store.search(("test",), query="car", limit=2, offset=o) for o in (0, 2, 4)]
-        together = [item for page in pages for item in page]
-        assert sorted(keys(together)) == list("1234")
-        assert [item.score for item in together] == [item.score for item in everything]
-        ops = [SearchOp(("test",), query=text, limit=1) for text in ("blue", "green", "blue")]
-        assert [keys(found) for found in store.batch(ops)] == [["4"], ["3"], ["4"]]
 
 
 class TestExpiry:

@@ -66,11 +66,13 @@ def upsert_chunk(
     id: str,
     *said: str,
     document: str | None = None,
+    text: str | None = None,
 ) -> TextNode:
     """Upsert a chunk that says ``"a KNOWS b"`` and names ``"a"``, as ``PropertyGraphIndex`` does:
-    in three calls. Entities and relations name the chunk as source; known entities are left out."""
-    node = make_chunk(id, f"{id}: " + "; ".join(said), document)
-    parts = [line.split() for line in said]
+    in three calls. Entities and relations name the chunk as source; known entities are left out.
+    Without a ``text``, the chunk's is what is said."""
+    node = make_chunk(id, text or f"{id}: " + "; ".join(said), document)
+    parts = [line.split(maxsplit=2) for line in said]
     names = dict.fromkeys(name for part in parts for name in (part[0], part[-1]))
     known = {node.id for node in store.get(ids=list(names))}
     source = {TRIPLET_SOURCE_KEY: id}

@@ -23,7 +23,6 @@ from tests.llama_index.property_graphs import (
     chunk_of,
     entity_of,
     ids,
-    is_refused,
     make_chunk,
     make_entity,
     make_relation,
@@ -34,13 +33,9 @@ from tests.llama_index.property_graphs import (
 
 TEXTS = {
     "empty": "",
-    "blanks": "  \n ",
     "edges": "\n  indented\r\nlines\t \n",
     "nul": "a\x00b",
     "script": "e\u0301 é 北京 שלום 👩‍👩‍👧",
-    "cypher": "MATCH (n) DETACH DELETE n; // ' \" ` \\ {x} $y",
-    "no_word": "?!… — ***",
-    "numbers": "1 2.5 -3",
     "long": "All work and no play. " * 1500,
 }
 
@@ -122,12 +117,6 @@ def test_another_text_replaces_the_first(store: PropertyGraphStore) -> None:
     assert store.get_llama_nodes(["c1"]) == [mine]
 
 
-def test_a_text_that_cannot_be_stored(store: PropertyGraphStore) -> None:
-    odd = ChunkNode(id_="c2", text="a\ud800b")
-    if not is_refused(store, nodes=[ChunkNode(id_="c1", text="text"), odd]):
-        assert chunk_of(store, "c2").text == odd.text
-
-
 def test_metadata_keys(store: PropertyGraphStore) -> None:
     keys = ["id", "id_", "name", "label", "text", "properties", "type", "session", "", "é`'"]
     mine = make_chunk("c1", "text").model_copy(update={"metadata": dict.fromkeys(keys, 1)})
@@ -150,22 +139,6 @@ def test_chunk_nodes(store: PropertyGraphStore) -> None:
     node = chunk_of(store, "c1")
     assert (node.text, node.label, node.properties) == ("text", "PAGE", {"n": 1, "x": None})
     assert chunk_of(store, nameless.id).text == "another text"
-
-
-def test_chunk_nodes_are_not_shared(store: PropertyGraphStore) -> None:
-    mine = make_chunk("c1", "text", tags=["x"])
-    store.upsert_llama_nodes([mine])
-    mine.metadata["tags"].append("y")
-    mine.text = "other"
-    [first] = store.get_llama_nodes(["c1"])
-    first.metadata["tags"].append("z")
-    node = chunk_of(store, "c1")
-    node.text = "other"
-    node.properties["more"] = 1
-    [second] = store.get_llama_nodes(["c1"])
-    assert (second.get_content(), second.metadata) == ("text", {"tags": ["x"]})
-    assert "more" not in chunk_of(store, "c1").properties
-    assert chunk_of(store, "c1").text == "text"
 
 
 def test_a_chunk_that_a_relation_names_first(store: PropertyGraphStore) -> None:

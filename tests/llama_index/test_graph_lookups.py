@@ -156,17 +156,6 @@ def test_depth_and_limit(store: PropertyGraphStore) -> None:
     assert len(_map(store, "z", depth=2, limit=5)) == 5
 
 
-def test_both_ways_by_turns(store: PropertyGraphStore) -> None:
-    upsert_graph(store, "a LIKES tea", "b LIKES tea", "b LIKES milk")
-    assert triplet_lines(_map(store, "a", depth=1)) == ["a LIKES tea"]
-    assert triplet_lines(_map(store, "a", depth=2)) == ["a LIKES tea", "b LIKES tea"]
-    assert triplet_lines(_map(store, "a", depth=3)) == [
-        "a LIKES tea",
-        "b LIKES milk",
-        "b LIKES tea",
-    ]
-
-
 def test_cycles_end(store: PropertyGraphStore) -> None:
     upsert_graph(store, "a R b", "b R c", "c R a", "a R a", "b Q a")
     for depth in (3, 50):
@@ -196,12 +185,6 @@ def test_paths_lead_over_ignored_labels(store: PropertyGraphStore) -> None:
         assert triplet_lines(found) == ["b R c"]
         found = _map(store, "a", depth=depth, limit=2, ignore=["SOURCE", "unknown"])
         assert triplet_lines(found) == sorted(["a source e", *["b R c"][: depth - 1]])
-
-
-def test_given_nodes_on_one_path(store: PropertyGraphStore) -> None:
-    upsert_graph(store, *CHAIN)
-    assert triplet_lines(_map(store, "a", "b", "d", depth=3)) == CHAIN
-    assert triplet_lines(_map(store, "a", "d", depth=1)) == ["a R b", "c R d", "d R e"]
 
 
 def test_a_relation_called_mentions(store: PropertyGraphStore) -> None:

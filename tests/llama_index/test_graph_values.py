@@ -11,7 +11,6 @@ from typing import Any
 from llama_index.core.graph_stores.types import PropertyGraphStore
 
 from tests.llama_index.property_graphs import (
-    NewStore,
     entity_of,
     is_refused,
     make_entity,
@@ -20,40 +19,22 @@ from tests.llama_index.property_graphs import (
     with_types,
 )
 
-KEPT: dict[str, Any] = {
-    "str": "text",
-    "empty_str": "",
+ACCEPTED: dict[str, Any] = {
     "quotes": "\"x\" 'y' `z` \\ $a {b}",
-    "script": "e\u0301 北京 👩‍👩‍👧",
+    "nul": "a\x00b",
     "number_in_str": "1",
     "datetime_in_str": "2024-05-01T12:00:00+00:00",
     "int": 7,
-    "negative": -1,
-    "int_of_64_bits": 2**63 - 1,
-    "float": 0.1,
+    "large_int": 2**70,
     "whole_float": 1.0,
     "small_float": 5e-324,
-    "true": True,
-    "false": False,
-    "zero": 0,
-    "list_of_str": ["b", "a", "b"],
-}
-
-
-KEPT_OR_REFUSED: dict[str, Any] = {
-    "none": None,
-    "nul": "a\x00b",
-    "lone_surrogate": "\ud800",
-    "large_int": 2**70,
     "negative_zero": -0.0,
-    "infinity": math.inf,
-    "nan": math.nan,
+    "true": True,
+    "none": None,
     "empty_list": [],
     "mixed_list": [1, 1.0, True, "1", None],
     "nested_list": [[1], [2, [3, []]]],
     "dict": {"a": {"b": [1, {"c": None, "d": 1.0}]}, "": 0},
-    "empty_dict": {},
-    "keys_that_are_not_str": {1: "a", None: "b"},
     "dict_like_a_type": {"$type": "datetime", "value": "2024-05-01"},
     "dict_like_a_typed_dict": {"$type": "dict", "value": {"$type": "bytes", "value": ""}},
     "aware_datetime": datetime(2024, 5, 1, 12, 0, 0, 123456, tzinfo=UTC),
@@ -61,43 +42,34 @@ KEPT_OR_REFUSED: dict[str, Any] = {
     "naive_datetime": datetime(2024, 5, 1, 12),  # noqa: DTZ001
     "date": date(2024, 5, 1),
     "time": time(12, 30),
-    "timedelta": timedelta(days=1, microseconds=1),
     "bytes": b"\x00\xff",
     "typed_values_in_lists": [date(2024, 5, 1), {"at": datetime(2024, 5, 1, tzinfo=UTC)}, b""],
     "tuple": (1, 2),
     "set": {1},
     "decimal": Decimal("1.10"),
     "uuid": uuid.UUID(int=1),
-    "object": object,
     "long_str": "x" * 100_000,
 }
 
 
-REFUSED = {"lone_surrogate", "infinity", "nan", "keys_that_are_not_str", "timedelta", "object"}
+REFUSED = ["\ud800", math.inf, math.nan, {1: "a", None: "b"}, timedelta(days=1), object]
 
 
-def test_plain_values_are_kept(store: PropertyGraphStore) -> None:
-    wanted = with_types(KEPT)
-    store.upsert_nodes([make_entity("a", "THING", **KEPT)])
-    store.upsert_relations([make_relation("a", "R", "b", **KEPT)])
+def test_values_are_kept_with_their_types(store: PropertyGraphStore) -> None:
+    wanted = with_types(ACCEPTED)
+    store.upsert_nodes([make_entity("a", "THING", **ACCEPTED)])
+    store.upsert_relations([make_relation("a", "R", "b", **ACCEPTED)])
     assert with_types(entity_of(store, "a").properties) == wanted
     assert with_types(relation_of(store, "R").properties) == wanted
     [(_, relation, _)] = store.get_rel_map([make_entity("a")], depth=1)
     assert with_types(relation.properties) == wanted
 
 
-def test_other_values_of_nodes(new_store: NewStore) -> None:
-    refused: set[str] = set()
-    for case, value in KEPT_OR_REFUSED.items():
-        store = new_store()
-        store.upsert_nodes([make_entity("a", "THING", held="before")])
+def test_other_values_are_refused(store: PropertyGraphStore) -> None:
+    store.upsert_nodes([make_entity("a", "THING", held="before")])
+    for value in REFUSED:
         mine = make_entity("a", "THING", held=value)
-        if is_refused(store, nodes=[make_entity("bystander"), mine]):
-            refused.add(case)
-        else:
-            found = with_types(entity_of(store, "a").properties)
-            assert found == with_types({"held": value}), case
-    assert refused == REFUSED
+        assert is_refused(store, nodes=[make_entity("bystander"), mine]), value
 
 
 def test_values_without_an_end(store: PropertyGraphStore) -> None:

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
-from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
-from llama_index.core.callbacks.schema import CBEventType
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine, RouterQueryEngine
 from llama_index.core.retrievers import BaseRetriever
@@ -149,19 +147,6 @@ async def test_in_a_router(filled: RecallM, llm: ScriptedLLM) -> None:
         assert response.metadata is not None
         assert response.metadata["choice"] == "recallm"
         assert "selector_result" in response.metadata
-
-
-def test_callbacks_see_the_query(filled: RecallM, llm: ScriptedLLM) -> None:
-    handler = LlamaDebugHandler(print_trace_on_end=False)
-    engine = RecallMHybridQueryEngine(
-        filled, llm, vectors=nearest, callback_manager=CallbackManager([handler])
-    )
-    engine.query(QUESTION)
-    [[start, end]] = handler.get_event_pairs(CBEventType.QUERY)
-    assert start.payload == {"query_str": QUESTION}
-    assert end.payload is not None
-    assert str(end.payload["response"]) == "Bo lives in York."
-    assert engine.get_prompts() == {}
 
 
 # -- failures ----------------------------------------------------------------------------------

@@ -66,20 +66,15 @@ class ChatOnly(Completing):
 
 def test_completion_models() -> None:
     assert as_llm(MockLLM(max_tokens=3))("a") == "text text text"
-    assert as_llm(Completing())("a") == "<a>"
+    prompt = "what {is} {{this}}? %s {% raw %}"  # no template
+    assert as_llm(Completing())(prompt) == f"<{prompt}>"
     assert as_llm(Completing(system_prompt="Be kind."))("a") == "<Be kind.\n\na>"
 
 
 def test_chat_models() -> None:
     assert as_llm(ScriptedLLM("one"))("a") == "one"
-    assert as_llm(ChatOnly())("a") == "user: a"
+    assert as_llm(ChatOnly())("{a} %s") == "user: {a} %s"
     assert as_llm(ChatOnly(system_prompt="Be kind."))("a") == "system: Be kind.|user: a"
-
-
-def test_the_prompt_reaches_the_model_as_it_is() -> None:
-    for prompt in ("what {is} {{this}}?", "%s {0}", "{% raw %}"):
-        assert as_llm(Completing())(prompt) == f"<{prompt}>"
-        assert as_llm(ChatOnly())(prompt) == f"user: {prompt}"
 
 
 def test_text_blocks_alone() -> None:

@@ -18,7 +18,7 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr, ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
-from recallm import RecallM, StoreError
+from recallm import RecallM
 from recallm.adapting import CLOSING, OPENING
 from tests.llama_index.memories import NewMemory, core, new_memory, system_of, turn, user
 
@@ -129,14 +129,3 @@ async def test_each_recall_is_two_events(core: RecallM, events: list[BaseEvent])
         [],
         BEES,
     ]
-
-
-async def test_a_recall_that_fails_begins_and_does_not_end(
-    core: RecallM, events: list[BaseEvent], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise StoreError("the disk is gone")
-
-    monkeypatch.setattr(RecallM, "recall", fail)
-    assert await RecallMMemoryBlock(memory=core).aget([user("Who keeps bees?")]) == ""
-    assert [type(event) for event in events] == [RetrievalStartEvent]

@@ -78,14 +78,6 @@ async def test_every_way_of_writing_redacts(core: RecallM, new_memory: NewMemory
     assert speakers_and_texts(core, "t") == [*WRITTEN, ("AI", "[PIN]?")]
 
 
-async def test_what_is_redacted_to_nothing_is_not_written(core: RecallM) -> None:
-    block = block_of(core, redact=lambda text: "" if "4711" in text else text)
-    for _ in range(2):
-        await shown(block, QUEUE, "s")
-        assert speakers_and_texts(core, "s") == WRITTEN[2:]
-    assert await shown(block, [user("4711")], "t") == ""
-
-
 async def test_the_queue_stays_as_it_is(core: RecallM, new_memory: NewMemory) -> None:
     memory = new_memory("s", block_of(core))
     await memory.aput(QUEUE[0])

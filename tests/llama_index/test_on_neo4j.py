@@ -14,41 +14,23 @@ from recallm import RecallM
 from recallm.facts import FactMemory
 from tests.llama_index import (
     test_facts_of_the_graph,
-    test_graph_chunks,
     test_graph_lookups,
-    test_graph_nodes,
     test_graph_persisting,
     test_graph_sources,
     test_graph_store,
-    test_graph_values,
-    test_graph_vectors,
-    test_property_graph_index,
     test_property_graph_store,
 )
 from tests.neo4j.fixtures import RunningServer
 
 TESTS = [
-    test_graph_chunks.test_nodes_come_back,
-    test_graph_chunks.test_a_document_that_was_not_split,
     test_facts_of_the_graph.test_a_later_document_supersedes_and_its_deletion_brings_back,
-    test_property_graph_index.test_documents_inserted_and_deleted,
-    test_graph_lookups.test_get_triplets,
     test_graph_lookups.test_every_given_node_has_its_share,
-    test_graph_nodes.test_names_and_labels_are_kept,
-    test_graph_nodes.test_names_that_are_alike,
-    test_graph_nodes.test_one_bad_node_refuses_the_whole_call,
-    test_property_graph_store.test_names_by_exact_id_then_casing_then_stem,
-    test_property_graph_store.test_names_that_a_second_document_spells_out,
     test_property_graph_store.test_forgetting_in_the_memory_shows_in_the_graph,
     test_property_graph_store.test_the_event_loop_goes_on,
-    test_graph_persisting.test_persist,
     test_graph_persisting.test_chunks_upserted_concurrently,
     test_graph_persisting.test_upserted_while_another_chunk_is_deleted,
-    test_graph_sources.test_an_entity_of_two_chunks_stays_with_the_other,
     test_graph_sources.test_one_bad_chunk_refuses_the_whole_call,
     test_graph_sources.test_links_between_chunks,
-    test_graph_values.test_plain_values_are_kept,
-    test_graph_vectors.test_what_is_no_embedding_of_these_is_refused,
 ]
 globals().update({test.__name__: test for test in TESTS})
 
@@ -91,5 +73,4 @@ class TestLegacyStore:
     def store(self, memory: RecallM) -> RecallMGraphStore:
         return RecallMGraphStore(memory=memory)
 
-    test_names = staticmethod(test_graph_store.test_names_are_kept_as_they_are)
     test_delete = staticmethod(test_graph_store.test_a_relation_is_deleted_with_its_ends)

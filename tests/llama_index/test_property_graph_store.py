@@ -13,36 +13,24 @@ from llama_index.core.graph_stores.types import (
     TRIPLET_SOURCE_KEY,
     ChunkNode,
     EntityNode,
-    LabelledNode,
     Relation,
 )
-from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm import RecallMPropertyGraphStore
 from recallm import DimensionError, InvalidInputError, NewEntity, RecallM
-from tests.llama_index.property_graphs import make_chunk, make_entity, make_relation
-
-
-def tell(store: RecallMPropertyGraphStore, node: TextNode, *triplets: tuple[str, str, str]) -> None:
-    """The three calls of LlamaIndex for one chunk."""
-    source = {TRIPLET_SOURCE_KEY: node.id_}
-    ends = dict.fromkeys(end for subject, _, object_ in triplets for end in (subject, object_))
-    known = names(store.get(ids=list(ends)))
-    store.upsert_llama_nodes([node])
-    store.upsert_nodes([make_entity(end, "entity", **source) for end in ends if end not in known])
-    store.upsert_relations([make_relation(*triplet, **source) for triplet in triplets])
-
-
-def names(nodes: list[LabelledNode]) -> set[str]:
-    return {node.id for node in nodes}
+from tests.llama_index.property_graphs import (
+    ids,
+    make_chunk,
+    upsert_chunk,
+)
 
 
 def test_three_calls_are_one_knowledge_update(
     store: RecallMPropertyGraphStore, memory: RecallM
 ) -> None:
-    tell(store, make_chunk("c1", "Alice lives in Paris."), ("Alice", "LIVES_IN", "Paris"))
-    tell(store, make_chunk("c2", "Alice moved to Rome."), ("Alice", "LIVES_IN", "Rome"))
+    upsert_chunk(store, "c1", "Alice LIVES_IN Paris", text="Alice lives in Paris.")
+    upsert_chunk(store, "c2", "Alice LIVES_IN Rome", text="Alice moved to Rome.")
     assert memory.stats().t_index == 2
     assert {
         triplet.object: (triplet.t_index, triplet.strength) for triplet in memory.graph.triplets()
@@ -61,8 +49,8 @@ def test_relations_grow_stronger_with_each_update(store: RecallMPropertyGraphSto
         assert relation == works
         assert works == relation
         assert (relation.strength, relation.t_index) == (update, update)  # type: ignore[attr-defined]
-    tell(store, make_chunk("c", "Ann works for Acme."), ("Ann", "WORKS_FOR", "Acme"))
-    tell(store, make_chunk("c", "Ann works for Acme."), ("Ann", "WORKS_FOR", "Acme"))
+    upsert_chunk(store, "c", "Ann WORKS_FOR Acme", text="Ann works for Acme.")
+    upsert_chunk(store, "c", "Ann WORKS_FOR Acme", text="Ann works for Acme.")
     [(_, relation, _)] = store.get_triplets(ids=["Ann"])
     assert (relation.strength, relation.t_index) == (4, 4)  # type: ignore[attr-defined]
 
@@ -70,13 +58,13 @@ def test_relations_grow_stronger_with_each_update(store: RecallMPropertyGraphSto
 def test_names_by_exact_id_then_casing_then_stem(store: RecallMPropertyGraphStore) -> None:
     for name in ("universe", "Universal", "PARIS", "cats", "CATS", "New York"):
         store.upsert_nodes([EntityNode(name=name)])
-    assert names(store.get(ids=["universe"])) == {"universe"}
-    assert names(store.get(ids=["Universe"])) == {"universe"}
-    assert names(store.get(ids=["university"])) == {"universe", "Universal"}
-    assert names(store.get(ids=["Paris"])) == {"PARIS"}
-    assert names(store.get(ids=["Cats"])) == {"cats", "CATS"}
-    assert names(store.get(ids=["Cat"])) == {"cats", "CATS"}  # capitals are emphasis
-    assert names(store.get(ids=["New york", "nothing"])) == {"New York"}
+    assert ids(store.get(ids=["universe"])) == ["universe"]
+    assert ids(store.get(ids=["Universe"])) == ["universe"]
+    assert ids(store.get(ids=["university"])) == ["Universal", "universe"]
+    assert ids(store.get(ids=["Paris"])) == ["PARIS"]
+    assert ids(store.get(ids=["Cats"])) == ["CATS", "cats"]
+    assert ids(store.get(ids=["Cat"])) == ["CATS", "cats"]  # capitals are emphasis
+    assert ids(store.get(ids=["New york", "nothing"])) == ["New York"]
     assert store.get(ids=["London", ""]) == []
     store.delete(ids=["University", "Paris"], entity_names=["universal"])
     assert len(store.get()) == 6
@@ -85,19 +73,19 @@ def test_names_by_exact_id_then_casing_then_stem(store: RecallMPropertyGraphStor
 def test_forgetting_in_the_memory_shows_in_the_graph(
     store: RecallMPropertyGraphStore, memory: RecallM
 ) -> None:
-    tell(store, make_chunk("c1", "Ann ran. Bob sat.", "doc"), ("Ann", "IS", "fast"))
+    upsert_chunk(store, "c1", "Ann IS fast", document="doc", text="Ann ran. Bob sat.")
     store.upsert_relations([Relation(label="NEXT", source_id="c0", target_id="c1")])
     memory.forget(statement="c1#1")
     assert [node.text for node in store.get_llama_nodes(["c1"])] == ["Ann ran."]  # type: ignore[attr-defined]
     memory.forget(source="doc")
     assert store.get_llama_nodes(["c1"]) == []
-    assert names(store.get()) <= {"c0"}
+    assert set(ids(store.get())) <= {"c0"}
     assert store.get_triplets() == []
 
 
 def test_a_new_text_replaces_the_old_one(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
-    tell(store, make_chunk("c", "Ann lives in Oslo."), ("Ann", "LIVES_IN", "Oslo"))
-    tell(store, make_chunk("c", "Ann lives in Bergen."), ("Ann", "LIVES_IN", "Bergen"))
+    upsert_chunk(store, "c", "Ann LIVES_IN Oslo", text="Ann lives in Oslo.")
+    upsert_chunk(store, "c", "Ann LIVES_IN Bergen", text="Ann lives in Bergen.")
     assert [path[2].id for path in store.get_triplets()] == ["Bergen"]
     assert "Oslo" not in memory.recall("Where does Ann live?").text
     memory.update("Cy ran.", id="own")
@@ -237,19 +225,19 @@ def test_ids_of_chunks_and_entities_stay_apart(
     store.upsert_llama_nodes([make_chunk("c2", "Bo sat.")])
     assert isinstance(store.get(ids=["c2"])[0], ChunkNode)
     # A document's id may be a name that a text holds.
-    tell(store, make_chunk("diary", "In 2025 Ann met Bo."), ("2025", "RELATED", "Ann"))
+    upsert_chunk(store, "diary", "2025 RELATED Ann", text="In 2025 Ann met Bo.")
     store.upsert_llama_nodes([make_chunk("d", "Something else.", "2025")])
     store.delete_llama_nodes(ref_doc_ids=["2025"])
-    assert names(store.get(ids=["2025", "d"])) == {"2025"}
+    assert ids(store.get(ids=["2025", "d"])) == ["2025"]
     assert [path[0].id for path in store.get_triplets(relation_names=["RELATED"])] == ["2025"]
 
 
 def test_names_that_a_second_document_spells_out(store: RecallMPropertyGraphStore) -> None:
     for name in ("AWS", "Paris", "New York"):
-        tell(store, make_chunk("a", f"Ann runs {name}."), ("Ann", "RUNS", name))
-        tell(store, make_chunk("b", f"{name} was down."))
+        upsert_chunk(store, "a", f"Ann RUNS {name}", text=f"Ann runs {name}.")
+        upsert_chunk(store, "b", text=f"{name} was down.")
         store.delete(ids=["a"])
-        assert names(store.get()) == {"b", name}
+        assert ids(store.get()) == sorted(["b", name])
         store.delete(ids=["b"])
 
 
@@ -275,7 +263,7 @@ def test_names_are_lists_of_names(store: RecallMPropertyGraphStore) -> None:
     store.upsert_relations(iter([Relation(label="K", source_id="A", target_id="n")]))  # type: ignore[arg-type]
     assert len(store.get_rel_map(node for node in store.get(ids=["A"]))) == 1  # type: ignore[arg-type]
     store.delete(ids=iter(["A"]))  # type: ignore[arg-type]
-    assert names(store.get()) == {"n", "Ann"}
+    assert ids(store.get()) == ["Ann", "n"]
 
 
 def test_metadata_that_entities_could_not_have(
@@ -299,12 +287,12 @@ def test_a_vector_query_within_nodes_and_documents(store: RecallMPropertyGraphSt
         node.embedding = [1.0, 0.0]
         store.upsert_llama_nodes([node])
 
-    def near(**within: Any) -> set[str]:
+    def near(**within: Any) -> list[str]:
         query = VectorStoreQuery(query_embedding=[1.0, 0.0], similarity_top_k=9, **within)
-        return names(store.vector_query(query)[0])
+        return ids(store.vector_query(query)[0])
 
-    assert near() == {"a", "b", "c"}
-    assert near(node_ids=["a", "c", "x"]) == {"a", "c"}
-    assert near(doc_ids=["d1"]) == {"a", "b"}
-    assert near(node_ids=["a", "c"], doc_ids=["d1"]) == {"a"}
-    assert near(node_ids=[]) == near(doc_ids=[]) == near(doc_ids=["x"]) == set()
+    assert near() == ["a", "b", "c"]
+    assert near(node_ids=["a", "c", "x"]) == ["a", "c"]
+    assert near(doc_ids=["d1"]) == ["a", "b"]
+    assert near(node_ids=["a", "c"], doc_ids=["d1"]) == ["a"]
+    assert near(node_ids=[]) == near(doc_ids=[]) == near(doc_ids=["x"]) == []

@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from datetime import date
 from typing import Any
 
 import pytest
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
-from llama_index.core.graph_stores.types import ChunkNode
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 
 from llama_index_recallm import (
-    RecallMPropertyGraphStore,
     RecallMRetriever,
-    RecallMSubRetriever,
 )
 from recallm import ClosedError, InvalidInputError, NewItem, RecallConfig, RecallM
 from tests.talks import CATS, CATS_ASKED, DRINKS, FILTERS, MAY
@@ -138,20 +134,6 @@ def test_a_statement_is_the_same_node_for_every_question() -> None:
         assert [node.score for node in one] != [node.score for node in other]
 
 
-def test_metadata_of_a_chunk_is_of_the_type_that_it_was(memory: RecallM) -> None:
-    days = {"day": date(2026, 5, 1), "seen": [MAY]}
-    RecallMPropertyGraphStore(memory=memory).upsert_nodes(
-        [ChunkNode(text="Brandon loves coffee.", id_="chunk", properties=days)]
-    )
-    memory.update("Brandon loves tea.", id="said", metadata={"day": {"$type": "date", "value": 1}})
-    chunk, said = RecallMRetriever(memory=memory).retrieve("What does Brandon love?")
-    assert chunk.node.ref_doc_id == "chunk"
-    assert {key: chunk.metadata[key] for key in days} == days
-    assert said.metadata["day"] == {"$type": "date", "value": 1}
-    [found] = RecallMRetriever(memory=memory, where=days).retrieve("What does Brandon love?")
-    assert found.node == chunk.node
-
-
 def test_a_revised_context_is_a_node_of_no_passage() -> None:
     config = RecallConfig(revise_every=1)
     with RecallM(llm=lambda _: "Marta lives in Porto.", config=config) as memory:
@@ -219,18 +201,6 @@ def test_wrong_arguments_are_refused_when_they_are_set(memory: RecallM) -> None:
         with pytest.raises(InvalidInputError, match=argument) as caught:
             RecallMRetriever(memory=memory, **how)
         assert caught.value.argument == argument
-
-
-def test_rankings_without_probabilities() -> None:
-    """An order or a least score that no recall could keep is refused when it is set."""
-    with RecallM(config=RecallConfig(ranking="paper")) as memory:
-        for unscored in ({"order": "score"}, {"min_score": 0.5}):
-            with pytest.raises(InvalidInputError, match="ranking='statements'") as caught:
-                RecallMRetriever(memory=memory, **unscored)
-            assert caught.value.argument in unscored
-        with pytest.raises(InvalidInputError, match="ranking='statements'"):
-            RecallMSubRetriever(RecallMPropertyGraphStore(memory), min_score=0.5)
-        RecallMRetriever(memory=memory.with_ranking("statements"), order="score", min_score=0.5)
 
 
 def test_a_namespace(memory: RecallM) -> None:

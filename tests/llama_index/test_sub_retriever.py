@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from llama_index.core import PropertyGraphIndex
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
-from llama_index.core.indices.property_graph import (
-    CustomPGRetriever,
-)
 from llama_index.core.llms.mock import MockLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from llama_index_recallm import (
@@ -93,28 +87,6 @@ def test_a_query_engine_is_shown_the_newest_last(index: PropertyGraphIndex) -> N
         prompt = str(engine.query(QUESTION))
         assert prompt.index("Ann lives in Malaga.") < prompt.index("Ann moved to Porto")
         assert "Ann lives in Malaga." not in prompt[prompt.index("Ann moved to Porto") :]
-
-
-def test_beside_another_sub_retriever(index: PropertyGraphIndex) -> None:
-    class Fixed(CustomPGRetriever):
-        def init(self, **kwargs: Any) -> None:
-            pass
-
-        def custom_retrieve(self, query_str: str) -> str:
-            return "from elsewhere"
-
-        async def acustom_retrieve(self, query_str: str) -> str:
-            return "from elsewhere"
-
-    store = index.property_graph_store
-    retriever = index.as_retriever(
-        sub_retrievers=[Fixed(store), RecallMSubRetriever(store, include_text=False, limit=2)]
-    )
-    found = retriever.retrieve(QUESTION)
-    assert texts(found)[0] == "from elsewhere"
-    assert len(found) == 3
-    engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
-    assert "Ann moved to Porto last week." in str(engine.query(QUESTION))
 
 
 def test_what_comes_from_no_chunk_stands_alone(
