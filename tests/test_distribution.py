@@ -26,31 +26,42 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def error_of(code: str, site: Path) -> str:
+IMPORTS = """
+import importlib, sys
+
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(f"{name}: {error}")
+"""
+
+
+def errors_of(site: Path, *names: str) -> list[str]:
+    """What a new process says of importing each of these, in a line each; nothing where that
+    goes well."""
     environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", IMPORTS, *names]
     done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True)
-    return done.stderr.splitlines()[-1] if done.returncode else ""
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("was_replaced", [False, True])
-def test_the_error_says_what_to_uninstall(site: Path, *, was_replaced: bool) -> None:
-    """Where the other was installed last, its ``__init__.py`` stands in the place of ours."""
-    imports = ["recallm.cli", "langchain_recallm", "llama_index_recallm", "recallm.facts"]
-    if was_replaced:
-        (site / "recallm" / "__init__.py").unlink()
-        (site / "recallm" / "__init__.py").write_text("SemanticCache = None\n")
-    else:
-        imports.append("recallm")
-    for name in imports:
-        error = error_of(f"import {name}", site)
-        assert error.startswith("ImportError: the project 'recallm'"), name
+def test_the_error_says_what_to_uninstall(site: Path) -> None:
+    """Also where the other was installed last: its ``__init__.py`` stands in the place of ours."""
+    names = ["recallm.cli", "langchain_recallm", "llama_index_recallm", "recallm.facts"]
+    first = errors_of(site, *names, "recallm")
+    (site / "recallm" / "__init__.py").unlink()
+    (site / "recallm" / "__init__.py").write_text("SemanticCache = None\n")
+    last = errors_of(site, *names)
+    for name, error in zip([*names, "recallm", *names], [*first, *last], strict=True):
+        assert error.startswith(f"{name}: the project 'recallm'")
         assert "pip uninstall --yes recallm && pip install" in error
 
 
 def test_a_mere_folder_of_source_is_no_other_project(site: Path) -> None:
     (site / "recallm-0.2.0.dist-info").rename(site / "recallm_memory-0.1.0.dist-info")
-    assert error_of("import recallm, recallm.cli", site) == ""
+    assert errors_of(site, "recallm", "recallm.cli") == []
 
 
 def test_the_citation_has_the_version() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import runpy
 import subprocess
 import sys
+import warnings
 from importlib.resources import files
 from pathlib import Path
 
@@ -37,34 +40,29 @@ def test_the_text_of_the_demo_names_its_authors_and_licence() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("framework", "embeddings", "shown"),
-    [
-        ("none", True, "Now I live in Porto."),
-        ("langchain", False, "Now I live in Porto."),
-        ("llama-index", False, "Now I live in Porto."),
-        ("mcp", False, ""),
-    ],
-)
 def test_a_first_program_runs(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    framework: str,
-    embeddings: bool,
-    shown: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """In this process, but for the server."""
     monkeypatch.chdir(tmp_path)
-    answers = f"{framework}\nmy memory.db\n{'y' if embeddings else 'n'}\n"
-    code, output = told("init", answers=answers)
-    assert (code, output.splitlines()[-1][-38:]) == (0, "is written; run it: python remember.py")
-    program = (tmp_path / "remember.py").read_text("utf-8")
-    assert ('embeddings="default"' in program) == embeddings
-    done = subprocess.run(
-        [sys.executable, "remember.py"], input="", capture_output=True, text=True, encoding="utf-8"
-    )
-    assert done.returncode == 0, done.stderr
-    assert shown in done.stdout
-    assert (tmp_path / "my memory.db").exists()
+    for framework in ("none", "langchain", "llama-index", "mcp"):
+        answers = f"{framework}\n{framework} memory.db\n{'y' if framework == 'none' else 'n'}\n"
+        code, output = told("init", f"{framework}_program.py".replace("-", "_"), answers=answers)
+        assert code == 0, output
+        program = tmp_path / f"{framework}_program.py".replace("-", "_")
+        assert f"is written; run it: python {program.name}" in " ".join(output.split())
+        assert ('embeddings="default"' in program.read_text("utf-8")) == (framework == "none")
+        if framework == "mcp":
+            command = [sys.executable, program.name]
+            done = subprocess.run(command, input="", capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", (DeprecationWarning, ResourceWarning))
+                runpy.run_path(str(program), run_name="__main__")
+                gc.collect()
+            assert "Now I live in Porto." in capsys.readouterr().out
+        assert (tmp_path / f"{framework} memory.db").exists()
 
 
 @pytest.mark.parametrize(
