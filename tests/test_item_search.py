@@ -70,11 +70,6 @@ class TestSearch:
         ] == ["3"]
         assert memory.items.search("Who sells violins?") == ()
 
-    def test_bad_arguments(self, memory: RecallM) -> None:
-        for bad in ({"question": 1}, {"question": "a", "path": "a"}, {"question": "a", "limit": 0}):
-            with pytest.raises(InvalidInputError):
-                memory.items.search(**bad)
-
 
 class TestExactTokens:
     """What extraction drops is found where nothing else is asked for."""

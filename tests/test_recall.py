@@ -146,16 +146,6 @@ class TestRecall:
         explained = memory.recall("What did Brandon buy?").explain()
         assert not any(line.startswith("[x#0") for line in explained.splitlines())
 
-    def test_bad_arguments_are_named(self, memory: RecallM) -> None:
-        bad: dict[str, Any] = {
-            "limit": 0, "max_tokens": 0, "as_of": -1, "since": "May", "speaker": 3, "session": "",
-            "until": MAY.replace(tzinfo=None), "metadata": {1: 2}, "min_score": 2,
-        }  # fmt: skip
-        for argument, value in bad.items():
-            with pytest.raises(InvalidInputError) as caught:
-                memory.recall("Who?", **{argument: value})
-            assert caught.value.argument == argument
-
     def test_known_passages_are_not_recalled(self) -> None:
         store = DictStore()
         memory = RecallM(store)

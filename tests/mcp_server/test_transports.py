@@ -280,20 +280,6 @@ def test_a_web_page_of_another_host_reaches_no_server(
 
 
 @posix
-@pytest.mark.nightly  # test_a_write_that_an_interruption_meets_is_whole ends a server so, too
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_server_over_http(number: int, tmp_path: Path) -> None:
-    with process(tmp_path, "--db", "a.db", "--http", "--port", "0") as server:
-        assert server.stderr
-        url = server.stderr.readline().split()[-1]
-        with httpx.Client() as client:  # keeps its connection
-            client.post(url, json=INITIALIZE)
-            server.send_signal(number)
-            assert server.wait(60) == 130
-        assert server.stderr.read() == ""
-
-
-@posix
 @pytest.mark.parametrize("transport", ["stdio", pytest.param("http", marks=pytest.mark.nightly)])
 def test_a_signal_ends_the_server_though_a_tool_is_at_work(
     transport: Transport, tmp_path: Path
@@ -352,15 +338,6 @@ def post_though_the_server_may_end(url: str, request: dict[str, Any]) -> None:
         httpx.post(url, json=request, headers=ACCEPTED, timeout=120)
     except httpx.HTTPError:
         return  # the server ended first
-
-
-@pytest.mark.nightly  # test_refusals.py: whom such a server needs a token for
-async def test_a_server_open_to_other_machines_starts_with_a_token(tmp_path: Path) -> None:
-    with http_server(tmp_path, "--db", "a.db", "--host", "0.0.0.0", RECALLM_MCP_TOKEN=TOKEN) as url:
-        local = url.replace("0.0.0.0", "127.0.0.1")
-        assert posted(local).status_code == 401
-        async with http_session(local, TOKEN) as session:
-            await session.send_ping()
 
 
 def test_the_extra_is_named_where_the_sdk_is_missing(tmp_path: Path) -> None:

@@ -14,39 +14,17 @@ from typing import Any, assert_type
 
 from recallm import (
     Answer,
-    ConceptRow,
-    Entity,
-    Extraction,
     Forgotten,
-    GraphUpdate,
-    HybridRecallM,
-    InvalidInputError,
     KnowledgeUpdate,
-    MemoryGraph,
-    MemoryItems,
     NewEntity,
-    NewItem,
     NewTriplet,
-    Passage,
     RankedConcept,
     RecallConfig,
     RecalledContext,
     RecalledStatement,
     RecallM,
-    RecallMError,
     Receipt,
-    RelatedConcept,
     Session,
-    Stats,
-    Triplet,
-)
-from recallm.facts import Change, Fact, FactMemory, TableReport
-from recallm.hybrid import (
-    Choice,
-    HybridAnswer,
-    HybridContexts,
-    LLMDiscriminator,
-    TrainedDiscriminator,
 )
 from recallm.vectors import Embedding
 
@@ -145,71 +123,3 @@ def recall(memory: RecallM) -> None:
     assert_type(context.concepts, tuple[RankedConcept, ...])
     assert_type(memory.ask("Where does Brandon work?", llm=llm, limit=3), Answer)
     memory.recall("Who?", limit="3")  # type: ignore[arg-type]
-
-
-def look_up(memory: RecallM) -> None:
-    assert_type(memory.get("message-1"), Passage | None)
-    assert_type(memory.get_many(["message-1"]), dict[str, Passage])
-    assert_type(memory.passages(session="chat-17", since="2026-01-01"), tuple[Passage, ...])
-    assert_type(memory.history("Brandon", as_of=NOON), tuple[RecalledStatement, ...])
-    assert_type(memory.concepts(["Brandon"]), tuple[ConceptRow, ...])
-    assert_type(memory.relations("Brandon", limit=3), tuple[RelatedConcept, ...])
-    assert_type(memory.stats(), Stats)
-    assert_type(memory.extract(["Ann sails."]), list[Extraction])
-
-
-def entities_and_triplets(memory: RecallM) -> None:
-    graph = memory.graph
-    assert_type(graph, MemoryGraph)
-    ann = NewEntity(id="Ann", type="person", label="Ann", properties={"age": 33})
-    sails = NewTriplet(subject="Ann", predicate="sails to", object="Naxos")
-    assert_type(graph.upsert([ann], [sails]), int)
-    assert_type(graph.upsert_many([GraphUpdate(entities=[ann], triplets=[sails])]), list[int])
-    assert_type(graph.entity("Ann"), Entity | None)
-    assert_type(graph.entities(["Ann"], labels=["Ann"], as_of=3), list[Entity])
-    assert_type(graph.triplets(subjects=["Ann"], predicates=["sails to"]), list[Triplet])
-    assert_type(graph.nearest([1.0], model="lengths", limit=3), list[tuple[Entity, float]])
-    assert_type(graph.delete(["Ann"], [("Ann", "sails to", "Naxos")]), Forgotten)
-    assert_type(graph.concept_name("Paris"), str)
-
-
-def keep_items(memory: RecallM) -> None:
-    items = memory.items
-    assert_type(items, MemoryItems)
-    item = NewItem(path=("users", "ann"), key="food", text="Ann loves pizza.")
-    assert_type(items.put([item]), list[KnowledgeUpdate])
-    assert_type(items.get(("users", "ann"), "food"), Passage | None)
-    assert_type(items.delete(("users", "ann"), "food"), bool)
-    assert_type(items.below(("users",), limit=3), tuple[Passage, ...])
-    assert_type(items.paths(), tuple[tuple[str, ...], ...])
-    assert_type(items.search("Who loves pizza?", ("users",)), tuple[tuple[Passage, float], ...])
-
-
-def choose_between_branches(memory: RecallM) -> None:
-    hybrid = HybridRecallM(memory, llm=llm)
-    assert_type(hybrid.memory, RecallM)
-    assert_type(hybrid.recall("Where?", limit=3), HybridContexts)
-    assert_type(hybrid.ask("Where does Ingrid live?"), HybridAnswer)
-    answers = {"recallm": "Paris.", "vectors": "It is not mentioned."}
-    assert_type(TrainedDiscriminator().choose("Where?", answers), Choice)
-    HybridRecallM(memory, llm=llm, discriminator=LLMDiscriminator(llm))
-
-
-def handle_errors(memory: RecallM) -> None:
-    try:
-        memory.update("")
-    except InvalidInputError as error:
-        assert_type(error.argument, str)
-        assert_type(error.message, str)
-        parent: RecallMError = error
-        value_error: ValueError = error
-        del parent, value_error
-
-
-def facts() -> None:
-    found = FactMemory(RecallM())
-    assert_type(found.load(Path("staff.csv"), key="name", relations=["born"]), TableReport)
-    assert_type(found.load([{"name": "Ann"}], key="name", name="staff", said=NOON), TableReport)
-    assert_type(found.write("Ann", "born", 1990), Fact)
-    assert_type(found.read("Ann", limit=1), list[Fact])
-    assert_type(found.changes("Ann", "born", as_of=NOON), list[Change])
