@@ -26,6 +26,7 @@ import numpy as np
 from chromadb.config import Settings
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
+from benchmarks.minilm import chroma_mini_lm
 from benchmarks.report import report
 from benchmarks.statements import Talk
 from recallm import RecallM
@@ -40,28 +41,7 @@ class Unpadded(ONNXMiniLM_L6_V2):
     def __call__(self, input: list[str]) -> Any:
         """A vector of 384 numbers for each text, in their order."""
         self._download_model_if_not_exists()
-        self.tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
-        order = sorted(range(len(input)), key=lambda place: len(input[place]))
-        embeddings: list[Any] = [None] * len(input)
-        for start in range(0, len(order), 64):
-            places = order[start : start + 64]
-            encoded = self.tokenizer.encode_batch([input[place] for place in places])
-            mask = np.array([each.attention_mask for each in encoded], dtype=np.int64)
-            ids = np.array([each.ids for each in encoded], dtype=np.int64)
-            hidden = self.model.run(
-                None,
-                {
-                    "input_ids": ids,
-                    "attention_mask": mask,
-                    "token_type_ids": np.zeros_like(ids),
-                },
-            )[0]
-            weights = mask[:, :, None].astype(np.float32)
-            means = (hidden * weights).sum(1) / weights.sum(1)
-            means /= np.linalg.norm(means, axis=1, keepdims=True)
-            for place, vector in zip(places, means, strict=True):
-                embeddings[place] = vector
-        return embeddings
+        return [*chroma_mini_lm(input)]
 
     @staticmethod
     def name() -> str:

@@ -3,7 +3,6 @@ that a pipeline can be trained, packed and unpacked."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 
@@ -18,7 +17,7 @@ from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
 from training.pipeline.corpora import with_silver_tags
 from training.pipeline.declaratives import StatementMaker, declaratives
-from training.pipeline.examples import example_of, role
+from training.pipeline.examples import example_of
 from training.pipeline.fitting import Plan, fit
 from training.pipeline.lexicon import PLACE, Frame, word_lists
 from training.pipeline.names import NameSource
@@ -100,8 +99,6 @@ WORDS_ENTITIES = {
         for w in ["Acme", "often", "plan", "to", "plan", "good", "plans", "happy", "here"]
     )
 }
-
-NO_VARIATION = Variation(**{field.name: 0 for field in fields(Variation)} | {"longest": 5})
 
 
 def word(form: str, upos: str, *, space: bool = True, entity: str = "O") -> Word:
@@ -197,35 +194,14 @@ def test_swapped_names_keep_tags_types_and_spaces() -> None:
     )
     variation = Variation(names_swapped=1, lower_cased=0, no_final_punctuation=0)
     seen = set()
-    for seed in range(20):
+    for seed in range(8):
         passage = vary((Sentence(words=words),), variation, Random(seed), NameSource(seed))
         [sentence] = passage.sentences
         named = [w for w in sentence.words if w.entity not in {"O", MISSING}]
         assert [w.entity for w in named] == ["B-PER", "I-PER", "B-LOC"]
         assert all(w.upos == "PROPN" for w in named)
         seen.add(" ".join(w.form for w in named))
-    assert len(seen) > 5
-
-
-def test_swapped_names_keep_their_relation_to_the_rest() -> None:
-    words = (
-        Word(form="New", space_after=True, upos="PROPN", head=1, dep="amod", entity="B-LOC"),
-        Word(form="York", space_after=True, upos="PROPN", head=2, dep="nsubj", entity="I-LOC"),
-        Word(form="grows", space_after=False, upos="VERB", head=2, dep="ROOT", entity="O"),
-    )
-    variation = replace(NO_VARIATION, names_swapped=1)
-    seen = set()
-    for seed in range(10):
-        passage = vary((Sentence(words=words),), variation, Random(seed), NameSource(seed))
-        seen.add(tuple(w.dep for w in passage.sentences[0].words))
-    assert seen == {("amod", "nsubj", "ROOT"), ("nsubj", "ROOT")}
-
-
-def test_roles_are_relations_with_few_subtypes() -> None:
-    relations = ["ROOT", "nsubj", "nsubj:pass", "nmod:poss", "obl:unmarked", "orphan", ""]
-    assert [role(relation) for relation in relations] == [
-        *("root", "nsubj", "nsubj:pass", "nmod:poss", "obl", "", "")
-    ]
+    assert len(seen) > 3
 
 
 def test_examples_carry_roles_also_for_pieces_of_words(letter: list[Sentence]) -> None:

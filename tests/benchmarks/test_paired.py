@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import statements
 from benchmarks.paired import read_histories, summary, work_of
 from benchmarks.paired_workload import measured
 from tests.benchmarks.corpus import write_history
@@ -22,13 +23,15 @@ def test_the_chat_is_the_first_history_and_the_questions_are_those_of_all(tmp_pa
         read_histories(tmp_path / "none")
 
 
-def test_the_work_has_all_its_figures(tmp_path: Path) -> None:
+def test_the_work_has_all_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for names in ("_PEOPLE", "_CITIES", "_COMPANIES"):
+        monkeypatch.setattr(statements, names, 40)
     work = work_of(None, 30, None)
     assert len(work["tool output"]) > 80_000
     work["tool output"] = "The key of Zed is K-99."
     for kind in ("chat", "short statements"):
         for part, values in work[kind].items():
-            work[kind][part] = values[:4]
+            work[kind][part] = values[:2]
     found = measured(work, tmp_path)
     assert len(found) == 9
     assert min(found.values()) > 0

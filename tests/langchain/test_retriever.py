@@ -1,4 +1,4 @@
-"""Statements as documents: the filters, the metadata, who may see what; beside other retrievers."""
+"""Statements as documents: the filters, the metadata, who may see what."""
 
 from __future__ import annotations
 
@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_classic.chains import create_retrieval_chain
-from langchain_classic.chains.combine_documents import create_stuff_documents_chain
-from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langchain_core.tools import create_retriever_tool
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from langchain_recallm import RecallMRetriever
@@ -280,36 +273,6 @@ def test_a_retriever_on_a_file_is_pickled_as_what_opens_it(tmp_path: Path) -> No
             pytest.raises(InvalidInputError, match="functions"),
         ):
             pickle.dumps(memory)
-
-
-# -- among others ------------------------------------------------------------------------------
-
-
-class Vectors(BaseRetriever):
-    """Another retriever, with documents of its own."""
-
-    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-        return [Document("Brandon drinks water at night."), Document("The kettle is new.")]
-
-
-async def test_beside_another_retriever_as_a_tool_and_in_a_chain(drinks: RecallM) -> None:
-    """A rank fusion merges by text: what both find comes first, each text once."""
-    asked = "What does Brandon drink at night?"
-    own = RecallMRetriever(memory=drinks, order="score", k=2)
-    both = EnsembleRetriever(retrievers=[own, Vectors()], weights=[0.5, 0.5])
-    found = both.invoke(asked)
-    assert found[0].page_content == "Brandon drinks water at night."
-    assert found[0].metadata["t_index"] == 3  # the first retriever's document stands for both
-    assert len(found) == 3
-    assert texts(await both.ainvoke(asked)) == texts(found)
-    tool = create_retriever_tool(RecallMRetriever(memory=drinks, k=1), "look", "Look it up.")
-    assert tool.invoke({"query": "What does Brandon love?"}) == "Brandon loves coffee."
-    prompt = ChatPromptTemplate.from_template("{context}\n{input}")
-    answering = create_stuff_documents_chain(FakeListChatModel(responses=["Tea."]), prompt)
-    chain = create_retrieval_chain(RecallMRetriever(memory=drinks), answering)
-    result = chain.invoke({"input": "What does Brandon drink?"})
-    assert texts(result["context"]) == list(DRINKS[1:])
-    assert result["answer"] == "Tea."
 
 
 class TestRetriever(RetrieversIntegrationTests):

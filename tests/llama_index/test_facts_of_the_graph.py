@@ -11,7 +11,6 @@ from llama_index.core import Document, PropertyGraphIndex
 from llama_index.core.graph_stores.types import EntityNode, Relation
 from llama_index.core.indices.property_graph import (
     DynamicLLMPathExtractor,
-    LLMSynonymRetriever,
     SchemaLLMPathExtractor,
     SimpleLLMPathExtractor,
 )
@@ -172,17 +171,6 @@ def test_what_is_written_as_a_fact_is_a_relation(
         ("Opera", "founded in", "Oslo"),
     ]
     assert {node.id for node in store.get()} >= {"Ada", "Opera", "Oslo"}
-
-
-def test_facts_in_an_index(store: RecallMPropertyGraphStore, facts: FactMemory) -> None:
-    facts.write("Ada", "works for", "Opera")
-    index = PropertyGraphIndex.from_existing(
-        store, kg_extractors=[RecallMExtractor(memory=facts.memory)], embed_kg_nodes=False
-    )
-    synonyms = LLMSynonymRetriever(store, llm=Completing(answer="opera^Oslo"), include_text=False)
-    retriever = index.as_retriever(sub_retrievers=[synonyms])
-    [found] = retriever.retrieve("Who works for Opera?")
-    assert found.text == "Ada -> works for -> Opera"
 
 
 # -- the legacy store --------------------------------------------------------------------------

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 from llama_index.core import Document, PropertyGraphIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -15,20 +12,14 @@ from llama_index.core.indices.property_graph import (
     TextToCypherRetriever,
     VectorContextRetriever,
 )
-from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.query_engine import RetrieverQueryEngine
 
 from llama_index_recallm import (
-    RecallMExtractor,
     RecallMPropertyGraphStore,
-    RecallMRetriever,
     RecallMSubRetriever,
 )
 from recallm import RecallM
 from tests.llama_index.completing import Completing
 from tests.llama_index.property_graphs import LineExtractor
-
-CHAPTER = Path(__file__).parents[2] / "examples" / "llama_index" / "the_cyclone.txt"
 
 
 class LetterEmbedding(BaseEmbedding):
@@ -46,51 +37,6 @@ class LetterEmbedding(BaseEmbedding):
 
 def triplets(store: RecallMPropertyGraphStore) -> set[tuple[str, str, str]]:
     return {(path[0].id, path[1].id, path[2].id) for path in store.get_triplets()}
-
-
-def test_a_chapter_without_any_model_and_a_belief_that_changes(
-    memory: RecallM, store: RecallMPropertyGraphStore
-) -> None:
-    text = CHAPTER.read_text("utf-8")
-    index = PropertyGraphIndex.from_documents(
-        [Document(text=text, id_="chapter")],
-        property_graph_store=store,
-        kg_extractors=[RecallMExtractor(memory=memory, cooccurrence=True)],
-        embed_kg_nodes=False,
-        transformations=[SentenceSplitter(chunk_size=256, chunk_overlap=0)],
-    )
-    chunks = memory.stats().passages
-    assert chunks > 3
-    assert memory.stats().t_index == chunks
-    related = store.get_triplets(entity_names=["Toto"], relation_names=["RELATED"])
-    assert len(related) > 5
-
-    def shown(question: str, retriever: Any) -> str:
-        llm = Completing()
-        answer = RetrieverQueryEngine.from_args(retriever, llm=llm).query(question)
-        assert str(answer) == "Understood."
-        [prompt] = llm.given
-        return prompt
-
-    subs = [RecallMSubRetriever(store, include_text=include) for include in (True, False)]
-    retrievers = [index.as_retriever(sub_retrievers=[sub]) for sub in subs]
-    retrievers.append(RecallMRetriever(memory=memory))
-    for retriever in retrievers:
-        prompt = shown("Who threw open the trap door?", retriever)
-        assert "Aunt Em, badly frightened, threw open the trap door" in prompt
-    index.insert(Document(text="Toto is no longer black. Toto is pink now.", id_="news"))
-    for retriever in retrievers:
-        prompt = shown("What colour is Toto, black?", retriever)
-        assert prompt.index("little black dog") < prompt.index("Toto is pink now.")
-        _, _, after = prompt.partition("Toto is pink now.")
-        assert "Dorothy" not in after.partition("Given the context")[0]
-    reopened = PropertyGraphIndex.from_existing(
-        store,
-        kg_extractors=[RecallMExtractor(memory=memory, cooccurrence=True)],
-        embed_kg_nodes=False,
-    )
-    again = reopened.as_retriever(sub_retrievers=[subs[1]])
-    assert again.retrieve("What colour is Toto?")[-1].text == "Toto is pink now."
 
 
 def test_the_default_extractors_and_retrievers(
@@ -154,20 +100,6 @@ def test_documents_inserted_and_deleted(memory: RecallM, store: RecallMPropertyG
     index.delete_ref_doc("second")
     assert store.get() == []
     assert memory.stats().statements == 0
-
-
-def test_an_updated_document(store: RecallMPropertyGraphStore, memory: RecallM) -> None:
-    index = PropertyGraphIndex.from_documents(
-        [Document(text="Ann LIVES_IN Oslo.", id_="d")],
-        property_graph_store=store,
-        kg_extractors=[LineExtractor()],
-        embed_kg_nodes=False,
-    )
-    index.update_ref_doc(Document(text="Ann LIVES_IN Rome.", id_="d"))
-    assert triplets(store) == {("Ann", "LIVES_IN", "Rome")}
-    assert [statement.text for statement in memory.recall("Where does Ann live?").statements] == [
-        "Ann LIVES_IN Rome."
-    ]
 
 
 def test_no_model_writes_cypher(store: RecallMPropertyGraphStore) -> None:

@@ -1,24 +1,19 @@
-"""The retriever in query engines and as a tool of agents; facts as nodes."""
+"""The retriever in a query engine; facts as nodes."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 import pytest
-from llama_index.core.agent import ReActAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.query_engine import CitationQueryEngine
-from llama_index.core.tools import RetrieverTool
 
 from llama_index_recallm import (
     RecallMRetriever,
 )
 from recallm import NewEntity, NewTriplet, RecallM
-from tests.llama_index.scripted_model import ScriptedLLM
 from tests.talks import MAY
-
-# -- query engines -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -49,41 +44,6 @@ def test_citations_keep_what_a_statement_is(moved: RecallM) -> None:
         node.node.ref_doc_id for node in retrieved
     ]
     assert [node.score for node in response.source_nodes] == [node.score for node in retrieved]
-
-
-def test_a_long_statement_is_split_into_sources_of_one_passage(memory: RecallM) -> None:
-    memory.update("Ann says " + ", ".join(f"word {n}" for n in range(300)) + ".", id="long")
-    engine = CitationQueryEngine(
-        RecallMRetriever(memory=memory),
-        llm=MockLLM(),
-        citation_chunk_size=100,
-        citation_chunk_overlap=0,
-    )
-    sources = engine.query("What does Ann say?").source_nodes
-    assert len(sources) > 3
-    assert {source.node.ref_doc_id for source in sources} == {"long"}
-    assert len({source.node_id for source in sources}) == len(sources)
-    assert {source.metadata["passage"] for source in sources} == {"long"}
-
-
-# -- tools of agents ---------------------------------------------------------------------------
-
-
-# LlamaIndex's workflows use what pydantic and they themselves have deprecated.
-@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
-async def test_an_agent_recalls_with_a_tool(moved: RecallM) -> None:
-    tool = RetrieverTool.from_defaults(
-        RecallMRetriever(memory=moved), name="recall", description="What was said before."
-    )
-    llm = ScriptedLLM(
-        'Thought: I look it up.\nAction: recall\nAction Input: {"input": "Ann?"}',
-        "Thought: I can answer.\nAnswer: Porto.",
-    )
-    agent = ReActAgent(tools=[tool], llm=llm, streaming=False)
-    assert str(await agent.run("Where does Ann live?")) == "Porto."
-    shown = "[timestamp: 2026-05-31T12:30:00+02:00, speaker: Ann] I moved to Porto."
-    assert shown in llm.prompt()
 
 
 def fact(subject: str, object_: str) -> dict[str, list[object]]:
