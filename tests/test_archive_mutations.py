@@ -168,7 +168,7 @@ def test_the_archive_goes_through_neo4j(neo4j_server: RunningServer) -> None:
     assert check(again.getvalue())
 
 
-@pytest.mark.parametrize("number", [60, pytest.param(600, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("number", [30, pytest.param(600, marks=pytest.mark.nightly)])
 def test_strange_values(number: int) -> None:
     lines = parsed(archive())
     chance = random.Random(12)
@@ -220,7 +220,7 @@ def test_values_and_records_that_are_missing_repeated_or_in_another_order() -> N
         assert not check(spelled(other))
 
 
-@pytest.mark.parametrize("number", [50, pytest.param(400, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("number", [25, pytest.param(400, marks=pytest.mark.nightly)])
 def test_bytes_that_changed(number: int) -> None:
     """A bit that flipped, bytes that came, went or moved: in the middle of anything."""
     original = archive().encode()

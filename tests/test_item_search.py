@@ -75,8 +75,7 @@ class TestExactTokens:
     """What extraction drops is found where nothing else is asked for."""
 
     def test_an_item_that_is_the_question_comes_first(self, memory: RecallM) -> None:
-        words = ("mmm", "IT", "WHO", "🍕", "a", "the", "...", "C++", "of", "I", "?", "Who?", "No")
-        asked = [*words, "x", "to be or not to be", "Where do I live?"]
+        asked = ["mmm", "IT", "🍕", "a", "...", "C++", "?", "Who?", "to be or not to be"]
         cases = [
             (text, form.format(text)) for text in asked for form in ("{}", "key: {}", "Tea.\n{}")
         ]
@@ -85,8 +84,8 @@ class TestExactTokens:
         wrong: list[str] = []
         for place, (question, text) in enumerate(cases):
             own = memory.in_namespace(str(place)).items
-            others = [f"Tea number {n} is hot, I think." for n in range(8)]
-            others += [f"Tea is hot. It is number {n}." for n in range(8)]
+            others = [f"Tea number {n} is hot, I think." for n in range(4)]
+            others += [f"Tea is hot. It is number {n}." for n in range(4)]
             own.put([item("it", text), *(item(f"{n}", text) for n, text in enumerate(others))])
             (found, score), *rest = own.search(question.swapcase())
             if (found.key, score) != ("it", 1.0) or any(score >= 1 for _, score in rest):

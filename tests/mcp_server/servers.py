@@ -104,17 +104,3 @@ async def http_session(url: str, token: str | None = None) -> AsyncIterator[Clie
     ):
         await session.initialize()
         yield session
-
-
-@asynccontextmanager
-async def session_over(
-    transport: Transport, folder: Path, *arguments: str
-) -> AsyncIterator[ClientSession]:
-    """A client of a process of its own."""
-    if transport == "stdio":
-        async with stdio_session(folder, *arguments) as session:
-            yield session
-    else:
-        with http_server(folder, *arguments) as url:
-            async with http_session(url) as session:
-                yield session

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp import ClientSession
 from mcp.types import TextContent
 
 from recallm import RecallM
@@ -22,7 +23,7 @@ from tests.mcp_server.servers import (
     http_server,
     http_session,
     process,
-    session_over,
+    stdio_session,
     text_of,
 )
 
@@ -56,43 +57,64 @@ pytestmark = pytest.mark.slow  # processes
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and pipes")
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-async def test_everything_works_in_one_namespace_over(transport: Transport, tmp_path: Path) -> None:
-    with RecallM(tmp_path / "new.db", namespace="bob") as memory:
+SERVED = ("--db", "new.db", "--namespace", "ann", "--allow-forget")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the file lies that the open server serves; another namespace there has a secret."""
+    folder = tmp_path_factory.mktemp("open")
+    with RecallM(folder / "new.db", namespace="bob") as memory:
         memory.update("The safe's code is 4711.", id="secret")
-    async with session_over(
-        transport, tmp_path, "--db", "new.db", "--namespace", "ann", "--allow-forget"
-    ) as session:
-        tools = {tool.name for tool in (await session.list_tools()).tools}
-        assert tools == {
-            "remember", "recall", "fetch_thoughts", "history", "forget", *FactTools.NAMES,
-        }  # fmt: skip
-        await session.call_tool("remember", {"text": "Ann lives in Zürich. 🙂", "speaker": "user"})
-        found = await session.call_tool("recall", {"query": "Where does Ann live?"})
-        assert "Ann lives in Zürich." in text_of(found)
-        assert found.structuredContent is not None
-        history = await session.call_tool("history", {"concept": "Ann"})
-        assert "Zürich" in text_of(history)
-        fact = {"subject": "Ann", "relation": "works for", "object": "BMW"}
-        assert text_of(await session.call_tool("write_fact", fact)) == "Written."
-        read = await session.call_tool("read_facts", {"subject": "Ann"})
-        assert "Ann — works for → BMW" in text_of(read)
-        refused = await session.call_tool("recall", {"query": ""})
-        assert refused.isError
-        thoughts = await session.call_tool("fetch_thoughts", {"question": "Where is Ann?"})
-        assert "Zürich" in text_of(thoughts)
-        prompt = await session.get_prompt("answer_from_memory", {"question": "Where is Ann?"})
-        assert isinstance(prompt.messages[0].content, TextContent)
-        assert prompt.messages[0].content.text == text_of(thoughts)
-        forgotten = await session.call_tool("forget", {"about": "BMW"})
-        assert text_of(forgotten) == "Forgot 1 fact that mentions 'BMW'."
-        asked = {"query": "What is the code of the safe?"}
-        assert "4711" not in text_of(await session.call_tool("recall", asked))
-        assert (await session.call_tool("recall", {**asked, "namespace": "bob"})).isError
-        assert (await session.call_tool("forget", {"id": "secret#0"})).isError
-    with RecallM(tmp_path / "new.db", namespace="ann") as memory:
-        assert memory.passages()[0].text == "Ann lives in Zürich. 🙂"
-        assert memory.stats().triplets == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def open_server(folder: Path) -> Iterator[str]:
+    """A server without a token."""
+    with http_server(folder, *SERVED) as url:
+        yield url
+
+
+async def test_everything_works_in_one_namespace(folder: Path, open_server: str) -> None:
+    """Over both transports; each server starts in an empty namespace."""
+    for session_of in (stdio_session(folder, *SERVED), http_session(open_server)):
+        async with session_of as session:
+            await _everything_works(session)
+        with RecallM(folder / "new.db", namespace="ann") as memory:
+            assert memory.passages()[0].text == "Ann lives in Zürich. 🙂"
+            assert memory.stats().triplets == 0
+            memory.forget(everything=True)
+
+
+async def _everything_works(session: ClientSession) -> None:
+    tools = {tool.name for tool in (await session.list_tools()).tools}
+    assert tools == {
+        "remember", "recall", "fetch_thoughts", "history", "forget", *FactTools.NAMES,
+    }  # fmt: skip
+    await session.call_tool("remember", {"text": "Ann lives in Zürich. 🙂", "speaker": "user"})
+    found = await session.call_tool("recall", {"query": "Where does Ann live?"})
+    assert "Ann lives in Zürich." in text_of(found)
+    assert found.structuredContent is not None
+    history = await session.call_tool("history", {"concept": "Ann"})
+    assert "Zürich" in text_of(history)
+    fact = {"subject": "Ann", "relation": "works for", "object": "BMW"}
+    assert text_of(await session.call_tool("write_fact", fact)) == "Written."
+    read = await session.call_tool("read_facts", {"subject": "Ann"})
+    assert "Ann — works for → BMW" in text_of(read)
+    refused = await session.call_tool("recall", {"query": ""})
+    assert refused.isError
+    thoughts = await session.call_tool("fetch_thoughts", {"question": "Where is Ann?"})
+    assert "Zürich" in text_of(thoughts)
+    prompt = await session.get_prompt("answer_from_memory", {"question": "Where is Ann?"})
+    assert isinstance(prompt.messages[0].content, TextContent)
+    assert prompt.messages[0].content.text == text_of(thoughts)
+    forgotten = await session.call_tool("forget", {"about": "BMW"})
+    assert text_of(forgotten) == "Forgot 1 fact that mentions 'BMW'."
+    asked = {"query": "What is the code of the safe?"}
+    assert "4711" not in text_of(await session.call_tool("recall", asked))
+    assert (await session.call_tool("recall", {**asked, "namespace": "bob"})).isError
+    assert (await session.call_tool("forget", {"id": "secret#0"})).isError
 
 
 # -- standard input and output -----------------------------------------------------------------
@@ -220,13 +242,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert "evil" not in log
 
 
-@pytest.fixture(scope="module")
-def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server without a token."""
-    with http_server(tmp_path_factory.mktemp("open"), "--db", "a.db") as url:
-        yield url
-
-
 def posted(url: str, **headers: str) -> httpx.Response:
     return httpx.post(url, json=INITIALIZE, headers={**ACCEPTED, **headers}, timeout=60)
 
@@ -338,20 +353,3 @@ def post_though_the_server_may_end(url: str, request: dict[str, Any]) -> None:
         httpx.post(url, json=request, headers=ACCEPTED, timeout=120)
     except httpx.HTTPError:
         return  # the server ended first
-
-
-def test_the_extra_is_named_where_the_sdk_is_missing(tmp_path: Path) -> None:
-    """And importing recallm imports no server."""
-    script = (
-        "import sys, recallm, recallm.cli\n"
-        "assert not {'mcp', 'starlette', 'uvicorn'} & set(sys.modules)\n"
-        "sys.modules['mcp'] = None\n"
-        "recallm.cli.main()\n"
-    )
-    with process(tmp_path, "--db", "a.db", script=script) as server:
-        output, log = server.communicate(timeout=60)
-    assert (server.returncode, output) == (1, "")
-    assert (
-        log == "recallm: mcp is not installed; install it with: pip install 'recallm-memory[mcp]'\n"
-    )
-    assert not list(tmp_path.iterdir())

@@ -105,23 +105,29 @@ def test_a_memory_that_is_missing_is_not_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_the_extra_the_command_says_what_to_install(db: str) -> None:
-    """And importing recallm imports no web server."""
+def test_without_their_extra_servers_say_what_to_install(db: str) -> None:
+    """And importing recallm imports none of them."""
     code = (
-        "import sys, recallm.cli, recallm.viewer\n"
-        "assert not {'starlette', 'uvicorn'} & sys.modules.keys()\n"
-        "sys.modules['uvicorn'] = None\n"
-        "recallm.cli.main()\n"
+        "import sys, recallm, recallm.cli, recallm.viewer\n"
+        "assert not {'mcp', 'starlette', 'uvicorn'} & sys.modules.keys()\n"
+        "sys.modules['mcp'] = sys.modules['uvicorn'] = None\n"
+        "for sys.argv in (['recallm', 'mcp', *sys.argv[1:]], ['recallm', 'view', *sys.argv[1:]]):\n"
+        "    try:\n"
+        "        recallm.cli.main()\n"
+        "    except SystemExit as ended:\n"
+        "        assert ended.code == 1\n"
     )
     done = subprocess.run(
-        (sys.executable, "-c", code, "view", db, "--no-browser"),
+        (sys.executable, "-c", code, "--db", db),
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1
-    assert done.stderr == (
-        "recallm: uvicorn is not installed; install it with: pip install 'recallm-memory[viewer]'\n"
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr == "".join(
+        f"recallm: {name} is not installed; "
+        f"install it with: pip install 'recallm-memory[{extra}]'\n"
+        for name, extra in (("mcp", "mcp"), ("uvicorn", "viewer"))
     )
 
 
