@@ -57,7 +57,7 @@ def test_the_table(names: PredicateNames) -> None:
         key = relations.of(predicate).name
         assert key == relations.of(key_of).name, predicate
         assert relations.side(key) == side, predicate
-        assert relations.is_known(key), predicate
+        assert relations.phrasings(key), predicate
     with pytest.raises(InvalidInputError, match="single-valued and multi-valued"):
         Relations(names, single_valued={"works for": None}, multi_valued=["employed by"])
 

@@ -55,8 +55,7 @@ class FactMemory:
       in"), or an object one subject ("president of"): a newer fact supersedes the older one, which
       stays in the history. Which relations are is said by ``single_valued`` and ``multi_valued``
       (predicates; a mapping gives the end, "subject" or "object"), else by a table of common
-      English relations, else by the data: where at least 32 subjects have the relation, and 95 % of
-      them one object only. All others keep every value.
+      English relations. All others keep every value.
     * A denied predicate ("no longer works for", "not works for") **ends** a fact, whichever
       phrasing of the relation asserted it.
     * Order is that of ``said`` where every piece of evidence for a subject and a relation has it,
@@ -455,4 +454,4 @@ class FactMemory:
         horizon = checks.moment(as_of, "as_of")
         with self._memory.graph.reader(horizon) as reader:
             vocabulary = self._vocabularies.of(self._memory.namespace, reader)
-            yield FactReading(reader, self._relations, vocabulary, horizon, min_confidence)
+            yield FactReading(reader, self._relations, vocabulary, min_confidence)

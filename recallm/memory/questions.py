@@ -193,11 +193,10 @@ class Questions:
             for each in given
             if each.position < MAX_POSITION
         }
-        horizon = checks.moment(as_of, "as_of")
-        with self._namespace.reader(horizon) as reader:
+        with self._namespace.reader(checks.moment(as_of, "as_of")) as reader:
             rows = reader.statements(stored)
             index = self._relation_indexes.of(self._namespace.name, reader)
-            keys = superseded_statements(reader, rows, index, horizon)
+            keys = superseded_statements(reader, rows, index)
         return frozenset(stored[key] for key in keys)
 
     def _prompt(self, question: str, context: RecalledContext) -> str:

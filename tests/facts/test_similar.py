@@ -159,27 +159,6 @@ def test_names_without_a_common_word_are_found_by_their_vectors(tmp_path: Path) 
                 assert FactMemory(other.in_namespace("synonyms")).read("Holland") == []
 
 
-def test_what_the_data_shows_to_be_functional(facts: FactMemory) -> None:
-    """Nobody declared the relation: 95 % of at least 32 subjects with one object decide."""
-    facts.write_many([(f"P{i}", "sleeps under the roof of", f"R{i % 5}") for i in range(30)])
-    facts.write_many([("Ada", "sleeps under the roof of", place) for place in ("R1", "R2")])
-    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
-    last = facts.write("P30", "sleeps under the roof of", "R1")
-    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2"]
-    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of", as_of=32)] == [
-        "R2",
-        "R1",
-    ]
-    assert "Ada" not in {fact.subject for fact in facts.read(object="R1")}
-    facts.memory.forget(id=last.passage)
-    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
-    facts.write("P30", "sleeps under the roof of", "R1")
-    many = FactMemory(facts.memory, multi_valued=["sleeps under the roof of"])
-    assert [fact.object for fact in many.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
-    facts.write_many([(f"P{i}", "sleeps under the roof of", "R9") for i in range(5)])
-    assert [fact.object for fact in facts.read("Ada", "sleeps under the roof of")] == ["R2", "R1"]
-
-
 def test_name_similarity() -> None:
     for asked, stored, alike in (
         ("pfizer inc", "pfizer", True),

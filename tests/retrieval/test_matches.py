@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from recallm import RecallM
-from recallm.facts import FactMemory
 from tests.retrieval.test_facts import lines, triplet, upsert
 
 
@@ -60,20 +59,6 @@ def test_what_holds_is_decided_without_the_filter(memory: RecallM) -> None:
         if statement.fact and statement.fact[0] == "Ben"
     ]
     assert statement.t_index == 2
-
-
-def test_the_data_shows_single_valued_relations_as_in_facts(memory: RecallM) -> None:
-    """Where 32 subjects have one object each, a newer object supersedes the older one."""
-    upsert(memory, *((f"Robot {place}", "docks at", f"Bay {place}") for place in range(40)))
-    upsert(memory, ("Robot 1", "docks at", "Bay 2"))
-    [fact] = FactMemory(memory).read("Robot 1", "docks at")
-    assert fact.object == "Bay 2"
-    counted = [
-        memory.recall(f"How many robots dock at {bay}?").text.splitlines()[-1]
-        for bay in ("Bay 1", "Bay 2", "Bay 3")
-    ]
-    assert "match" not in counted[0]
-    assert counted[1:] == ["[2 match ? — docks at → Bay 2]", "[1 match ? — docks at → Bay 3]"]
 
 
 def test_a_number_that_fits_is_told_too(memory: RecallM) -> None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import datetime
 from itertools import chain, groupby
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from recallm.ground.entity_words import whole_name
-from recallm.ground.forking import cached_property, new_lock
+from recallm.ground.forking import new_lock
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.recall.predicates.holding import (
     VALUE_TYPES,
@@ -43,13 +42,6 @@ _SPELLINGS = 1000
 
 _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
-
-_SAMPLED_ROWS = 256
-"""Latest pieces of evidence of a relation by which it is tested for having one object."""
-_FEWEST_SUBJECTS = 32
-"""Subjects in the sample, without which the data shows nothing."""
-_SINGLE_SHARE = 0.95
-"""Share of the sampled subjects that have one object where the relation is single-valued."""
 
 
 SURE: Final = 0.45
@@ -85,22 +77,20 @@ class Found(NamedTuple):
 
 
 class FactReading:
-    """What holds in one namespace within the horizon of ``reader``, which is ``as_of``, by evidence
-    of at least ``min_confidence``."""
+    """What holds in one namespace within the horizon of ``reader``, by evidence of at least
+    ``min_confidence``."""
 
     def __init__(
         self,
         reader: GraphReader,
         relations: Relations,
         vocabulary: Vocabulary,
-        as_of: int | datetime | None = None,
         min_confidence: float = SURE,
     ) -> None:
         self.reader = reader
         self._min_confidence = min_confidence
         self.relations = relations
         self.vocabulary = vocabulary
-        self._tests = vocabulary.tests((as_of, reader.state.t_index, min_confidence))
 
     def on_concepts(self, concepts: Collection[str]) -> set[str]:
         """The ids of the entities that stand on these concepts."""
@@ -140,8 +130,7 @@ class FactReading:
         few reads.
 
         Beside ``evidence`` the newest ``limit`` pieces decide for all relations that have one
-        object, as many for those that have one subject, and for all others. The data is not asked
-        whether a relation that nobody declared is single-valued.
+        object, as many for those that have one subject, and for all others.
         """
         by_side: dict[Side | None, list[Claim]] = {}
         for claim in self.claims(evidence):
@@ -185,11 +174,7 @@ class FactReading:
         for relation, of_relation in groupby(claims, key=lambda claim: claim.relation):
             completed = self._completed(relation, list(of_relation), where, is_complete)
             completed += self._endings(completed)
-            if self.relations.is_known(relation):
-                side = self.relations.side(relation)
-            else:
-                side = self._side_by_data(relation, completed)
-            yield from _holdings(completed, side)
+            yield from _holdings(completed, self.relations.side(relation))
 
     def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
         """Denials of the claims by what ends their facts in other words: that Ada is divorced, that
@@ -262,8 +247,6 @@ class FactReading:
         """The claims of a relation, with the rest of their groups, where the conditions or a limit
         left some of it out."""
         side = self.relations.side(relation)
-        if side is None and not self.relations.is_known(relation):
-            side = "subject"  # the data may show it
         if side is None:
             has_all = is_complete or not self.vocabulary.has_denials(relation)
         else:
@@ -296,42 +279,6 @@ class FactReading:
             if concept:
                 concepts.add(concept)
         return ids | self.on_concepts(concepts)
-
-    def _side_by_data(self, relation: str, claims: Iterable[Claim]) -> Side | None:
-        """The end of which a relation that nobody declared has one. The data is looked at where one
-        of these subjects has several objects."""
-        objects: dict[str, str] = {}
-        for claim in claims:
-            known = objects.setdefault(claim.subject, claim.object)
-            if not claim.negative and known != claim.object:
-                return "subject" if self._is_functional(relation) else None
-        return None
-
-    def _is_functional(self, relation: str) -> bool:
-        """Whether the data shows that the relation has one object for a subject: of the subjects in
-        its latest evidence, at least ``_FEWEST_SUBJECTS``, nearly all have one object only."""
-        predicates = self.vocabulary.predicates(relation)
-        # Forgetting leaves t as it is, but not these numbers.
-        tested = relation, sum(self._triplets.get(predicate, 0) for predicate in predicates)
-        if tested not in self._tests:
-            latest = self.reader.triplet_evidence(predicates=predicates, limit=_SAMPLED_ROWS)
-            subjects = self._ends(self.claims(latest), "subject")
-            evidence = self.reader.triplet_evidence(
-                subjects=subjects, predicates=predicates, limit=4 * _SAMPLED_ROWS
-            )
-            objects: dict[str, set[str]] = {}
-            for claim in self.claims(evidence):
-                objects.setdefault(claim.subject, set()).add(claim.object)
-            single = sum(len(each) == 1 for each in objects.values())
-            self._tests[tested] = len(
-                objects
-            ) >= _FEWEST_SUBJECTS and single >= _SINGLE_SHARE * len(objects)
-        return self._tests[tested]
-
-    @cached_property
-    def _triplets(self) -> Mapping[str, int]:
-        """The number of triplets of each predicate now."""
-        return self.reader.predicates()
 
     def _evidence(self, where: Conditions, limit: int | None) -> list[TripletEvidence]:
         predicates = None
@@ -396,9 +343,6 @@ def end_key(id: str, concept: str) -> str:
 _NAMESPACES = 64
 """Namespaces of which something is remembered."""
 
-_TESTED_STATES = 16
-"""States of a namespace whose tested relations are remembered."""
-
 _T = TypeVar("_T")
 
 
@@ -412,7 +356,6 @@ class Vocabulary:
         self._negative: dict[str, list[str]] = {}
         self._triplets: Counter[str] = Counter()
         self._compared: dict[int, SimilarRelations] = {}
-        self._tests: dict[object, dict[tuple[str, int], bool]] = {}
         for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
             (self._negative if negative else self.asserted).setdefault(key, []).append(predicate)
@@ -425,13 +368,6 @@ class Vocabulary:
     def has_denials(self, key: str) -> bool:
         """Whether a predicate denies the relation."""
         return key in self._negative
-
-    def tests(self, state: object) -> dict[tuple[str, int], bool]:
-        """Results of tests of relations in one state of the namespace, by the relation's key and
-        the number of its triplets; a test adds its result."""
-        if state not in self._tests and len(self._tests) >= _TESTED_STATES:
-            self._tests.clear()
-        return self._tests.setdefault(state, {})
 
     def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
         """The ``most`` relations that have the most triplets, ready to be compared."""

@@ -47,8 +47,6 @@ class Relations:
     (PredicateName(name='works for', negative=False), True)
     >>> [relations.side(relations.of(text).name) for text in ("works for", "capital of", "speaks")]
     ['subject', 'object', None]
-    >>> relations.is_known("works for"), relations.is_known("waters the plants of")
-    (True, False)
 
     Raises:
         InvalidInputError: a relation is declared both.
@@ -148,10 +146,6 @@ class Relations:
         """Whether a thing has one value by its name: "rent", "the laptop's password"."""
         words = label.split()
         return any(self.side(self.of(role).name) == "subject" for role in (label, *words[-1:]))
-
-    def is_known(self, key: str) -> bool:
-        """Whether the table or the caller says how many values the relation has."""
-        return key in self._sides
 
 
 # The shipped table.

@@ -124,7 +124,7 @@ class FactReader:
         self._question = question
         self._where = request.where
         self._index = index
-        self.reading = FactReading(reader, index.relations, index.vocabulary, request.as_of)
+        self.reading = FactReading(reader, index.relations, index.vocabulary)
         self._asked = index.asked(question)
         self._entities = named_entities(reader, question)
         self._passages: dict[str, Passage] = {}

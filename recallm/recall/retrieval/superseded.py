@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from recallm.model import Filter, StoredStatement
 from recallm.recall.predicates import FactReading, stated_relations
@@ -28,14 +27,13 @@ def superseded_statements(
     reader: GraphReader,
     statements: Sequence[StoredStatement],
     index: RelationIndex | None,
-    as_of: int | datetime | None,
 ) -> frozenset[int]:
     """The keys of the superseded ones of ``statements``. ``index`` knows the stored relations, None
-    where there are no triplets; ``as_of`` is the horizon of ``reader``."""
+    where there are no triplets."""
     found = frozenset(_restated(reader, statements))
     if index is None:
         return found
-    reading = FactReading(reader, index.relations, index.vocabulary, as_of)
+    reading = FactReading(reader, index.relations, index.vocabulary)
     return found | outdated_statements(reading, statements)
 
 
