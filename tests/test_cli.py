@@ -56,7 +56,7 @@ def test_a_table_is_loaded_read_and_changed(run: Run) -> None:
 def test_a_table_on_standard_input(run: Run) -> None:
     load = ("facts", "load", "-", "--key", "who", "--name", "staff", "--relation", "pay")
     table = "who;pay;at;x\nAda;5;2024-05-01;y\n"
-    done = run(*load, "--said", "at", "--delimiter", ";", input=table)
+    done = run(*load, "--said", "at", input=table)
     assert done.stdout == "1 row: 1 fact added, 0 changed, 0 ended, 0 unchanged\n", done.output
     (row,) = json.loads(run("facts", "read", "--json").stdout)
     assert (row["source"], row["value"], row["said"][:10]) == ("staff", 5, "2024-05-01")

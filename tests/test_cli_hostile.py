@@ -55,13 +55,12 @@ def test_a_bad_table_is_one_message_and_writes_nothing(told: Run) -> None:
         (b"name,a\nAda,\xff\n", (), "not text in UTF-8"),
         (b"name,\x1b[31m\nAda,1\n", ("--key", "who"), "no column 'who'"),
         (b"name,a\n\x1b]0;x\x07,1\n\x1b]0;x\x07,2\n", (), "row 2: the key"),
-        (b"name,a\nAda," + b"x" * 200_000 + b"\n", (), "row 1 (line 2)"),
+        (b"name,a\nAda," + b"x" * 200_000 + b"\n", (), "the row behind line 1"),
         (b'[{"name": "\\ud800"}]', (), "lone surrogate"),
         (b"[" * 10_000, (), "no JSON"),
         (b"\x00\x01\x02", (), "no column"),
         (b"name,a\n", ("--relation", "b"), "no column 'b'"),
         (b"name,a\nAda,1\n", ("--said", "a"), "row 1: column 'a' says when"),
-        (b"name,a\n", ("--delimiter", ""), "one character"),
         (b"name,a\n", ("--name", "x" * 2000), "name must have"),
     ):
         Path("people.csv").write_bytes(content)

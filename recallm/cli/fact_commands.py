@@ -39,9 +39,6 @@ def load(
         str | None,
         typer.Option(help="When it was said, in ISO 8601 (local time without a zone)."),
     ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="Between the cells of a CSV. Default: as in its header.")
-    ] = None,
 ) -> None:
     """Write a table as facts; of a table that was loaded before, what has changed."""
     if said is not None and timestamp is not None:
@@ -57,7 +54,6 @@ def load(
             name=name,
             relations=relation or None,
             said=said if moment is None else moment,
-            delimiter=delimiter,
             progress=sys.stderr.isatty(),
         )
     console().print(

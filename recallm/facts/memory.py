@@ -280,7 +280,6 @@ class FactMemory:
         name: str | None = None,
         relations: Mapping[str, str] | Sequence[str] | None = None,
         said: datetime | str | None = None,
-        delimiter: str | None = None,
         progress: bool = False,
     ) -> TableReport:
         """Write a table as facts, or, if it was loaded before, what has changed in it.
@@ -295,10 +294,9 @@ class FactMemory:
         what it changes. The metadata of its passage is its ``key`` and ``row``.
 
         ``table`` is the path of a file in UTF-8, or a text stream: JSON (a list of objects, or one
-        object a line) if it begins with [ or {, else CSV with a header, whose ``delimiter`` is that
-        of comma, semicolon, tab and | with which the header has the key and the most columns. Or it
-        is a DB-API cursor that has executed a SELECT, or an iterable of mappings, such as a data
-        frame's ``to_dict("records")``.
+        object a line) if it begins with [ or {, else CSV with a header, whose delimiter is that of
+        comma, semicolon, tab and | with which the header has the key and the most columns. Or it is
+        an iterable of mappings, such as a data frame's ``to_dict("records")``.
 
         A cell is a text (stripped; as written, so that "1.50" stays), a finite number, a date, a
         bool, or a list of these, each a fact of its own. Blank cells, None, NaN and NaT are none.
@@ -327,7 +325,6 @@ class FactMemory:
             name=name,
             columns=relations,
             said=said,
-            delimiter=delimiter,
             progress=progress,
         )
 

@@ -1,18 +1,17 @@
-"""The rows of a table, whatever holds it: CSV, JSON, a database cursor or records.
+"""The rows of a table, whatever holds it: CSV, JSON or records.
 
 Every kind of table gives records: a mapping from column to the raw value of each cell. Checks of
-keys, columns and cells are the same for all of them, and every error names the row.
+keys, columns and cells are the same for all of them, and every error names the row or the line.
 """
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from itertools import chain, count
+from itertools import chain
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -32,10 +31,6 @@ Table: TypeAlias = tuple[Sequence[str] | None, Iterator[Record]]
 """The columns, if they are known before the first row, and the records."""
 
 _DELIMITERS = ",;\t|"
-_HEADER_LINES = 100
-"""Lines of the first row of a CSV at most."""
-_FETCHED_ROWS = 1_000
-"""Rows that a database cursor is asked for at once."""
 _ABSENT_TYPES = frozenset(("NAType", "NaTType"))
 """The types of pandas for a missing value; they compare with nothing."""
 
@@ -59,16 +54,14 @@ class Source(NamedTuple):
     is_rereadable: bool
 
 
-def source_of(table: object, *, key: str, delimiter: str | None = None) -> Source:
+def source_of(table: object, *, key: str) -> Source:
     """The table that a user gives."""
     if isinstance(table, str | os.PathLike):
         path = checks.file_path(table, "table")
-        return Source(path.name, lambda: _read_lines(_lines_of(path), key, delimiter), True)
+        return Source(path.name, lambda: _read_lines(_lines_of(path), key), True)
     given: Any = table
     if callable(getattr(given, "read", None)):
-        return Source(None, lambda: _read_lines(iter(given), key, delimiter), False)
-    if hasattr(given, "description") and hasattr(given, "fetchmany"):
-        return Source(None, lambda: _read_cursor(given), False)
+        return Source(None, lambda: _read_lines(iter(given), key), False)
     if hasattr(given, "columns") or hasattr(given, "schema"):
         raise _unusable(
             'give the rows of a data frame: frame.to_dict("records") of pandas, '
@@ -94,13 +87,36 @@ def checked_rows(
     """
     header, records = source.read()
     needed = {key, *(columns or ()), *(() if said is None else (said,))}
-    names = _Names(needed, {key, said}, columns, check_relation)
-    if header is not None:
-        names.check_header(header)
+    relations: dict[object, str | None] = {}
+    """The relation of each known column; None for a column that is not read."""
+
+    def relation_of(column: object, place: str = "a column") -> str | None:
+        if column not in relations:
+            if not isinstance(column, str) or not column.strip():
+                raise _unusable(f"{place} has no name but {checks.shown(column)}; name the column")
+            relation = None if column in (key, said) else column.strip()
+            if columns is not None:
+                relation = columns.get(column)
+            if relation is not None:
+                checks.name(relation, f"the name of {place}")
+                check_relation(relation)
+            relations[column] = relation
+        return relations[column]
+
+    for number, column in enumerate(header or (), 1):
+        if column in relations:
+            raise _unusable(f"the column {checks.shown(column)} stands twice")
+        try:
+            relation_of(column, f"column {number}")
+        except InvalidInputError as error:
+            raise _unusable(error.message) from None
+    if header is not None and (missing := needed - relations.keys()):
+        shown = ", ".join(map(checks.shown, header[:20]))
+        raise _unusable(f"there is no column {checks.shown(min(missing))}; the columns are {shown}")
     rows = {} if seen is None else seen
     for number, record in enumerate(records, 1):
         try:
-            row = _row(number, record, names, key=key, said=said)
+            row = _row(number, record, relation_of, key=key, said=said)
             text = checked_term(row.key, "key")
             known = rows.setdefault(same_key(text), number)
             if known != number:
@@ -108,7 +124,7 @@ def checked_rows(
         except InvalidInputError as error:
             raise _unusable(f"row {number}: {error.message}") from None
         yield row
-    if header is None and rows and (missing := needed - names.known.keys()):
+    if header is None and rows and (missing := needed - relations.keys()):
         raise _unusable(f"no row has a column {checks.shown(min(missing))}")
 
 
@@ -117,7 +133,14 @@ def same_key(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _row(number: int, record: object, names: _Names, *, key: str, said: str | None) -> TableRow:
+def _row(
+    number: int,
+    record: object,
+    relation_of: Callable[[object], str | None],
+    *,
+    key: str,
+    said: str | None,
+) -> TableRow:
     if not isinstance(record, Mapping):
         kind = type(record).__name__
         raise _unusable(f"a row must be a mapping of column → cell, not {kind}")
@@ -127,52 +150,11 @@ def _row(number: int, record: object, names: _Names, *, key: str, said: str | No
         raise _unusable(f"the key column {checks.shown(key)} {problem}")
     cells: dict[str, tuple[Term, ...]] = {}
     for column, value in record.items():
-        relation = names.relation(column)
+        relation = relation_of(column)
         if relation is not None and (terms := _terms(value, column)):
             cells[relation] = cells.get(relation, ()) + terms
     moment = None if said is None else _moment(record.get(said), said)
     return TableRow(number, keys[0], cells, moment)
-
-
-@dataclass
-class _Names:
-    """The names of columns, each checked once. ``apart``: the columns of the key and the time;
-    ``known``: column → its relation, None for a column that is not read."""
-
-    needed: Set[str]
-    apart: Set[str | None]
-    columns: Mapping[str, str] | None
-    check_relation: Callable[[str], None]
-    known: dict[object, str | None] = field(default_factory=dict)
-
-    def relation(self, column: object, place: str = "a column") -> str | None:
-        """The relation of a column."""
-        if column in self.known:
-            return self.known[column]
-        if not isinstance(column, str) or not column.strip():
-            raise _unusable(f"{place} has no name but {checks.shown(column)}; name it by a text")
-        relation = None
-        if self.columns is not None:
-            relation = self.columns.get(column)
-        elif column not in self.apart:
-            relation = column.strip()
-        if relation is not None:
-            try:
-                self.check_relation(checks.name(relation, f"the name of {place}"))
-            except InvalidInputError as error:
-                raise _unusable(error.message) from None
-        self.known[column] = relation
-        return relation
-
-    def check_header(self, header: Sequence[object]) -> None:
-        """Check all columns of a table that names them."""
-        for number, column in enumerate(header, 1):
-            if column in self.known:
-                raise _unusable(f"the column {checks.shown(column)} stands twice")
-            self.relation(column, f"column {number}")
-        for name in self.needed - self.known.keys():
-            shown = ", ".join(map(checks.shown, header[:20]))
-            raise _unusable(f"there is no column {checks.shown(name)}; the columns are {shown}")
 
 
 # -- cells -------------------------------------------------------------------------------------
@@ -199,18 +181,14 @@ def _scalar(value: object, column: str) -> tuple[Term, ...]:
         return _terms(given.tolist(), column)
     if isinstance(given, datetime):  # a pandas Timestamp too
         return (datetime.combine(given.date(), given.timetz()),)
-    if isinstance(given, time | UUID):
-        return (str(given),)
-    is_decimal = isinstance(given, Decimal)
-    if is_decimal and given.is_finite() and abs(given.adjusted()) < checks.MAX_NAME:
-        is_whole = given == given.to_integral_value()
-        return (int(given) if is_whole else format(given, "f"),)
-    if given.is_nan() if is_decimal else isinstance(given, float) and isnan(given):
+    is_measured = isinstance(given, float | Decimal)
+    if is_measured and isnan(given):
         return ()
-    if isinstance(given, bool | int | date) or (isinstance(given, float) and isfinite(given)):
-        checked_term(given, argument)
-        return (given,)
-    shown = str(given) if isinstance(given, float | Decimal) else type(given).__name__
+    if isinstance(given, bool | int | date | time | UUID) or (is_measured and isfinite(given)):
+        term = str(given) if isinstance(given, Decimal | time | UUID) else given
+        checked_term(term, argument)
+        return (term,)
+    shown = str(given) if is_measured else type(given).__name__
     raise _unusable(
         f"{argument} holds {shown:.60}; a cell is a text, a finite number, a date, True or False, "
         "or a list of these; leave the column out with relations=…"
@@ -246,16 +224,17 @@ def _lines_of(path: Path) -> Iterator[str]:
         raise _unusable(str(error)) from error
 
 
-def _read_lines(given: Iterator[object], key: str, delimiter: str | None) -> Table:
+def _read_lines(given: Iterator[object], key: str) -> Table:
     """The table in lines of text: JSON where the first one begins with [ or {, else CSV."""
     lines = _checked_lines(given)
     first = next((line for line in lines if line.strip("\ufeff \t\r\n")), "").lstrip("\ufeff")
     if not first:
         raise _unusable("the table is empty; it needs a header, or records")
-    lines = chain([first], lines)
     if first.lstrip().startswith(("[", "{")):
-        return None, _json_records(lines)
-    return _csv_records(lines, key, delimiter)
+        return None, _json_records(first, lines)
+    rows = _csv_rows(first, lines, key)
+    columns = [column.strip() for column in next(rows)]
+    return columns, (dict(zip(columns, row, strict=True)) for row in rows)
 
 
 def _checked_lines(given: Iterator[object]) -> Iterator[str]:
@@ -270,47 +249,31 @@ def _checked_lines(given: Iterator[object]) -> Iterator[str]:
         raise _unusable(f"the table is not text in UTF-8: {error}") from error
 
 
-def _csv_records(lines: Iterator[str], key: str, delimiter: str | None) -> Table:
-    header = [next(lines)]
-    while sum(line.count('"') for line in header) % 2 and len(header) < _HEADER_LINES:
-        if not (line := next(lines, "")):
-            break
-        header.append(line)
-    marks = _DELIMITERS if delimiter is None else delimiter
-    parsed = {mark: _csv_header(header, mark) for mark in marks}
-    mark = max(parsed, key=lambda mark: (key in parsed[mark], len(parsed[mark])))
-    columns = parsed[mark]
-    return columns, _csv_rows(chain(header, lines), mark, columns)
+def _csv_rows(first: str, lines: Iterator[str], key: str) -> Iterator[list[str]]:
+    """The rows of a CSV, its header first; blank ones are left out. The delimiter is the one with
+    which the first line has the key and the most columns."""
 
+    def fit(delimiter: str) -> tuple[bool, int]:
+        columns = [column.strip() for column in next(csv.reader([first], delimiter=delimiter))]
+        return key in columns, len(columns)
 
-def _csv_header(header: Sequence[str], delimiter: str) -> list[str]:
+    line = 1
+    size = None
     try:
-        row = next(csv.reader(header, delimiter=delimiter, strict=True))
+        reader = csv.reader(chain([first], lines), delimiter=max(_DELIMITERS, key=fit), strict=True)
+        for row in reader:
+            line = reader.line_num
+            if not any(map(str.strip, row)):
+                continue
+            size = size or len(row)
+            if len(row) != size:
+                raise _unusable(f"line {line} has {len(row)} cells, the header has {size}")
+            yield row
     except csv.Error as error:
-        raise _unusable(f"the header cannot be read: {error}") from error
-    return [column.strip() for column in row]
+        raise _unusable(f"the row behind line {line} cannot be read: {error}") from error
 
 
-def _csv_rows(lines: Iterator[str], delimiter: str, columns: Sequence[str]) -> Iterator[Record]:
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    next(reader)
-    for number in count(1):
-        try:
-            cells = next((row for row in reader if any(map(str.strip, row))), None)
-        except csv.Error as error:
-            raise _unusable(f"row {number} (line {reader.line_num}): {error}") from error
-        if cells is None:
-            return
-        if len(cells) != len(columns):
-            raise _unusable(
-                f"row {number} (line {reader.line_num}) has {len(cells)} cells, the header has "
-                f"{len(columns)}"
-            )
-        yield dict(zip(columns, cells, strict=True))
-
-
-def _json_records(lines: Iterator[str]) -> Iterator[Record]:
-    first = next(lines)
+def _json_records(first: str, lines: Iterator[str]) -> Iterator[Record]:
     if first.lstrip().startswith("["):
         yield from _json("the table", first + "".join(lines))
         return
@@ -326,14 +289,6 @@ def _json(place: str, text: str) -> Any:
         raise _unusable(
             f"{place} is no JSON: {error}; write a list of objects, or one object a line"
         ) from error
-
-
-def _read_cursor(cursor: Any) -> Table:
-    if cursor.description is None:
-        raise _unusable("the cursor has no rows; execute a SELECT first")
-    columns = [column[0] for column in cursor.description]
-    pages = iter(lambda: cursor.fetchmany(_FETCHED_ROWS), [])
-    return columns, (dict(zip(columns, row, strict=True)) for page in pages for row in page)
 
 
 def _unusable(problem: str) -> InvalidInputError:

@@ -68,16 +68,11 @@ def load_table(
     name: str | None,
     columns: Mapping[str, str] | Sequence[str] | None,
     said: datetime | str | None,
-    delimiter: str | None,
     progress: bool,
 ) -> TableReport:
     """See ``FactMemory.load``. ``embeddings`` gives the vectors of a new entity by its label."""
     key = checks.string(key, "key")
-    if delimiter is not None and (
-        len(checks.string(delimiter, "delimiter")) != 1 or delimiter in '\r\n"'
-    ):
-        raise InvalidInputError("delimiter must be one character", argument="delimiter")
-    source = source_of(table, key=key, delimiter=delimiter)
+    source = source_of(table, key=key)
     name = checks.optional_name(name, "name") or source.name
     if name is None:
         raise InvalidInputError(

@@ -1,9 +1,8 @@
-"""The rows of tables: CSV, JSON, cursors and records, good and bad."""
+"""The rows of tables: CSV, JSON and records, good and bad."""
 
 from __future__ import annotations
 
 import csv
-import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -31,9 +30,8 @@ def read(
     key: str = "name",
     relations: Sequence[str] | None = None,
     said: str | None = None,
-    delimiter: str | None = None,
 ) -> list[TableRow]:
-    source = source_of(table, key=key, delimiter=delimiter)
+    source = source_of(table, key=key)
     columns = None if relations is None else {column: column for column in relations}
     return list(checked_rows(source, key=key, columns=columns, said=said))
 
@@ -76,16 +74,11 @@ def test_a_file_of_any_delimiter(tmp_path: Path) -> None:
         found = cells(path)
         if found != [("Ada", {f"lives{end}in": f"Oslo{end}2", "note": "x"})]:
             wrong.append((mark, end, found))
-        if cells(path, delimiter=mark) != found:
-            wrong.append((mark, end, []))
     assert wrong == []
 
 
 def test_the_delimiter_is_the_one_that_finds_the_key() -> None:
     assert cells(StringIO("a,b,c;name\n1,2,3;Ada\n")) == [("Ada", {"a,b,c": "1,2,3"})]
-    assert "no column 'name'; the columns are 'a,b,c;name'" in problem(
-        StringIO("a,b,c;name\n"), delimiter="\t"
-    )
 
 
 def test_blank_lines_and_rows_are_skipped() -> None:
@@ -98,17 +91,17 @@ BAD_CSV = [
     ("who,a\nAda,1\n", "no column 'name'; the columns are 'who', 'a'"),
     ("name,a,a\n", "'a' stands twice"),
     ("name,,b\n", "column 2 has no name"),
-    ("name,a\nAda,1\nBo\n", r"row 2 (line 3) has 1 cells, the header has 2"),
-    ("name,a\nAda,1,2\n", r"row 1 (line 2) has 3 cells"),
+    ("name,a\nAda,1\nBo\n", "line 3 has 1 cells, the header has 2"),
+    ("name,a\nAda,1,2\n", "line 2 has 3 cells"),
     ("name,a\nAda,1\n,2\n", "row 2: the key column 'name' is blank"),
     ("name,a\nAda,1\nBo,2\n Ada ,3\n", "row 3: the key 'Ada' stands in row 1 already"),
-    ('name,a\nAda,"x', "row 1"),
-    ('name,a\nAda,"x"y\n', "row 1"),
-    ('name,"a\n', "header"),
+    ('name,a\nAda,"x', "the row behind line 1 cannot be read"),
+    ('name,a\nAda,"x"y\n', "the row behind line 1 cannot be read"),
+    ('name,"a\n', "the row behind line"),
     (f"name,a\nAda,{'x' * 1025}\n", "row 1: column 'a' must have 1 to 1024 characters"),
     (f"name,a\n{'x' * 1025},1\n", "row 1: column 'name' must have"),
     (f"name,{'x' * 1025}\nAda,1\n", "the name of column 2 must have"),
-    (f"name,a\nAda,{'x' * 200_000}\n", "row 1 (line 2): field larger"),
+    (f"name,a\nAda,{'x' * 200_000}\n", "the row behind line 1 cannot be read: field larger"),
     ("name,a\nAda,\ud800\n", "row 1: column 'a' holds a lone surrogate"),
 ]
 
@@ -131,7 +124,7 @@ NAMES = st.lists(
 
 
 @given(
-    NAMES, st.lists(st.lists(TEXTS, min_size=4, max_size=4), max_size=4), st.sampled_from(",;\t|x")
+    NAMES, st.lists(st.lists(TEXTS, min_size=4, max_size=4), max_size=4), st.sampled_from(",;\t|")
 )
 def test_what_is_written_as_csv_is_read(
     columns: list[str], rows: list[list[str]], delimiter: str
@@ -145,7 +138,7 @@ def test_what_is_written_as_csv_is_read(
         (f"P{number}", {column: cell.strip() for column, cell in zip(columns, row, strict=False)})
         for number, row in enumerate(rows)
     ]
-    found = cells(stream, delimiter=delimiter)
+    found = cells(stream)
     assert found == [(key, {column: x for column, x in row.items() if x}) for key, row in expected]
 
 
@@ -157,7 +150,7 @@ def test_bad_files(tmp_path: Path) -> None:
     with RecallM(tmp_path / "memory.db"):
         assert "belongs to a database" in problem(tmp_path / "memory.db")
     (tmp_path / "mac.csv").write_bytes(b"name,a\rAda,1\r")
-    assert "header cannot be read" in problem(tmp_path / "mac.csv")
+    assert "cannot be read" in problem(tmp_path / "mac.csv")
     assert "gives bytes" in problem(BytesIO(PEOPLE.encode()))
 
 
@@ -218,7 +211,7 @@ TYPED = [
     (np.datetime64("2024-05-01T10:00:00.000000000"), datetime(2024, 5, 1, 10)),  # noqa: DTZ001
     (np.array(["a", "b"]), ("a", "b")),
     (Decimal("3.50"), "3.50"),
-    (Decimal("1E+2"), 100),
+    (Decimal("1E+2"), "1E+2"),
     (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     (time(10, 30), "10:30:00"),
     (date(2024, 5, 1), date(2024, 5, 1)),
@@ -250,7 +243,7 @@ class NAType:
 
 
 ABSENT = [None, "", " \n", float("nan"), np.float64("nan"), np.datetime64("NaT"), Decimal("nan"),
-          Decimal("sNaN"), NAType(), [], [None, ""]]  # fmt: skip
+          NAType(), [], [None, ""]]  # fmt: skip
 
 
 def test_absent_cells() -> None:
@@ -260,7 +253,7 @@ def test_absent_cells() -> None:
 
 
 NO_CELLS = [b"x", {"a": 1}, {1, 2}, object(), 1j, float("inf"), Decimal("Infinity"), timedelta(1),
-            Decimal("1E+999999999"), Decimal("1E-999999999"), 10**5000, [{}]]  # fmt: skip
+            Decimal("1E+999999999"), 10**5000, [{}]]  # fmt: skip
 
 
 def test_what_is_no_cell() -> None:
@@ -287,20 +280,6 @@ def test_the_moment_of_a_row() -> None:
 
 
 # ---- kinds of tables -------------------------------------------------------------------------
-
-
-def test_a_cursor_is_streamed() -> None:
-    connection = sqlite3.connect(":memory:")
-    cursor = connection.execute("CREATE TABLE t (name, age, blob)")
-    assert "execute a SELECT" in problem(cursor)
-    cursor.executemany("INSERT INTO t VALUES (?, ?, ?)", [(f"p{n}", n, None) for n in range(2500)])
-    found = cells(cursor.execute("SELECT name, age, blob FROM t ORDER BY age"))
-    assert found == [(f"p{n}", {"age": n}) for n in range(2500)]
-    assert not source_of(cursor, key="name").is_rereadable
-    cursor.execute("UPDATE t SET blob = x'00' WHERE age = 1")
-    cursor.execute("SELECT * FROM t")
-    assert "row 2: column 'blob' holds bytes" in problem(cursor)
-    assert "'name' stands twice" in problem(cursor.execute("SELECT name, name FROM t"))
 
 
 def test_what_is_no_table() -> None:

@@ -191,9 +191,6 @@ BAD_ARGUMENTS: list[tuple[dict[str, Any], str, str]] = [
     ({"said": datetime(2024, 5, 1)}, "said", "time zone"),  # noqa: DTZ001
     ({"said": 5}, "said", "said"),
     ({"said": "speaks"}, "table", "row 1: column 'speaks'"),
-    ({"delimiter": "--"}, "delimiter", "one character"),
-    ({"delimiter": "\n"}, "delimiter", "one character"),
-    ({"delimiter": ""}, "delimiter", "one character"),
 ]
 
 
@@ -213,7 +210,7 @@ def test_a_bad_row_writes_nothing(
     path = tmp_path / "people.csv"
     path.write_text("\n".join(["name,age", *rows, "Ada,1,2"]))
     for table in (path, [*({"name": row, "age": 1} for row in rows), {"name": ""}]):
-        with pytest.raises(InvalidInputError, match="row 21"):
+        with pytest.raises(InvalidInputError, match=r"row 21|line 22"):
             facts.load(table, key="name", name="people")
     assert facts.memory.stats().t_index == 0
     path.write_text("\n".join(["name,age", *rows]))
@@ -251,11 +248,14 @@ def test_a_load_that_was_cut_off_is_completed(
     assert load(facts, later) == report(6, 0, 0, 0, 12)
 
 
-def test_a_cursor_is_read_while_facts_are_written(
+def test_an_iterator_is_read_while_facts_are_written(
     facts: FactMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "FACTS_AT_ONCE", 50)
     people = sqlite3.connect(":memory:")
+    people.row_factory = lambda cursor, row: dict(
+        zip([column[0] for column in cursor.description], row, strict=True)
+    )
     people.execute("CREATE TABLE p (id INTEGER, name TEXT, pay REAL)")
     people.executemany("INSERT INTO p VALUES (?, ?, ?)", [(n, f"P{n}", n / 2) for n in range(300)])
     select = "SELECT id, name, pay FROM p"
