@@ -18,22 +18,14 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english.questions import asked_traits
 from recallm.english.stems import stem
 from recallm.english.word_lists import word_set
 from recallm.english.words import Lexicon, Mark, Word
-from recallm.model import Trait
 
 Floats = NDArray[np.float64]
 
 _EARLY = 60
 """Characters. A refusal that begins later follows some sort of answer."""
-
-_LONG = 25
-"""Words. An answer rarely needs more."""
-
-_BARE = 2
-"""Words. So few are a name or a number, not a sentence."""
 
 _MAX_WORD_LENGTH = 60
 _MAX_CACHED_WORDS = 20_000
@@ -62,8 +54,6 @@ _CLOSING = re.compile(
 )
 _STRAIGHT_QUOTES = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
 _TOKEN = re.compile(r"(?<!\w)\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]{0,3}\s+(?=\S)|\n(?=\S)")
-_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
 
 def plain_answer(text: str) -> str:
@@ -105,20 +95,13 @@ def _stems_without_content() -> frozenset[str]:
 
 
 class Question:
-    """A question, analysed once for all its answers.
-
-    ``lowered``: its words in lower case; ``stems``: those of its content words; ``asked_traits``:
-    what a fitting answer has; ``is_yes_no`` and ``asks_reason``: what it asks for.
-    """
+    """A question, analysed once for all its answers: ``lowered``, its words in lower case, and
+    ``stems``, those of its content words."""
 
     def __init__(self, text: str) -> None:
         words = _words(plain_answer(text))
         self.lowered = {word.lowered for word in words}
         self.stems = set(_content_stems(words))
-        self.asked_traits = asked_traits(words)
-        begins_with_auxiliary = bool(words) and bool(words[0].marks & Mark.AUXILIARY)
-        self.is_yes_no = begins_with_auxiliary and not self.asked_traits
-        self.asks_reason = "why" in self.lowered
 
 
 class AnswerFeatures:
@@ -130,106 +113,44 @@ class AnswerFeatures:
 
     def __init__(self, text: str, question: Question) -> None:
         self.text = plain_answer(text)
-        self.words = _words(self.text)
-        self.size = len(self.words)
-        self.lowered = [word.lowered for word in self.words]
-        self.first = self.lowered[0] if self.lowered else ""
-        self.distinct = set(self.lowered)
-        self.new_words = self.distinct - question.lowered
-        self.stems = _content_stems(self.words)
+        words = _words(self.text)
+        self.size = len(words)
+        self.lowered = [word.lowered for word in words]
+        self.new_words = set(self.lowered) - question.lowered
+        self.stems = _content_stems(words)
         self.new_stems = set(self.stems) - question.stems - _stems_without_content()
-        self.refusals = refusal_starts(" ".join(self.text.lower().split()))
-        self.refuses = bool(self.refusals)
-        self.names = [
-            word
-            for place, word in enumerate(self.words)
-            if word.is_capitalised
+        self.refusal = refusal_start(" ".join(self.text.lower().split()))
+        self.refuses = self.refusal is not None
+        self.names = sum(
+            word.is_capitalised
             and word.stem in self.new_stems
             and (place > 0 or not word.marks & Mark.PRONOUN)
-        ]
-        self.gives_reason = (
-            question.asks_reason
-            and not self.refuses
-            and bool(_WORDS["reasons"] & self.distinct)
-            and bool(self.new_stems)
+            for place, word in enumerate(words)
         )
-        self.fits = not self.refuses and self._has_trait(question.asked_traits)
         self.values = tuple(float(rule(self, question)) for rule in _RULES.values())
-
-    def _has_trait(self, asked: Trait) -> bool:
-        """Whether the answer has something of a kind that the question asks for."""
-        new = [word for word in self.words if word.lowered in self.new_words]
-        return bool(
-            (asked & Trait.TIME and any(_is_time(word) for word in new))
-            or (
-                asked & Trait.NUMBER
-                and any(word.marks & Mark.COUNT and word.stem in self.new_stems for word in new)
-            )
-            or (asked & Trait.NAME and self.names)
-            or (asked & Trait.PERSON and self.distinct & (_WORDS["people"] | _WORDS["pronouns"]))
-            or (
-                asked & Trait.PLACE
-                and self.new_stems
-                and self.distinct & _WORDS["place_prepositions"]
-            )
-        )
-
-    def count(self, *words: str) -> int:
-        """How often these words occur."""
-        return sum(self.lowered.count(word) for word in words)
-
-    def share(self, words: frozenset[str]) -> float:
-        """The share of these words among the answer's, of five at least."""
-        return sum(word in words for word in self.lowered) / max(self.size, 5)
-
-
-def _is_time(word: Word) -> bool:
-    times = Mark.TIME | Mark.TIME_NUMBER | Mark.UNIT
-    return bool(word.marks & times) and not word.marks & Mark.PRONOUN
 
 
 def _log(number: int) -> float:
     return float(np.log1p(number))
 
 
-def _is_negation(word: str) -> bool:
-    return word in _WORDS["negations"] or word.endswith("n't")
-
-
 _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
     "refuses": lambda a, _: a.refuses,
-    "refuses at once": lambda a, _: a.refuses and min(a.refusals) < _EARLY,
-    "refuses in several ways": lambda a, _: len(a.refusals) / 3,
+    "refuses at once": lambda a, _: a.refusal is not None and a.refusal < _EARLY,
     "tells more beside a refusal": lambda a, _: a.refuses * _log(len(a.new_stems)),
     "speaks of its sources": lambda a, _: bool(_WORDS["sources"] & a.new_words),
-    "speaks of knowing": lambda a, _: a.share(_WORDS["knowing"]),
     "asks back": lambda a, _: "?" in a.text,
-    "denies": lambda a, _: not a.refuses and any(map(_is_negation, a.lowered)),
-    "speaks in general": lambda a, _: a.share(_WORDS["generic"]),
-    "is vague": lambda a, _: bool(_WORDS["vague"] & a.distinct),
+    "speaks in general": lambda a, _: (
+        sum(word in _WORDS["generic"] for word in a.lowered) / max(a.size, 5)
+    ),
     "length": lambda a, _: _log(a.size),
-    "is bare": lambda a, _: a.size <= _BARE,
-    "is long": lambda a, _: max(0.0, _log(a.size) - _log(_LONG)),
-    "sentences": lambda a, _: _log(len(_SENTENCE_END.findall(a.text))),
-    "list": lambda a, _: _LIST_ITEM.search(a.text) is not None,
-    "parts": lambda a, _: min(a.text.count(",") + a.count("and"), 4) / 4,
-    "joins": lambda a, _: min(a.count("and", "or"), 3) / 3,
-    "quotes": lambda a, _: '"' in a.text,
+    "joins": lambda a, _: min(a.lowered.count("and") + a.lowered.count("or"), 3) / 3,
     "holds the question": lambda a, q: len(q.stems & set(a.stems)) / max(len(q.stems), 1),
     "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
     "begins with what it tells": lambda a, _: not a.new_stems.isdisjoint(a.stems[:1]),
-    "begins with a pronoun": lambda a, _: a.first in _WORDS["pronouns"],
     "tells": lambda a, _: _log(len(a.new_stems)),
-    "tells nothing": lambda a, q: not a.new_stems and not a.refuses and not q.is_yes_no,
-    "names": lambda a, _: _log(len(a.names)),
+    "names": lambda a, _: _log(a.names),
     "number in words": lambda a, _: bool(_WORDS["numbers"] & a.new_words),
-    "fits what is asked": lambda a, _: a.fits,
-    "misses what is asked": lambda a, q: (
-        not a.refuses
-        and ((bool(q.asked_traits) and not a.fits) or (q.asks_reason and not a.gives_reason))
-    ),
-    "says yes or no": lambda a, q: q.is_yes_no and a.first in _WORDS["yes_no"],
-    "gives a reason": lambda a, _: a.gives_reason,
 }
 """The features of an answer ``a`` to a question ``q`` by itself, by name. "Tells" speaks of new
 stems."""
@@ -324,9 +245,8 @@ _KINDS_OF_REFUSAL = (
 )
 
 
-def refusal_starts(text: str) -> list[int]:
-    """Where each kind of refusal first occurs in ``text`` (lower case, plain apostrophes), one
-    place for each kind that does. Reads its first ``MAX_LENGTH`` characters."""
-    text = _LONE_APOSTROPHE.sub(" ", text[:MAX_LENGTH])
-    found = (re.search(pattern, text) for pattern in _KINDS_OF_REFUSAL)
-    return [match.start() for match in found if match is not None]
+def refusal_start(text: str) -> int | None:
+    """Where the first refusal begins in ``text`` (lower case, plain apostrophes); None where it
+    has none. Reads its first ``MAX_LENGTH`` characters."""
+    found = re.search("|".join(_KINDS_OF_REFUSAL), _LONE_APOSTROPHE.sub(" ", text[:MAX_LENGTH]))
+    return None if found is None else found.start()

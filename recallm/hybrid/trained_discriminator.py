@@ -8,7 +8,6 @@ into a softmax.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,6 @@ from recallm.hybrid.discriminator import Choice, WeightsError, checked_answers, 
 
 if TYPE_CHECKING:
     from recallm.hybrid.features import AnswerFeatures, Floats
-
-_FORMAT = 1
 
 _MAX_REASONS = 3
 """Features that a reason names."""
@@ -39,9 +36,8 @@ class TrainedDiscriminator:
 
     Trained on graded answers of the RecallM authors' evaluation (``training/README.md``), on
     features that carry over to other answerers: whether an answer refuses, asks back, speaks in
-    general or echoes the question, whether it says something of the kind that is asked for, and how
-    much. It reads English. ``weights`` is the path of a file that
-    ``python -m training.discriminator`` wrote; None: the shipped weights.
+    general or echoes the question, and how much it says. It reads English. ``weights`` is the path
+    of a file that ``python -m training.discriminator`` wrote; None: the shipped weights.
 
     Deterministic, and safe to use from several threads.
 
@@ -123,10 +119,9 @@ class TrainedDiscriminator:
 
 
 def dump_weights(names: Sequence[str], weights: Sequence[float]) -> bytes:
-    """The content of a weights file: JSON, with a digest of the table of weights."""
-    table = dict(zip(names, (round(float(weight), 6) for weight in weights), strict=True))
-    document = {"format": _FORMAT, "weights": table, "sha256": _digest(table)}
-    return (json.dumps(document, indent=1) + "\n").encode()
+    """The content of a weights file: the weight of each name, in JSON."""
+    table = dict(zip(names, (round(weight, 6) for weight in weights), strict=True))
+    return (json.dumps(table, indent=1) + "\n").encode()
 
 
 def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
@@ -136,17 +131,10 @@ def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
         WeightsError: the file is damaged, or of another version.
 
     """
-    weights = np.zeros(0)
     try:
-        document: Any = json.loads(content)
-        table = document["weights"]
-        weights = np.array([float(table[name]) for name in table], dtype=np.float64)
-        is_sound = (
-            document["format"] == _FORMAT
-            and document["sha256"] == _digest(table)
-            and list(table) == list(names)
-            and bool(np.isfinite(weights).all())
-        )
+        table: Any = json.loads(content)
+        weights = np.array([float(table[name]) for name in names], dtype=np.float64)
+        is_sound = list(table) == list(names) and bool(np.isfinite(weights).all())
     except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         is_sound = False
     if not is_sound:
@@ -156,7 +144,3 @@ def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
             path=path,
         )
     return weights
-
-
-def _digest(table: Mapping[str, float]) -> str:
-    return hashlib.sha256(json.dumps(table).encode()).hexdigest()

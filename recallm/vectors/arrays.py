@@ -32,12 +32,8 @@ Matches: TypeAlias = list[tuple[int, float]]
 statement."""
 
 Key = TypeVar("Key", bound=Hashable)
-_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 _HALF = np.dtype("<f2")
-
-_MAX_SPARSITY = 1.25
-"""A matrix with more than 1.25 rows for each vector is compacted."""
 
 
 def encode(embedding: Sequence[float] | npt.NDArray[Any]) -> bytes:
@@ -112,7 +108,7 @@ def unit_rows(embeddings: npt.NDArray[Any]) -> Rows:
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """Keys, of shape (n,), and their unit vectors, of shape (n, dimension), in any order. It never
-    changes. A negative key marks the row of a statement that is gone."""
+    changes."""
 
     keys: Keys
     rows: Rows
@@ -139,68 +135,14 @@ class Matrix:
         return best_matches(self.keys[places], _products(self.rows, vector)[places], limit)
 
 
-class GrowingMatrix:
-    """Vectors that are added and removed. Its snapshots never change: rows are added behind them,
-    and a removal makes new arrays."""
-
-    def __init__(self, dimension: int) -> None:
-        self._count = 0
-        self._keys: Keys = np.empty(0, np.int64)
-        self._rows: Rows = np.empty((0, dimension), np.float32)
-
-    @property
-    def memory_size(self) -> int:
-        """Bytes of memory."""
-        return self._rows.nbytes + self._keys.nbytes
-
-    @property
-    def keys(self) -> Keys:
-        """The keys, in the order in which they were added."""
-        keys = self._keys[: self._count]
-        return keys[keys >= 0]
-
-    @property
-    def snapshot(self) -> Matrix:
-        """The vectors that are there now."""
-        return Matrix(self._keys[: self._count], self._rows[: self._count])
-
-    def add(self, blobs: Mapping[int, bytes]) -> None:
-        """Add stored vectors, by new keys."""
-        if not blobs:
-            return
-        end = self._count + len(blobs)
-        if end > len(self._keys):
-            capacity = max(end, min(2 * end, end + (1 << 16)))
-            self._keys = _enlarged(self._keys, self._count, (capacity,))
-            self._rows = _enlarged(self._rows, self._count, (capacity, self._rows.shape[1]))
-        added = Matrix.of(blobs, self._rows.shape[1])
-        self._keys[self._count : end], self._rows[self._count : end] = added.keys, added.rows
-        self._count = end
-
-    def keep_only(self, keys: Keys) -> None:
-        """Remove all vectors but those with these keys."""
-        own = self._keys[: self._count]
-        stays = np.isin(own, keys) & (own >= 0)
-        if _MAX_SPARSITY * stays.sum() < self._count:
-            self._keys, self._rows = own[stays], self._rows[: self._count][stays]
-            self._count = len(self._keys)
-        elif not stays.all():
-            self._keys = self._keys.copy()
-            self._keys[: self._count][~stays] = -1
-
-
 def from_updates(keys: Keys, updates: Collection[int]) -> npt.NDArray[np.bool_]:
-    """Which keys belong to statements of the knowledge updates with these t. No negative key
-    does."""
+    """Which keys belong to statements of the knowledge updates with these t."""
     ts = np.fromiter(updates, np.int64, len(updates))
     return np.isin(keys >> POSITION_BITS, ts)
 
 
 def best_matches(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Matches:
-    """The ``limit`` keys with the greatest cosines; negative keys are left out."""
-    if len(keys) and keys.min() < 0:
-        exists = keys >= 0
-        keys, cosines = keys[exists], cosines[exists]
+    """The ``limit`` keys with the greatest cosines."""
     if limit <= 0 or not len(keys):
         return []
     if limit < len(keys):
@@ -216,14 +158,6 @@ def best_matches(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Ma
 def _products(rows: Rows, vector: Vector) -> npt.NDArray[np.float32]:
     # As fast as BLAS, since both wait for memory; and BLAS would take every core for it.
     return np.asarray(np.einsum("ij,j->i", rows, vector))
-
-
-def _enlarged(
-    array: npt.NDArray[_Scalar], count: int, shape: tuple[int, ...]
-) -> npt.NDArray[_Scalar]:
-    larger = np.empty(shape, array.dtype)
-    larger[:count] = array[:count]
-    return larger
 
 
 def _half_rows(blobs: Collection[bytes], dimension: int) -> npt.NDArray[Any]:

@@ -153,10 +153,11 @@ class ChromaIndex(ExactIndex):
             self._open.move_to_end(namespace)
             if len(self._open) > _MAX_OPEN_COLLECTIONS:
                 self._open.popitem(last=False)
-        keys = collection.catch_up(state, reader)
-        if keys is None:
-            return None
-        return _ChromaView(self, namespace, state.model, collection, keys)
+        with collection.lock:
+            collection.catch_up(state, reader)
+            if not collection.is_complete:
+                return None
+            return _ChromaView(self, namespace, state.model, collection, collection.keys)
 
     def _delete_collection(self, namespace: str, state: VectorState | None) -> None:
         """Delete this store's collection; another store's may be in the same place."""

@@ -24,15 +24,12 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from recallm.errors import RecallMError
-from recallm.ground.forking import new_lock
 from recallm.model import VectorState
 from recallm.stores.base import GraphReader
 from recallm.vectors.arrays import Keys, Vector, decode
+from recallm.vectors.index import FollowedVectors
 
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 200}}
-
-_MOVED_AT_ONCE = 1_000
-"""Vectors that one search moves into Chroma, so that no caller waits long for Chroma to write."""
 
 _DELETE_BATCH = 5_000
 _SAMPLE_SIZE = 16
@@ -78,76 +75,56 @@ def call_chroma(call: Callable[[], _T]) -> _T:
 # The collection.
 
 
-class ChromaCollection:
-    """A namespace's collection, which holds the vectors with these ``keys`` (ascending). Safe for
-    threads."""
+class ChromaCollection(FollowedVectors):
+    """A namespace's collection, which holds the vectors with these ``keys`` (ascending) and agrees
+    with ``state``."""
+
+    room = 1_000
+    """So that no caller waits long for Chroma to write."""
 
     def __init__(self, collection: Any, keys: Keys, state: VectorState) -> None:
+        super().__init__(state, state.revision)
         self._collection = collection
-        self._lock = new_lock()
         self._keys = keys
-        self.state = state
-        self._revision = state.revision
         self._last_key = int(keys.max(initial=-1))
-        self._missing = keys[:0]
-        """Keys up to ``_last_key`` of vectors that the store has and the collection lacks."""
 
     @property
     def name(self) -> str:
         """Its name in Chroma."""
         return str(self._collection.name)
 
-    def catch_up(self, state: VectorState, reader: GraphReader) -> Keys | None:
-        """Follow the store: forgotten vectors leave the collection, some new ones come into it.
-        The keys of all vectors in it; None while it lacks more."""
-        with self._lock:
-            if state.revision < self._revision:
-                # The reader was opened before an earlier call's, and still sees forgotten ones.
-                return None if len(self._missing) else self._keys
-            before = self._revision, len(self._keys)
-            if state.revision > self._revision:
-                self._compare(reader)
-                self._revision = state.revision
-            is_complete = self._move(reader)
-            if before != (self._revision, len(self._keys)):
-                self._write_metadata()
-            return self._keys if is_complete else None
+    @property
+    def keys(self) -> Keys:
+        """The keys of all vectors in the collection, ascending."""
+        return self._keys
 
-    def _compare(self, reader: GraphReader) -> None:
-        """Delete what the store has no more, and note what the collection lacks."""
-        stored = np.array(reader.statement_keys(embedded=True), np.int64)
-        forgotten = np.setdiff1d(self._keys, stored)
+    def catch_up(self, state: VectorState, reader: GraphReader) -> None:
+        """Follow the store: forgotten vectors leave the collection, some new ones come into it."""
+        before = self.revision, len(self._keys)
+        super().catch_up(state, reader)
+        if before != (self.revision, len(self._keys)):
+            self._collection.modify(
+                metadata={
+                    "model": self.state.model,
+                    "size": self.state.size,
+                    "revision": self.revision,
+                    "watermark": int(self._keys.max(initial=-1)),
+                }
+            )
+
+    def keep_only(self, keys: Keys) -> None:
+        """Delete all vectors but those with these keys."""
+        forgotten = np.setdiff1d(self._keys, keys)
         for start in range(0, len(forgotten), _DELETE_BATCH):
             self._collection.delete(ids=_ids(forgotten[start : start + _DELETE_BATCH]))
         self._keys = np.setdiff1d(self._keys, forgotten)
-        self._missing = np.setdiff1d(stored, self._keys)
-        self._last_key = max(self._last_key, int(stored.max(initial=-1)))
 
-    def _move(self, reader: GraphReader) -> bool:
-        """Move vectors that the collection lacks into it, at most ``_MOVED_AT_ONCE``; whether it
-        has all now."""
-        model, room = self.state.model, _MOVED_AT_ONCE
-        while room > 0:
-            missing = self._missing[:room]
-            if len(missing):
-                vectors = reader.vectors(missing.tolist(), model=model)
-            else:
-                vectors = reader.vectors(model=model, after=self._last_key, limit=room)
-                if not vectors:
-                    return True
-            self._upsert(vectors)
-            self._missing = self._missing[len(missing) :]
-            room -= max(len(vectors), len(missing))
-        return False
-
-    def _upsert(self, vectors: Mapping[int, bytes]) -> None:
-        if not vectors:
-            return
-        keys = np.array(list(vectors), np.int64)
-        rows = np.stack([decode(blob) for blob in vectors.values()])
+    def add(self, blobs: Mapping[int, bytes]) -> None:
+        """Write stored vectors into the collection."""
+        keys = np.array(list(blobs), np.int64)
+        rows = np.stack([decode(blob) for blob in blobs.values()])
         self._collection.upsert(ids=_ids(keys), embeddings=rows)
         self._keys = np.union1d(self._keys, keys)
-        self._last_key = max(self._last_key, int(keys.max()))
 
     def nearest(self, vector: Vector, limit: int) -> dict[int, float]:
         """The keys of the nearest vectors in the collection, with their cosines."""
@@ -157,16 +134,6 @@ class ChromaCollection:
         distances = np.nan_to_num(np.array(result["distances"][0], np.float64), nan=1.0)
         cosines = np.clip(1 - distances, -1, 1).tolist()
         return dict(zip(map(int, result["ids"][0]), cosines, strict=True))
-
-    def _write_metadata(self) -> None:
-        self._collection.modify(
-            metadata={
-                "model": self.state.model,
-                "size": self.state.size,
-                "revision": self._revision,
-                "watermark": int(self._keys.max(initial=-1)),
-            }
-        )
 
 
 def collection_name(namespace: str, origin: str) -> str:

@@ -5,14 +5,15 @@ vectors of new statements, and, if the revision of the vectors has changed (some
 earlier statements were given theirs), it compares all keys. So it does not matter which process
 wrote a vector, nor when a process was killed.
 
-``CachedVectors`` states how to follow the store; ``ExactIndex`` holds all vectors in memory and
+``FollowedVectors`` states how to follow the store; ``ExactIndex`` holds all vectors in memory and
 compares every one.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from recallm.ground.forking import new_lock
 from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
-from recallm.vectors.arrays import GrowingMatrix, Matches, Vector
+from recallm.vectors.arrays import Keys, Matches, Matrix, Rows, Vector
 
 PAGE = 4_096
 """Vectors that are read from the store at once."""
@@ -50,17 +51,35 @@ def are_same_vectors(one: VectorState, other: VectorState) -> bool:
     return (one.origin, one.model, one.size) == (other.origin, other.model, other.size)
 
 
-class CachedVectors:
-    """The vectors of one namespace in a ``matrix``, as far as the index has read them from the
-    store. Hold ``lock`` while calling a method."""
+class FollowedVectors:
+    """The vectors of one namespace in a place that follows the store, ``room`` vectors with each
+    ``catch_up``. Hold ``lock`` while calling a method."""
 
-    def __init__(self, state: VectorState) -> None:
+    room: float = inf
+
+    def __init__(self, state: VectorState, revision: int = -1) -> None:
         self.lock = new_lock()
-        self.matrix = GrowingMatrix(state.size // 2)
         self.state = state
-        self.revision = -1  # nothing was read yet
+        self.revision = revision  # -1: nothing was read yet
         self.t_index = 0
+        self.is_complete = False
+        """Whether nothing was missing after the latest ``catch_up``."""
         self._last_key = -1
+        self._missing: Keys = np.empty(0, np.int64)
+        """Keys up to ``_last_key`` of vectors that the store has and this place lacks."""
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of the vectors that are there."""
+        raise NotImplementedError
+
+    def add(self, blobs: Mapping[int, bytes]) -> None:
+        """Add stored vectors, by new keys; at least one."""
+        raise NotImplementedError
+
+    def keep_only(self, keys: Keys) -> None:
+        """Remove all vectors but those with these keys."""
+        raise NotImplementedError
 
     def catch_up(self, state: VectorState, reader: GraphReader) -> None:
         """Read what the store has and this lacks, and remove what the store has no more."""
@@ -69,17 +88,71 @@ class CachedVectors:
             return
         if 0 <= self.revision < state.revision:
             stored = np.array(reader.statement_keys(embedded=True), np.int64)
-            self.matrix.keep_only(stored)
-            missing = np.setdiff1d(stored, self.matrix.keys)
-            for start in range(0, len(missing), PAGE):
-                page = missing[start : start + PAGE].tolist()
-                self.matrix.add(reader.vectors(page, model=state.model))
+            self.keep_only(stored)
+            self._missing = np.setdiff1d(stored, self.keys)
             self._last_key = max(self._last_key, int(stored.max(initial=-1)))
         self.revision = state.revision
-        while vectors := reader.vectors(model=state.model, after=self._last_key, limit=PAGE):
-            self.matrix.add(vectors)
-            self._last_key = max(vectors)
+        self.is_complete = False
+        room = self.room
+        while room > 0 and not self.is_complete:
+            page = int(min(room, PAGE))
+            missing = self._missing[:page].tolist()
+            if missing:
+                vectors = reader.vectors(missing, model=state.model)
+            else:
+                vectors = reader.vectors(model=state.model, after=self._last_key, limit=page)
+            if vectors:
+                self.add(vectors)
+            self._missing = self._missing[len(missing) :]
+            self._last_key = max([self._last_key, *vectors])
+            room -= max(len(vectors), len(missing))
+            self.is_complete = not (vectors or missing)
         self.t_index = max(self.t_index, reader.state.t_index)
+
+
+class CachedVectors(FollowedVectors):
+    """The vectors of one namespace in memory. Its snapshots never change: rows are added behind
+    them, and a removal makes new arrays."""
+
+    def __init__(self, state: VectorState) -> None:
+        super().__init__(state)
+        self._count = 0
+        self._keys: Keys = np.empty(0, np.int64)
+        self._rows: Rows = np.empty((0, state.size // 2), np.float32)
+
+    @property
+    def memory_size(self) -> int:
+        """Bytes of memory."""
+        return self._rows.nbytes + self._keys.nbytes
+
+    @property
+    def keys(self) -> Keys:
+        """The keys, in the order in which they were added."""
+        return self._keys[: self._count]
+
+    @property
+    def snapshot(self) -> Matrix:
+        """The vectors that are there now."""
+        return Matrix(self.keys, self._rows[: self._count])
+
+    def add(self, blobs: Mapping[int, bytes]) -> None:
+        """Add stored vectors, by new keys."""
+        before, end = self._count, self._count + len(blobs)
+        if end > len(self._keys):
+            more = max(end, min(2 * end, end + (1 << 16))) - before
+            self._keys = np.concatenate([self.keys, np.empty(more, np.int64)])
+            room = np.empty((more, self._rows.shape[1]), np.float32)
+            self._rows = np.concatenate([self._rows[:before], room])
+        added = Matrix.of(blobs, self._rows.shape[1])
+        self._keys[before:end], self._rows[before:end] = added.keys, added.rows
+        self._count = end
+
+    def keep_only(self, keys: Keys) -> None:
+        """Remove all vectors but those with these keys."""
+        stays = np.isin(self.keys, keys)
+        if not stays.all():
+            self._keys, self._rows = self.keys[stays], self._rows[: self._count][stays]
+            self._count = len(self._keys)
 
 
 class ExactIndex:
@@ -107,7 +180,7 @@ class ExactIndex:
             self._caches[namespace] = cache
         with cache.lock:
             cache.catch_up(state, reader)
-            snapshot = cache.matrix.snapshot
+            snapshot = cache.snapshot
         self._limit_memory()
         return snapshot
 
@@ -124,7 +197,7 @@ class ExactIndex:
         with cache.lock:
             if (cache.revision, cache.t_index) != (state.vectors.revision, state.t_index):
                 return None
-            return cache.matrix.snapshot
+            return cache.snapshot
 
     def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
         """Delete at once what the store has no more, where anything is on disk."""
@@ -143,7 +216,7 @@ class ExactIndex:
 
     def _limit_memory(self) -> None:
         with self._lock:
-            total = sum(cache.matrix.memory_size for cache in self._caches.values())
+            total = sum(cache.memory_size for cache in self._caches.values())
             while total > _MAX_MEMORY and len(self._caches) > 1:
                 _, oldest = self._caches.popitem(last=False)
-                total -= oldest.matrix.memory_size
+                total -= oldest.memory_size

@@ -8,7 +8,7 @@ import pytest
 
 from recallm import LLMError
 from recallm.hybrid import LLMDiscriminator, TrainedDiscriminator
-from recallm.hybrid.features import plain_answer, refusal_starts
+from recallm.hybrid.features import plain_answer, refusal_start
 
 LENGTH = 10_000
 LIMIT = 3.0
@@ -41,7 +41,7 @@ def texts() -> list[str]:
 
 
 def refuse(text: str) -> None:
-    refusal_starts(text.lower())
+    refusal_start(text.lower())
 
 
 def strip(text: str) -> None:

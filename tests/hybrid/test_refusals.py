@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.hybrid.features import refusal_starts
+from recallm.hybrid.features import refusal_start
 
 REFUSALS = """
 I don't know.
@@ -80,11 +80,13 @@ He refuses to answer.
 
 
 def test_refusals_are_recognised_in_any_wording_and_statements_are_none() -> None:
-    missed = [text for text in REFUSALS.strip().splitlines() if not refusal_starts(text.lower())]
-    wrong = [text for text in STATEMENTS.strip().splitlines() if refusal_starts(text.lower())]
+    missed = [text for text in REFUSALS.strip().splitlines() if refusal_start(text.lower()) is None]
+    wrong = [
+        text for text in STATEMENTS.strip().splitlines() if refusal_start(text.lower()) is not None
+    ]
     assert (missed, wrong) == ([], [])
 
 
 def test_the_place_where_a_refusal_begins() -> None:
     text = "she was a nurse, but it is not specified where."
-    assert min(refusal_starts(text)) == text.index("not")
+    assert refusal_start(text) == text.index("not")

@@ -52,7 +52,7 @@ def test_a_collection_is_filled_in_parts(
     store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each search moves some vectors into Chroma; the search is exact until all are there."""
-    monkeypatch.setattr("recallm.vectors.chroma_collection._MOVED_AT_ONCE", 20)
+    monkeypatch.setattr(ChromaCollection, "room", 20)
     write_vectors(store, 0, 50)
     with closing(ChromaIndex(store, folder)) as index:
         sizes = []
@@ -102,7 +102,7 @@ def test_the_index_catches_up_when_it_is_opened_again(
         assert collection_sizes(index) == [69]
     with closing(ChromaIndex(store, folder)) as index:
         monkeypatch.setattr(
-            ChromaCollection, "_upsert", lambda *_: pytest.fail("the collection was filled again")
+            ChromaCollection, "add", lambda *_: pytest.fail("the collection was filled again")
         )
         check_searches(index, store)
         assert collection_sizes(index) == [69]

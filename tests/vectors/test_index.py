@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recallm.model import AddVectors, Horizon, Selection, statement_key
+from recallm.model import AddVectors, Horizon, Selection, VectorState, statement_key
 from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.vectors import encode
-from recallm.vectors.arrays import GrowingMatrix, Matrix
+from recallm.vectors.arrays import Matrix
 from recallm.vectors.index import CachedVectors, ExactIndex
 from tests.store_suite.marked_text import prepared, vector
 from tests.vectors.random_vectors import (
@@ -99,9 +99,9 @@ def test_an_older_reader_may_read_first(store: GraphStore) -> None:
             assert after is not None
             cache = CachedVectors(after)
             cache.catch_up(before, older)
-            assert [key >> 20 for key in cache.matrix.keys] == [1, 2, 3, 4, 5]
+            assert [key >> 20 for key in cache.keys] == [1, 2, 3, 4, 5]
             cache.catch_up(after, later)
-            assert [key >> 20 for key in cache.matrix.keys] == [1, 2, 4, 5]
+            assert [key >> 20 for key in cache.keys] == [1, 2, 4, 5]
 
 
 def test_namespaces_are_apart(store: GraphStore) -> None:
@@ -113,28 +113,32 @@ def test_namespaces_are_apart(store: GraphStore) -> None:
         check_nearest(found, exact_cosines(store, question, name))
 
 
+def cached(vectors: dict[int, list[float]]) -> CachedVectors:
+    cache = CachedVectors(VectorState(origin="o", model="m", size=4, revision=0))
+    cache.add({key: encode(vector) for key, vector in vectors.items()})
+    return cache
+
+
 def test_snapshots_never_change() -> None:
-    matrix = GrowingMatrix(2)
-    matrix.add({1: encode([1, 0]), 2: encode([0, 1]), 3: encode([1, 1])})
-    before = matrix.snapshot
-    matrix.keep_only(np.array([1, 3]))
-    middle = matrix.snapshot
+    cache = cached({1: [1, 0], 2: [0, 1], 3: [1, 1]})
+    before = cache.snapshot
+    cache.keep_only(np.array([1, 3]))
+    middle = cache.snapshot
     for key in range(4, 100):
-        matrix.add({key: encode([1, key])})
-    matrix.keep_only(np.array([3]))
+        cache.add({key: encode([1, key])})
+    cache.keep_only(np.array([3]))
     question = np.array([1, 0], np.float32)
     assert [key for key, _ in before.nearest(question, 9)] == [1, 3, 2]
     assert [key for key, _ in middle.nearest(question, 9)] == [1, 3]
-    assert [key for key, _ in matrix.snapshot.nearest(question, 9)] == [3]
-    assert matrix.keys.tolist() == [3]
+    assert [key for key, _ in cache.snapshot.nearest(question, 9)] == [3]
+    assert cache.keys.tolist() == [3]
 
 
 def test_of_equal_cosines_the_latest_statement_comes_first() -> None:
-    matrix = GrowingMatrix(2)
-    matrix.add({5: encode([0, 1]), 1: encode([0, 1]), 9: encode([0, 1])})
-    matrix.add({3: encode([0, 1]), 7: encode([1, 0])})
+    cache = cached({5: [0, 1], 1: [0, 1], 9: [0, 1]})
+    cache.add({3: encode([0, 1]), 7: encode([1, 0])})
     question = np.array([0, 1], np.float32)
-    assert matrix.snapshot.nearest(question, 3) == [(9, 1.0), (5, 1.0), (3, 1.0)]
+    assert cache.snapshot.nearest(question, 3) == [(9, 1.0), (5, 1.0), (3, 1.0)]
     assert Matrix(np.empty(0, np.int64), np.empty((0, 2), np.float32)).nearest(question, 3) == []
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 
 from recallm.english.word_lists import word_set
-from recallm.hybrid.features import plain_answer, refusal_starts
+from recallm.hybrid.features import plain_answer, refusal_start
 
 _FILLERS = word_set(
     "a an the is are was were be been has have had do does did to of in on at by with for that "
@@ -135,8 +135,8 @@ def restyled(question: str, answer: str, manner: Manner, random: Random) -> str:
 def refuses(answer: str) -> bool:
     """Whether an answer is a refusal as a whole: not after it has told something."""
     text = plain_answer(answer)
-    starts = refusal_starts(text.lower())
-    return bool(starts) and min(starts) < max(60, len(text) // 2)
+    start = refusal_start(text.lower())
+    return start is not None and start < max(60, len(text) // 2)
 
 
 _EVASIONS = (
