@@ -18,9 +18,11 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from recallm.english.questions import asked_traits
 from recallm.english.stems import stem
 from recallm.english.word_lists import word_set
 from recallm.english.words import Lexicon, Mark, Word
+from recallm.model import Trait
 
 Floats = NDArray[np.float64]
 
@@ -95,13 +97,14 @@ def _stems_without_content() -> frozenset[str]:
 
 
 class Question:
-    """A question, analysed once for all its answers: ``lowered``, its words in lower case, and
-    ``stems``, those of its content words."""
+    """A question, analysed once for all its answers: ``lowered``, its words in lower case,
+    ``stems``, those of its content words, and ``asked_traits``, what a fitting answer has."""
 
     def __init__(self, text: str) -> None:
         words = _words(plain_answer(text))
         self.lowered = {word.lowered for word in words}
         self.stems = set(_content_stems(words))
+        self.asked_traits = asked_traits(words)
 
 
 class AnswerFeatures:
@@ -127,7 +130,30 @@ class AnswerFeatures:
             and (place > 0 or not word.marks & Mark.PRONOUN)
             for place, word in enumerate(words)
         )
+        self.fits = not self.refuses and self._has_trait(question.asked_traits, words)
         self.values = tuple(float(rule(self, question)) for rule in _RULES.values())
+
+    def _has_trait(self, asked: Trait, words: Sequence[Word]) -> bool:
+        """Whether the answer has something new of a kind that the question asks for."""
+        new = [word for word in words if word.lowered in self.new_words]
+        is_time = Mark.TIME | Mark.TIME_NUMBER | Mark.UNIT
+        return bool(
+            (
+                asked & Trait.TIME
+                and any(word.marks & is_time and not word.marks & Mark.PRONOUN for word in new)
+            )
+            or (
+                asked & Trait.NUMBER
+                and any(word.marks & Mark.COUNT and word.stem in self.new_stems for word in new)
+            )
+            or (asked & Trait.NAME and self.names)
+            or (asked & Trait.PERSON and not _WORDS["people"].isdisjoint(self.lowered))
+            or (
+                asked & Trait.PLACE
+                and self.new_stems
+                and not _WORDS["place_prepositions"].isdisjoint(self.lowered)
+            )
+        )
 
 
 def _log(number: int) -> float:
@@ -135,22 +161,23 @@ def _log(number: int) -> float:
 
 
 _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
-    "refuses": lambda a, _: a.refuses,
     "refuses at once": lambda a, _: a.refusal is not None and a.refusal < _EARLY,
     "tells more beside a refusal": lambda a, _: a.refuses * _log(len(a.new_stems)),
     "speaks of its sources": lambda a, _: bool(_WORDS["sources"] & a.new_words),
-    "asks back": lambda a, _: "?" in a.text,
     "speaks in general": lambda a, _: (
         sum(word in _WORDS["generic"] for word in a.lowered) / max(a.size, 5)
     ),
     "length": lambda a, _: _log(a.size),
+    "parts": lambda a, _: min(a.text.count(",") + a.lowered.count("and"), 4) / 4,
     "joins": lambda a, _: min(a.lowered.count("and") + a.lowered.count("or"), 3) / 3,
     "holds the question": lambda a, q: len(q.stems & set(a.stems)) / max(len(q.stems), 1),
     "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
     "begins with what it tells": lambda a, _: not a.new_stems.isdisjoint(a.stems[:1]),
     "tells": lambda a, _: _log(len(a.new_stems)),
+    "tells nothing": lambda a, _: not a.new_stems and not a.refuses,
     "names": lambda a, _: _log(a.names),
     "number in words": lambda a, _: bool(_WORDS["numbers"] & a.new_words),
+    "fits what is asked": lambda a, _: a.fits,
 }
 """The features of an answer ``a`` to a question ``q`` by itself, by name. "Tells" speaks of new
 stems."""

@@ -35,9 +35,10 @@ class TrainedDiscriminator:
     """Chooses between answers without a language model, in less than a millisecond.
 
     Trained on graded answers of the RecallM authors' evaluation (``training/README.md``), on
-    features that carry over to other answerers: whether an answer refuses, asks back, speaks in
-    general or echoes the question, and how much it says. It reads English. ``weights`` is the path
-    of a file that ``python -m training.discriminator`` wrote; None: the shipped weights.
+    features that carry over to other answerers: whether an answer refuses, speaks in general or
+    echoes the question, whether it says something of the kind that is asked for, and how much. It
+    reads English. ``weights`` is the path of a file that ``python -m training.discriminator``
+    wrote; None: the shipped weights.
 
     Deterministic, and safe to use from several threads.
 

@@ -248,7 +248,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
     )
     assert all(old in content for old, _ in replaced)
     damaged = [content.replace(old, new, 1) for old, new in replaced]
-    damaged += [content[:size] for size in (0, 1, 100, 500)]
+    damaged += [content[:size] for size in (0, 1, 100, 300)]
     damaged += [
         b"[" * 100_000,
         b'{"x": ' * 100_000,
