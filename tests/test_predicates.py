@@ -8,8 +8,10 @@ import pytest
 
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
-from recallm.recall.predicates import Claim, PredicateNames, Relations, holding, stated_relations
-from recallm.recall.predicates.relations import shipped_endings, shipped_relations
+from recallm.recall.predicates.holding import Claim, holding
+from recallm.recall.predicates.normal_form import PredicateNames
+from recallm.recall.predicates.relations import Relations, shipped_endings, shipped_relations
+from recallm.recall.predicates.states import stated_relations
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +66,12 @@ def test_the_table(names: PredicateNames) -> None:
 
 def test_each_phrasing_of_the_table_belongs_to_one_relation(names: PredicateNames) -> None:
     keys: dict[str, str] = {}
-    for phrasings, _ in shipped_relations():
-        for phrasing in phrasings:
+    for table in shipped_relations():
+        for phrasing in table["phrasings"]:
             name, negative = names.of(phrasing)
             assert not negative
-            assert keys.setdefault(name, phrasings[0]) == phrasings[0], phrasing
+            first = table["phrasings"][0]
+            assert keys.setdefault(name, first) == first, phrasing
 
 
 def test_what_ends_relations(names: PredicateNames) -> None:
@@ -145,7 +148,7 @@ def test_spans() -> None:
     assert [
         (
             span.first.object,
-            span.t_index,
+            span.first.t_index,
             span.latest.t_index,
             span.end and span.end.t_index,
             span.ended_by,

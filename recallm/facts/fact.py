@@ -14,7 +14,8 @@ from recallm.graph import NewEntity, NewTriplet
 from recallm.ground import checks
 from recallm.ground.untrusted_text import fact_line
 from recallm.model import NO_POSITION, TripletEvidence, empty_mapping, statement_id
-from recallm.recall.predicates import Ending, Span, evidence_confidence
+from recallm.recall.predicates.held_facts import evidence_confidence
+from recallm.recall.predicates.holding import Ending, Span
 
 Term: TypeAlias = str | Value
 """A subject, a relation or an object as callers give it."""

@@ -34,14 +34,8 @@ from recallm.ground.methods import knows_its_arguments
 from recallm.memory import RecallM
 from recallm.memory.update_request import UpdateRequest, passage_id
 from recallm.model import NO_POSITION, Moment
-from recallm.recall.predicates import (
-    SURE,
-    Claim,
-    FactReading,
-    PerVocabulary,
-    Side,
-    Vocabulary,
-)
+from recallm.recall.predicates.held_facts import SURE, FactReading, PerVocabulary, Vocabulary
+from recallm.recall.predicates.holding import Claim, Side
 
 
 @knows_its_arguments

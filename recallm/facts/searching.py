@@ -16,17 +16,11 @@ from recallm.facts.fact import PARTS, Fact, Match, Part, Terms, checked_term
 from recallm.facts.similar import similar_entities, similar_relations
 from recallm.facts.values import text_key, value_of
 from recallm.ground import checks
-from recallm.recall.predicates import (
-    Conditions,
-    FactReading,
-    Found,
-    PredicateName,
-    PredicateNames,
-    Relations,
-    RelationVectors,
-    Side,
-    relation_words,
-)
+from recallm.recall.predicates.held_facts import Conditions, FactReading, Found
+from recallm.recall.predicates.holding import Side
+from recallm.recall.predicates.normal_form import PredicateName, PredicateNames, relation_words
+from recallm.recall.predicates.relations import Relations
+from recallm.recall.predicates.similarity import RelationVectors
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import RememberedVectors
 

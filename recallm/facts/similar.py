@@ -9,12 +9,8 @@ from typing import NamedTuple
 
 from recallm.ground.entity_words import probes
 from recallm.ground.untrusted_text import folded
-from recallm.recall.predicates import (
-    FactReading,
-    RelationVectors,
-    SimilarRelations,
-    name_similarity,
-)
+from recallm.recall.predicates.held_facts import FactReading
+from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations, name_similarity
 from recallm.vectors import encode, nearest
 
 # Chosen on tests/facts/similar.toml.

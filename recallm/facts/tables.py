@@ -26,7 +26,8 @@ from recallm.facts.values import text_key
 from recallm.ground import checks
 from recallm.memory import RecallM
 from recallm.model import Filter, TripletEvidence
-from recallm.recall.predicates import Relations, end_key
+from recallm.recall.predicates.held_facts import end_key
+from recallm.recall.predicates.relations import Relations
 
 FACTS_AT_ONCE = 5_000
 """Facts that one transaction begins or ends, beyond those of its last row."""

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from recallm.english.dating import Interval, named_dates
 from recallm.errors import InvalidInputError
 from recallm.ground.checks import MAX_NAME
-from recallm.recall.predicates import end_key
+from recallm.recall.predicates.held_facts import end_key
 
 Value: TypeAlias = bool | int | float | date | datetime
 """What ``value_of`` finds in a text."""

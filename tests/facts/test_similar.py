@@ -11,7 +11,7 @@ import pytest
 
 from recallm import RecallM
 from recallm.facts import FactMemory
-from recallm.recall.predicates import name_similarity
+from recallm.recall.predicates.similarity import name_similarity
 from recallm.vectors import Embedding
 
 

@@ -121,9 +121,13 @@ class FactReading:
         evidence = self._evidence(where, None)
         meant = {claim.ends for claim in self.claims(evidence)}
         groups = self._groups(where, evidence, is_complete=True)
-        return chronological(
-            span for group in groups for span in group.spans if span.first.ends in meant
-        )
+        spans = {
+            span.first.place: span
+            for group in groups
+            for span in group.spans
+            if span.first.ends in meant
+        }
+        return [spans[each.place] for each in chronological(each.first for each in spans.values())]
 
     def last_spans(self, evidence: Iterable[TripletEvidence], limit: int) -> Iterator[Span]:
         """For each fact of the groups of ``evidence`` the last span of time in which it held, by
@@ -355,7 +359,7 @@ class Vocabulary:
         """The predicates that assert a relation, by its key."""
         self._negative: dict[str, list[str]] = {}
         self._triplets: Counter[str] = Counter()
-        self._compared: dict[int, SimilarRelations] = {}
+        self._compared: SimilarRelations | None = None
         for predicate, triplets in predicates.items():
             key, negative = relations.of(predicate)
             (self._negative if negative else self.asserted).setdefault(key, []).append(predicate)
@@ -371,11 +375,11 @@ class Vocabulary:
 
     def compared(self, vectors: RelationVectors, most: int) -> SimilarRelations:
         """The ``most`` relations that have the most triplets, ready to be compared."""
-        if most not in self._compared:
+        if self._compared is None:
             ranked = sorted(self.asserted, key=lambda key: (-self._triplets[key], key))
             chosen = {key: self.asserted[key] for key in ranked[:most]}
-            self._compared[most] = SimilarRelations(vectors, chosen)
-        return self._compared[most]
+            self._compared = SimilarRelations(vectors, chosen)
+        return self._compared
 
 
 class PerVocabulary(Generic[_T]):

@@ -100,21 +100,6 @@ class Span:
     end: Claim | None = None
     ended_by: Ending | None = None
 
-    @property
-    def timestamp(self) -> datetime | None:
-        """When its first evidence was said."""
-        return self.first.timestamp
-
-    @property
-    def t_index(self) -> int:
-        """The temporal index of its first evidence."""
-        return self.first.t_index
-
-    @property
-    def position(self) -> int:
-        """The place in the passage of its first evidence."""
-        return self.first.position
-
 
 @dataclass(frozen=True, slots=True)
 class Holding:

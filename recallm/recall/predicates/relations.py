@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -14,13 +14,6 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.recall.predicates.holding import Side
 from recallm.recall.predicates.normal_form import PredicateName, PredicateNames
-
-
-class _Known(NamedTuple):
-    """A relation of the table: its key, and the end of which it has one (None: of neither)."""
-
-    key: str
-    side: Side | None
 
 
 class Endings(NamedTuple):
@@ -61,22 +54,20 @@ class Relations:
         multi_valued: Iterable[str] = (),
     ) -> None:
         self._names = names
-        self._known: dict[str, _Known] = {}
+        self._keys: dict[str, str] = {}
+        """Names of predicates in the table → the keys of their relations."""
+        self._sides: dict[str, Side | None] = {}
         self._phrasings: dict[str, tuple[str, ...]] = {}
-        for phrasings, single in shipped_relations():
-            key = names.of(phrasings[0]).name
-            self._phrasings[key] = phrasings
-            for phrasing in phrasings:
-                self._known.setdefault(names.of(phrasing).name, _Known(key, single))
-        for phrasings, single in shipped_relations():
-            if single == "subject":  # "favourite band": ⟨Blur, favourite band of, Ada⟩
-                key = names.of(f"{phrasings[0]} of").name
-                for phrasing in phrasings:
-                    self._known.setdefault(names.of(f"{phrasing} of").name, _Known(key, "object"))
+        tables = shipped_relations()
+        for table in tables:
+            key = self._add(table["phrasings"], table.get("single"))
+            self._phrasings[key] = tuple(table["phrasings"])
+        for table in tables:
+            if table.get("single") == "subject":  # "favourite band": ⟨Blur, favourite band of, Ada⟩
+                self._add([f"{phrasing} of" for phrasing in table["phrasings"]], "object")
         self._of_either: set[str] = set()
         self._ruled_out: defaultdict[str, set[str]] = defaultdict(set)
         self._endings = {key: Endings(*map(frozenset, both)) for key, both in self._find_endings()}
-        self._sides: dict[str, Side | None] = {each.key: each.side for each in self._known.values()}
         declared: set[str] = set()
         for predicate, side in single_valued.items():
             key = self.of(predicate).name
@@ -91,6 +82,16 @@ class Relations:
                     argument="multi_valued",
                 )
             self._sides[key] = None
+
+    def _add(self, phrasings: Sequence[str], side: Side | None) -> str:
+        """Add a relation that has one of the end ``side``; its key. A known phrasing stays that of
+        its first relation."""
+        names = [self._names.of(phrasing).name for phrasing in phrasings]
+        for name in names:
+            if name not in self._keys:
+                self._keys[name] = names[0]
+                self._sides[names[0]] = side
+        return names[0]
 
     def _find_endings(self) -> Iterable[tuple[str, tuple[set[str], set[str]]]]:
         """What ends relations by the shipped table: keys of events and qualities."""
@@ -126,8 +127,7 @@ class Relations:
         """The key of the relation that ``predicate`` phrases, and whether the predicate denies
         it."""
         name, negative = self._names.of(predicate)
-        known = self._known.get(name)
-        return PredicateName(name if known is None else known.key, negative)
+        return PredicateName(self._keys.get(name, name), negative)
 
     def phrasings(self, key: str) -> tuple[str, ...]:
         """The phrasings of the relation in the table; none where the table does not have it."""
@@ -155,35 +155,17 @@ _DATA = Path(__file__).parent / "data" / "english.toml"
 _EVENTS = Path(__file__).parent / "data" / "events.toml"
 
 
-class ShippedWords(NamedTuple):
-    """Words that tell nothing apart: in predicates (``function``), behind the names of companies,
-    before names (``titles``), and within them (``glue``). All with their stems."""
-
-    function: frozenset[str]
-    company_forms: frozenset[str]
-    titles: frozenset[str]
-    glue: frozenset[str]
-
-
-@cache
-def shipped_relations() -> list[tuple[tuple[str, ...], Side | None]]:
-    """Each relation's phrasings, and the end of which it has one (None: of neither)."""
+def shipped_relations() -> list[dict[str, Any]]:
+    """Each relation of the table: its ``phrasings``, the end of which it has one (``single``), and
+    the stems by which it is also read in sentences (``in_sentences``)."""
     tables: list[dict[str, Any]] = _data()["relations"]
-    return [(tuple(table["phrasings"]), table.get("single")) for table in tables]
-
-
-@cache
-def phrasings_in_sentences() -> list[tuple[str, ...]]:
-    """The phrasings of each relation that is also read in sentences."""
-    tables: list[dict[str, Any]] = _data()["relations"]
-    return [tuple(table["phrasings"]) for table in tables if table.get("in_sentences")]
+    return tables
 
 
 @cache
 def stems_of_states() -> list[frozenset[str]]:
     """The stems that phrase each relation that is also read in sentences."""
-    tables: list[dict[str, Any]] = _data()["relations"]
-    stems = (str(table.get("in_sentences", "")).split() for table in tables)
+    stems = (str(table.get("in_sentences", "")).split() for table in shipped_relations())
     return [frozenset(each) for each in stems if each]
 
 
@@ -207,10 +189,10 @@ def opposed_qualities() -> dict[str, frozenset[str]]:
 
 
 @cache
-def shipped_words() -> ShippedWords:
-    """The words that tell nothing apart."""
-    words: dict[str, str] = _data()["words"]
-    return ShippedWords(**{kind: frozenset(listed.split()) for kind, listed in words.items()})
+def shipped_words() -> dict[str, frozenset[str]]:
+    """Words that tell nothing apart: in predicates ("function"), behind the names of companies
+    ("company_forms"), before names ("titles"), and within them ("glue"). All with their stems."""
+    return {kind: frozenset(listed.split()) for kind, listed in _data()["words"].items()}
 
 
 @cache

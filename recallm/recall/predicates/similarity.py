@@ -54,7 +54,7 @@ class RelationVectors:
 
     def _word_vector(self, predicate: str) -> npt.NDArray[np.float32]:
         stems = self.relations.name(predicate).name.split()
-        content = [stem for stem in stems if stem not in _WORDS.function]
+        content = [stem for stem in stems if stem not in _WORDS["function"]]
         summed = word_vectors(content or stems).sum(axis=0)
         unit: npt.NDArray[np.float32] = summed / max(float(np.linalg.norm(summed)), 1e-9)
         return unit
@@ -133,10 +133,10 @@ def name_similarity(asked: str, stored: str) -> float:
 def _core(name: str) -> list[str]:
     """The words that tell a name from others, without accents."""
     words = [part for word in name.split() for part in folded(word).strip(".,").split("-") if part]
-    kept = [word for word in words if word not in _WORDS.glue]
-    while len(kept) > 1 and kept[-1].replace(".", "") in _WORDS.company_forms:
+    kept = [word for word in words if word not in _WORDS["glue"]]
+    while len(kept) > 1 and kept[-1].replace(".", "") in _WORDS["company_forms"]:
         kept.pop()
-    while len(kept) > 1 and kept[0].rstrip(".") in _WORDS.titles:
+    while len(kept) > 1 and kept[0].rstrip(".") in _WORDS["titles"]:
         kept.pop(0)
     return kept or words
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from recallm.recall.predicates.normal_form import relation_words
-from recallm.recall.predicates.relations import phrasings_in_sentences
+from recallm.recall.predicates.relations import shipped_relations
 
 SPEAKER = "I"
 """The subject "I" or "we"."""
@@ -44,13 +44,6 @@ class StatedRelation(NamedTuple):
     subject: str
 
 
-class _Phrasing(NamedTuple):
-    """The second word of a phrasing, and its relation."""
-
-    second: str
-    relation: str
-
-
 @lru_cache(maxsize=16_384)
 def stated_relations(text: str) -> frozenset[StatedRelation]:
     """The relations that a sentence states, with their subjects."""
@@ -61,11 +54,11 @@ def stated_relations(text: str) -> frozenset[StatedRelation]:
     found = set()
     for place, (first, second) in enumerate(pairwise(words)):
         value = spelled[place + 2 : place + 2 + _NAME_REACH]
-        for phrasing in _phrasings().get(first, ()):
-            if phrasing.second == second and any(word[0].isupper() for word in value):
-                subject = _subject(words, place)
-                if subject is not None:
-                    found.add(StatedRelation(phrasing.relation, subject))
+        relation = _phrasings().get(first, {}).get(second)
+        if relation is not None and any(word[0].isupper() for word in value):
+            subject = _subject(words, place)
+            if subject is not None:
+                found.add(StatedRelation(relation, subject))
     return frozenset(found)
 
 
@@ -83,17 +76,18 @@ def _subject(words: list[str], place: int) -> str | None:
 
 
 @cache
-def _phrasings() -> dict[str, list[_Phrasing]]:
-    """The phrasings of two words, by the forms of their first word that state the present. Longer
-    ones are rare, and most begin with a frequent word; "has employer" stands in no sentence."""
-    found: defaultdict[str, list[_Phrasing]] = defaultdict(list)
-    for phrasings in phrasings_in_sentences():
-        for phrasing in phrasings:
+def _phrasings() -> dict[str, dict[str, str]]:
+    """The relations of phrasings of two words, by the forms of their first word that state the
+    present, and by the second word. Longer phrasings are rare, and most begin with a frequent word;
+    "has employer" stands in no sentence."""
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for table in shipped_relations():
+        for phrasing in table["phrasings"] if table.get("in_sentences") else ():
             words, _ = relation_words(phrasing)
             if len(words) == 2 and words[0] != "has":
                 first, second = words
                 for form in _present_forms(first):
-                    found[form].append(_Phrasing(second, phrasings[0]))
+                    found[form][second] = table["phrasings"][0]
     return dict(found)
 
 

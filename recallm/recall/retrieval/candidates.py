@@ -32,7 +32,7 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.recall.predicates import SOMEBODY, SPEAKER, stated_relations
+from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
 from recallm.recall.ranking.candidates import Candidates, Leads, Rows
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.matches import Matches

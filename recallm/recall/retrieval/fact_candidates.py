@@ -29,7 +29,8 @@ from recallm.model import (
     empty_mapping,
     statement_key,
 )
-from recallm.recall.predicates import Claim, FactReading
+from recallm.recall.predicates.held_facts import FactReading
+from recallm.recall.predicates.holding import Claim
 from recallm.recall.ranking.candidates import GraphFact, TripletIds
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.nearest import meets

@@ -28,7 +28,7 @@ from recallm.model import (
     Sizes,
     statement_key,
 )
-from recallm.recall.predicates import stems_of_states
+from recallm.recall.predicates.relations import stems_of_states
 from recallm.recall.ranking.candidates import Activation, Leads, activate
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems

@@ -13,13 +13,9 @@ from dataclasses import dataclass
 
 from recallm.ground.forking import cached_property
 from recallm.model import Question
-from recallm.recall.predicates import (
-    PerVocabulary,
-    PredicateNames,
-    Relations,
-    Vocabulary,
-    shipped_words,
-)
+from recallm.recall.predicates.held_facts import PerVocabulary, Vocabulary
+from recallm.recall.predicates.normal_form import PredicateNames
+from recallm.recall.predicates.relations import Relations, shipped_words
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.stores.base import GraphReader
@@ -49,7 +45,7 @@ class RelationIndex:
         names: defaultdict[str, set[str]] = defaultdict(set)
         for predicate in predicates:
             names[relations.of(predicate).name].add(relations.name(predicate).name)
-        function_words = shipped_words().function
+        function_words = shipped_words()["function"]
         self._phrasings: defaultdict[str, set[tuple[str, str, frozenset[str]]]] = defaultdict(set)
         for key, own in names.items():
             for name in own | {relations.name(each).name for each in relations.phrasings(key)}:

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from recallm.model import Filter, StoredStatement
-from recallm.recall.predicates import FactReading, stated_relations
+from recallm.recall.predicates.held_facts import FactReading
+from recallm.recall.predicates.states import stated_relations
 from recallm.recall.ranking.completing import restated
 from recallm.recall.retrieval.candidates import states_of
 from recallm.recall.retrieval.fact_candidates import outdated_statements
