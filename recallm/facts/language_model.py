@@ -4,7 +4,6 @@ LangChain and LlamaIndex by the methods that they have."""
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from recallm.errors import InvalidInputError, LLMError
@@ -66,15 +65,10 @@ def _source(model: Any) -> Callable[[str], object]:
 def _completed(model: Any, prompt: str) -> Iterator[object]:
     """The pieces of a LlamaIndex model, whole where it cannot stream."""
     try:
-        responses = iter(model.stream_complete(prompt))
-        first = next(responses, None)
+        for response in model.stream_complete(prompt):
+            yield response.delta or ""
     except NotImplementedError:
         yield model.complete(prompt).text
-        return
-    length = 0
-    for response in chain([] if first is None else [first], responses):
-        yield response.delta if response.delta is not None else response.text[length:]
-        length = len(response.text)
 
 
 def _text_of(piece: object) -> str:

@@ -25,7 +25,7 @@ from recallm.facts.fact import (
     denied,
     update_arguments,
 )
-from recallm.facts.queries import Counted, FactQueries, Group, Pattern, Solution
+from recallm.facts.queries import FactQueries, Group, Pattern, Solution
 from recallm.facts.searching import Search, declared_relations
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
@@ -369,16 +369,13 @@ class FactMemory:
         relation: Term | None = None,
         object: Term | None = None,
         *,
-        of: Counted | None = None,
         as_of: Moment | None = None,
         match: Match = "similar",
     ) -> int:
         """How many different values the one term that is not given has; with more or none of them
-        not given, how many facts hold. ``of`` says which: "facts", "subjects", "relations" or
-        "objects".
-        """
+        not given, how many facts hold."""
         with self._queries(as_of, match) as queries:
-            return queries.count((subject, relation, object), of)
+            return queries.count((subject, relation, object))
 
     def group(
         self,

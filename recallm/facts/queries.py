@@ -12,13 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from itertools import islice
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import PARTS, Fact, Match, Part, Term, checked_term
 from recallm.ground import checks
-
-Counted: TypeAlias = Literal["facts", "subjects", "relations", "objects"]
 
 Pattern: TypeAlias = tuple[Term | None, Term | None, Term | None]
 """Subject, relation and object; a text that begins with "?" is a variable, None any value."""
@@ -28,8 +26,6 @@ Read: TypeAlias = Callable[[Pattern, Match], list[Fact]]
 
 Key: TypeAlias = Callable[[Part, str], str]
 """A key that texts of this part share if they mean the same."""
-
-_COUNTED: tuple[Counted, Counted, Counted] = ("subjects", "relations", "objects")
 
 _MOST_JOINED = 1_000_000
 """Solutions of some of the patterns; more are refused."""
@@ -69,14 +65,9 @@ class FactQueries:
     key: Key
     match: Match
 
-    def count(self, terms: Pattern, of: Counted | None) -> int:
-        """The number of facts, or of different subjects, relations or objects in them. None: the
-        different values of the one term that is not given, else the facts."""
-        if of is not None:
-            checks.choice(of, get_args(Counted), "of")
-        elif terms.count(None) == 1:
-            of = _COUNTED[terms.index(None)]
-        parts = PARTS if of is None or of == "facts" else (PARTS[_COUNTED.index(of)],)
+    def count(self, terms: Pattern) -> int:
+        """The different values of the one term that is not given, else the number of facts."""
+        parts = (PARTS[terms.index(None)],) if terms.count(None) == 1 else PARTS
         return len({self._keys_of(fact, parts) for fact in self.read(terms, self.match)})
 
     def group(

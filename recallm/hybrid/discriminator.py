@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from recallm.errors import InvalidInputError, LLMError, RecallMError
 from recallm.ground import checks
 from recallm.ground.language_models import answer_of
+from recallm.ground.untrusted_text import storable
 from recallm.recall.prompts import discriminator_prompt
 
 
@@ -50,16 +51,12 @@ class Discriminator(Protocol):
 
 def checked_answers(question: object, answers: object) -> tuple[str, dict[str, str]]:
     """The arguments of ``choose``, checked: the answers by name, sorted, '' for no answer. Lone
-    surrogates, which models may send, become question marks.
+    surrogates in answers, which models may send, become question marks.
 
     Raises:
         InvalidInputError: they cannot be used.
 
     """
-    if not isinstance(question, str):
-        raise InvalidInputError(
-            f"question must be a str, not {type(question).__name__}", argument="question"
-        )
     if not isinstance(answers, Mapping) or not answers:
         raise InvalidInputError(
             "answers must be a mapping of at least one name to its answer, such as "
@@ -73,8 +70,8 @@ def checked_answers(question: object, answers: object) -> tuple[str, dict[str, s
                 f"the answer {name!r} must be a str or None, not {type(answer).__name__}",
                 argument="answers",
             )
-    texts = {name: _encodable(answers[name] or "") for name in sorted(answers)}
-    return _encodable(question), {
+    texts = {name: storable(answers[name] or "") for name in sorted(answers)}
+    return checks.string(question, "question"), {
         name: text if text.strip() else "" for name, text in texts.items()
     }
 
@@ -91,10 +88,6 @@ def obvious_choice(answers: Mapping[str, str]) -> Choice | None:
     if len(set(texts.values())) == 1:
         return Choice(min(texts), 1 / len(texts), "the answers are equal")
     return None
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 # A language model as the discriminator.

@@ -34,13 +34,6 @@ class WithoutStream(CustomLLM):
         raise NotImplementedError
 
 
-class WithoutDeltas(WithoutStream):
-    """A LlamaIndex model whose stream has the text so far alone."""
-
-    def stream_complete(self, prompt: str, formatted: bool = False, **how: Any) -> Any:
-        return (CompletionResponse(text=f"{prompt} too"[:length]) for length in (2, 5, 9))
-
-
 def two_pieces(prompt: str) -> Iterator[str]:
     yield from (prompt, " too")
 
@@ -58,7 +51,6 @@ MODELS: list[tuple[Any, list[str]]] = [
     (MockLLM(max_tokens=2), ["text ", "text"]),
     (MockLLM(), list("Hello")),
     (WithoutStream(), ["Hello too"]),
-    (WithoutDeltas(), ["He", "llo", " too"]),
 ]
 
 

@@ -40,7 +40,6 @@ def test_a_count_is_of_what_is_not_given(staff: FactMemory) -> None:
     assert staff.count(relation="works for", object="opera") == 2
     assert staff.count("Ada", "works for") == 1
     assert staff.count(relation="works for") == 4
-    assert staff.count(relation="works for", of="objects") == 3
     assert staff.count("Ada", "works for", "Opera") == 1
     assert staff.count("Ada", "works for", "BMW") == 0
     assert staff.count() == len(STAFF)

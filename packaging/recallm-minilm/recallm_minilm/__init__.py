@@ -1,5 +1,4 @@
-"""The files of all-MiniLM-L6-v2 in eight-bit integers: ``model.onnx``, ``tokenizer.json``, and
-their checksums in ``SHA256SUMS``."""
+"""The files of all-MiniLM-L6-v2 in eight-bit integers: ``model.onnx`` and ``tokenizer.json``."""
 
 from pathlib import Path
 
