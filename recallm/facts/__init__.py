@@ -1,8 +1,15 @@
 """A memory of facts: triplets of the temporal graph that are written and read by their terms
 (RET-LLM)."""
 
-from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
-from recallm.facts.calls import Call, read_call, results_text, write_call
+from recallm.facts.calls import (
+    BrokenCall,
+    Call,
+    CallScanner,
+    parse_calls,
+    read_call,
+    results_text,
+    write_call,
+)
 from recallm.facts.chat import ChatAnswer, ChatStream, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory

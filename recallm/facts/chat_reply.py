@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from recallm.errors import InvalidInputError
-from recallm.facts.call_scanner import BrokenCall, CallScanner
-from recallm.facts.calls import Call, results_text
+from recallm.facts.calls import BrokenCall, Call, CallScanner, results_text
 from recallm.facts.chat_prompts import ChatPrompt
 from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory

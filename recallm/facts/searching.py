@@ -31,23 +31,21 @@ def declared_relations(
     multi_valued: Iterable[str],
 ) -> Relations:
     """The relations of a ``FactMemory``, with those that its user declares."""
-
-    def predicates(given: object, argument: str) -> list[str]:
-        return [checked_term(predicate, argument) for predicate in checks.listed(given, argument)]
-
-    declared: dict[str, Side | None]
-    if isinstance(single_valued, Mapping):
-        sides = get_args(Side)
-        declared = {
-            checked_term(predicate, "single_valued"): checks.choice(side, sides, "single_valued")
-            for predicate, side in single_valued.items()
-        }
-    else:
-        declared = dict.fromkeys(predicates(single_valued, "single_valued"))
+    declared = single_valued
+    if not isinstance(declared, Mapping):
+        declared = dict.fromkeys(checks.listed(declared, "single_valued"))
+    sides = get_args(Side)
     return Relations(
         PredicateNames(concept_name),
-        single_valued=declared,
-        multi_valued=predicates(multi_valued, "multi_valued"),
+        single_valued={
+            checked_term(each, "single_valued"): side
+            and checks.choice(side, sides, "single_valued")
+            for each, side in declared.items()
+        },
+        multi_valued=[
+            checked_term(each, "multi_valued")
+            for each in checks.listed(multi_valued, "multi_valued")
+        ],
     )
 
 
@@ -131,9 +129,7 @@ class Search:
     def _named(self, reading: FactReading, term: str | None) -> Collection[str] | None:
         """The ids that a term names exactly: its own, whether there is such an entity or not, and
         those of the entities that stand on its concept."""
-        if term is None:
-            return None
-        return {term} | reading.on_concepts([self._concept_name(term)])
+        return None if term is None else {term} | reading.on_concepts([self._concept_name(term)])
 
     def _similar(
         self,
@@ -151,23 +147,22 @@ class Search:
         if known or value_of(term) is not None:
             return known
         vector = next(iter(self.embeddings(term).items()), None)
-        similar = similar_entities(reading, self._concept_name(term), term, vector)
-        if similar is None:
-            return []
-        scores[part] = similar.score
-        return similar.ids
+        ids, score = similar_entities(reading, self._concept_name(term), term, vector)
+        if ids:
+            scores[part] = score
+        return ids
 
 
 def _facts(found: Found, scores: Mapping[Part, float], terms: Terms) -> list[Fact]:
     """The facts that were found; ``scores``: those of the terms that others stand for."""
-    asked = dict(zip(PARTS, terms, strict=True))
     facts: list[Fact] = []
     for claim in found.facts:
         evidence = claim.evidence
-        labels = evidence.subject_label, evidence.predicate, evidence.object_label
-        written = dict(zip(PARTS, labels, strict=True))
+        written = evidence.subject_label, evidence.predicate, evidence.object_label
         matched: dict[str, tuple[str, str, float]] = {
-            part: (asked[part] or "", written[part], score) for part, score in scores.items()
+            part: (asked or "", label, scores[part])
+            for part, asked, label in zip(PARTS, terms, written, strict=True)
+            if part in scores
         }
         facts.append(Fact.of(evidence, matched))
     return facts

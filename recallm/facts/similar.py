@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from recallm.ground.entity_words import probes
 from recallm.ground.untrusted_text import folded
@@ -37,17 +36,11 @@ _TRIED = 8
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-class SimilarEntities(NamedTuple):
-    """The entities that a term may mean, and how sure that is."""
-
-    ids: list[str]
-    score: float
-
-
 def similar_entities(
     reading: FactReading, concept: str, label: str, vector: tuple[str, Sequence[float]] | None
-) -> SimilarEntities | None:
-    """The entities whose names are most like that of ``concept``; None where none is like it.
+) -> tuple[list[str], float]:
+    """The ids of the entities whose names are most like that of ``concept``, and how sure it is
+    that they are meant; none and 0 where none is like it.
 
     ``label`` is the term; ``vector``: the embedding model's name, and the term's vector. Names with
     a common word are compared word by word, others by their vectors.
@@ -95,16 +88,14 @@ def _by_vector(
     return {id: cosine for id, cosine in near if cosine >= _LEAST_OF_NAMES and not _has_digit(id)}
 
 
-def _best(reading: FactReading, scores: Mapping[str, float]) -> SimilarEntities | None:
+def _best(reading: FactReading, scores: Mapping[str, float]) -> tuple[list[str], float]:
     score = max(scores.values(), default=0.0)
-    if not score:
-        return None
-    ids = [id for id in scores if scores[id] == score]
-    if score < _LEAST_UNIQUE:
+    ids = [id for id in scores if score and scores[id] == score]
+    if 0 < score < _LEAST_UNIQUE:
         concepts = {entity.concept for entity in reading.reader.entities(ids)}
         if len(concepts) > 1:
-            return None
-    return SimilarEntities(ids, min(score, 1.0))
+            return [], 0.0
+    return ids, min(score, 1.0)
 
 
 def similar_relations(

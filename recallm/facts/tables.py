@@ -29,12 +29,8 @@ from recallm.model import Filter, TripletEvidence
 from recallm.recall.predicates.held_facts import end_key
 from recallm.recall.predicates.relations import Relations
 
-FACTS_AT_ONCE = 5_000
-"""Facts that one transaction begins or ends, beyond those of its last row."""
-_COMPARED_ROWS = 500
-"""Rows that are compared with the store at once."""
-_LISTED_PASSAGES = 1_000
-"""Passages of earlier loads that are read at once."""
+ROWS_AT_ONCE = 1_000
+"""Rows that are compared with the store, or written in one transaction."""
 
 Triplet: TypeAlias = tuple[str, str, str]
 
@@ -96,7 +92,9 @@ def load_table(
             pass
     seen: dict[str, int] = {}
     with tqdm(rows(seen=seen), disable=not progress, unit="row") as bar:
-        load.write(chain(load.of_rows(bar), load.of_removed_rows(seen)))
+        updates = chain(load.of_rows(bar), load.of_removed_rows(seen))
+        while batch := list(islice(updates, ROWS_AT_ONCE)):
+            memory.update_many(batch, batch_size=len(batch))
     return TableReport(rows=len(seen), **load.counts)
 
 
@@ -139,23 +137,10 @@ class _Load:
                 argument="table",
             )
 
-    def write(self, updates: Iterable[dict[str, Any]]) -> None:
-        """Write updates, ``FACTS_AT_ONCE`` facts in a transaction."""
-        batch: list[dict[str, Any]] = []
-        facts = 0
-        for update in updates:
-            batch.append(update)
-            facts += len(update["triplets"])
-            if facts >= FACTS_AT_ONCE:
-                self.memory.update_many(batch, batch_size=len(batch))
-                batch, facts = [], 0
-        if batch:
-            self.memory.update_many(batch, batch_size=len(batch))
-
     def of_rows(self, rows: Iterable[TableRow]) -> Iterator[dict[str, Any]]:
         """The update of each row that differs from what the table stated before."""
         iterator = iter(rows)
-        while page := list(islice(iterator, _COMPARED_ROWS)):
+        while page := list(islice(iterator, ROWS_AT_ONCE)):
             subjects = [checked_term(row.key, "key") for row in page]
             evidence = self._evidence(subjects)
             for subject, row in zip(subjects, page, strict=True):
@@ -172,9 +157,7 @@ class _Load:
         last = self.before
         while last > 0:
             with self.graph.reader() as reader:
-                page = reader.passages(
-                    Filter(session=self.name, until=last), limit=_LISTED_PASSAGES
-                )
+                page = reader.passages(Filter(session=self.name, until=last), limit=ROWS_AT_ONCE)
             if not page:
                 return
             last = page[-1].t_index - 1
@@ -282,9 +265,6 @@ class _Load:
             objects = stated.setdefault(relation, {})
             key = end_key(each.object, each.object_concept)
             known = objects.get(key)
-            if known is None or (each.t_index, negative) > (
-                known.evidence.t_index,
-                known.negative,
-            ):
+            if known is None or (each.t_index, negative) > (known.evidence.t_index, known.negative):
                 objects[key] = Stated(each, negative)
         return stated

@@ -48,20 +48,11 @@ class StatementVectors:
         index: ExactIndex,
     ) -> None:
         self._store = store
-        self._embedding = embedding
+        self.embedding = embedding
+        self.model = embedding.name
         self._index = index
         self._examined: set[str] = set()
         """Namespaces in which statements without a vector were looked for."""
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding model."""
-        return self._embedding
-
-    @property
-    def model(self) -> str:
-        """The name of the embedding model."""
-        return self._embedding.name
 
     def with_vectors(
         self, updates: Sequence[PreparedUpdate], are_new: Sequence[bool]
@@ -74,13 +65,12 @@ class StatementVectors:
             if is_new
             for span in update.statements
         ]
-        blobs = iter(_half_precision(self._embedding.texts(texts)))
-        model = self._embedding.name
+        blobs = iter(_half_precision(self.embedding.texts(texts)))
         return [
             replace(
                 update,
                 vectors=tuple(
-                    StatementVector(position=span.position, model=model, blob=next(blobs))
+                    StatementVector(position=span.position, model=self.model, blob=next(blobs))
                     for span in update.statements
                 ),
             )
@@ -148,7 +138,7 @@ class StatementVectors:
             if self._index.is_durable:
                 self._index.drop(namespace, None)
             return None
-        vector = self._embedding.question(question)
+        vector = self.embedding.question(question)
         if 2 * len(vector) != state.size:
             raise DimensionError(self.model, expected=state.size // 2, found=len(vector))
         return vector
@@ -196,7 +186,7 @@ class StatementVectors:
         with self._store.reader(namespace, _EVERYTHING) as reader:
             statements = reader.statements(keys)
         texts = [statement_text(each.text, each.speaker) for each in statements]
-        blobs = _half_precision(self._embedding.texts(texts))
+        blobs = _half_precision(self.embedding.texts(texts))
         vectors = {each.key: blob for each, blob in zip(statements, blobs, strict=True)}
         return self._store.amend(namespace, AddVectors(model=self.model, vectors=vectors))
 

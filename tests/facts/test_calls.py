@@ -5,8 +5,15 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recallm.facts.call_scanner import BrokenCall, CallScanner, parse_calls
-from recallm.facts.calls import Call, read_call, results_text, write_call
+from recallm.facts.calls import (
+    BrokenCall,
+    Call,
+    CallScanner,
+    parse_calls,
+    read_call,
+    results_text,
+    write_call,
+)
 from tests.facts.scripted import HOSTILE
 
 

@@ -8,8 +8,7 @@ from typing import get_args
 import pytest
 
 from recallm.facts import ChatAnswer, FactChat, FactMemory, NewFact
-from recallm.facts.call_scanner import parse_calls
-from recallm.facts.calls import Call, CallName
+from recallm.facts.calls import Call, CallName, parse_calls
 from tests.facts.figures import FIGURES, Figure
 from tests.facts.scripted import ScriptedModel, all_facts, triplets
 

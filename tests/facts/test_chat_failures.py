@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.errors import StoreError
 from recallm.facts import FactChat, FactMemory
-from recallm.facts.call_scanner import parse_calls
-from recallm.facts.calls import Call
+from recallm.facts.calls import Call, parse_calls
 from tests.facts.scripted import HOSTILE, ScriptedModel, all_facts, triplets
 
 # -- bounds ------------------------------------------------------------------------------------

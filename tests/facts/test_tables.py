@@ -205,7 +205,7 @@ def test_bad_arguments(facts: FactMemory) -> None:
 def test_a_bad_row_writes_nothing(
     facts: FactMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "FACTS_AT_ONCE", 3)
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 3)
     rows = [f"P{n},{n}" for n in range(20)]
     path = tmp_path / "people.csv"
     path.write_text("\n".join(["name,age", *rows, "Ada,1,2"]))
@@ -222,9 +222,7 @@ def test_a_bad_row_writes_nothing(
 def test_a_load_that_was_cut_off_is_completed(
     facts: FactMemory, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(tables, "FACTS_AT_ONCE", size)
-    monkeypatch.setattr(tables, "_COMPARED_ROWS", 2)
-    monkeypatch.setattr(tables, "_LISTED_PASSAGES", 2)
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", size)
     first = "name,a,b\n" + "".join(f"P{n},x{n},y\n" for n in range(6))
     later = "name,a,b\n" + "".join(f"P{n},x{n + n % 2},z\n" for n in range(2, 8))
     load(facts, first)
@@ -251,7 +249,7 @@ def test_a_load_that_was_cut_off_is_completed(
 def test_an_iterator_is_read_while_facts_are_written(
     facts: FactMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "FACTS_AT_ONCE", 50)
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 50)
     people = sqlite3.connect(":memory:")
     people.row_factory = lambda cursor, row: dict(
         zip([column[0] for column in cursor.description], row, strict=True)
@@ -374,7 +372,7 @@ def test_a_key_may_change_its_spelling(facts: FactMemory) -> None:
 def test_loads_at_once_write_each_row_once(
     facts: FactMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "_COMPARED_ROWS", 5)
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 5)
 
     def rows() -> Iterator[dict[str, str]]:
         for n in range(6):  # the last row is read after the others are compared
