@@ -24,6 +24,9 @@ from recallm.recall.predicates.similarity import RelationVectors
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import RememberedVectors
 
+_NAMING = ("called", "name")
+"""Predicates between a relative and the name."""
+
 
 def declared_relations(
     concept_name: Callable[[str], str],
@@ -70,8 +73,9 @@ class Search:
     def conditions(self, reading: FactReading, terms: Terms) -> Conditions:
         """What the terms mean exactly."""
         subject, relation, object = terms
+        subjects = self._named(reading, subject)
         return Conditions(
-            subjects=self._named(reading, subject),
+            subjects=None if subjects is None else subjects | self._relatives(reading, subjects),
             relation=None if relation is None else self._relations.of(relation),
             objects=self._named(reading, object),
         )
@@ -126,10 +130,22 @@ class Search:
             return {}
         return {self._embedding.name: self._vectors.of([label])[0].tolist()}
 
-    def _named(self, reading: FactReading, term: str | None) -> Collection[str] | None:
+    def _named(self, reading: FactReading, term: str | None) -> set[str] | None:
         """The ids that a term names exactly: its own, whether there is such an entity or not, and
         those of the entities that stand on its concept."""
         return None if term is None else {term} | reading.on_concepts([self._concept_name(term)])
+
+    def _relatives(self, reading: FactReading, ids: set[str]) -> set[str]:
+        """The relatives with these names, and the names of these relatives: "Marta" is the "sister
+        of Ann" whose name was said later."""
+        found: set[str] = set()
+        for naming in map(self._relations.of, _NAMING):
+            for where in (Conditions(ids, naming), Conditions(None, naming, ids)):
+                for claim in reading.find(where).facts:
+                    subject, predicate = claim.evidence.subject, claim.evidence.predicate
+                    if predicate in _NAMING and " of " in subject and subject[0].islower():
+                        found |= {subject, claim.evidence.object}
+        return found
 
     def _similar(
         self,

@@ -40,6 +40,21 @@ def test_facts_are_of_whom_they_are_said(messages: list[str], line: str) -> None
     assert line in told(*messages)
 
 
+def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
+    memory = RecallM(triplets=True)
+    for text in ("My sister lives in York.", "My sister called Bo.", "My sister is called Marta."):
+        memory.update(text, speaker="Ann", session="chat")
+    facts = FactMemory(memory)
+    facts.write("Marta", "likes", "tea")
+    for name in ("Marta", "sister of Ann"):
+        assert [fact.object for fact in facts.read(name, "lives in")] == ["York"]
+        assert [fact.object for fact in facts.read(name, "likes")] == ["tea"]
+    assert facts.read("Bo") == []
+    assert [fact.line for fact in facts.end("Marta", "lives in")] == [
+        "sister of Ann — live in → York"
+    ]
+
+
 @each_row(
     [
         (["Ann: Wish I lived in Lisbon!"],),
