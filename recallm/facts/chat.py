@@ -11,7 +11,7 @@ from typing import get_args
 from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.calls import Call
 from recallm.facts.chat_prompts import PromptName, chat_prompt
-from recallm.facts.chat_reply import ChatLimits, Reply
+from recallm.facts.chat_reply import Reply
 from recallm.facts.fact import Fact, NewFact
 from recallm.facts.language_model import text_pieces
 from recallm.facts.memory import FactMemory
@@ -113,8 +113,8 @@ class FactChat:
     stored value, also where the model repeats such a text.
 
     ``prompt`` is "few-shot", or "fine-tuned" for a model that was trained on calls, which gets the
-    message alone. A reply asks at most ``rounds`` times, gets at most ``limit`` results of
-    ``max_result_characters`` characters each time, and is cut after ``max_characters``.
+    message alone. A reply asks at most ``rounds`` times, gets at most ``limit`` results of 8,000
+    characters each time, and is cut after 40,000 characters.
 
     ``redact``, text → text, changes the message, the history, the source, and the terms that the
     model writes or asks with, before the model or the memory gets them. The reply is not changed.
@@ -130,8 +130,6 @@ class FactChat:
         prompt: PromptName = "few-shot",
         rounds: int = 8,
         limit: int = 50,
-        max_result_characters: int = 8_000,
-        max_characters: int = 40_000,
         redact: Callable[[str], str] | None = None,
     ) -> None:
         if not isinstance(facts, FactMemory):
@@ -142,12 +140,8 @@ class FactChat:
         self._text_pieces = text_pieces(llm)
         self._redact = checks.optional_callable(redact, "redact")
         self._prompt = checks.choice(prompt, get_args(PromptName), "prompt")
-        self._limits = ChatLimits(
-            rounds=checks.positive(rounds, "rounds"),
-            results=checks.positive(limit, "limit"),
-            result_characters=checks.positive(max_result_characters, "max_result_characters"),
-            characters=checks.positive(max_characters, "max_characters"),
-        )
+        self._rounds = checks.positive(rounds, "rounds")
+        self._limit = checks.positive(limit, "limit")
 
     @property
     def facts(self) -> FactMemory:
@@ -193,7 +187,8 @@ class FactChat:
         reply = Reply(
             self._facts,
             chat_prompt(self._prompt, message, turns),
-            self._limits,
+            rounds=self._rounds,
+            limit=self._limit,
             quotes=(message, *(text for turn in turns for text in turn)),
             redacted=self._redacted,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recallm.errors import InvalidInputError
 from recallm.facts.calls import BrokenCall, Call, CallScanner, results_text
@@ -12,19 +12,10 @@ from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
 from recallm.ground.untrusted_text import letters_and_digits, quoted, without_delimiters
 
+_LONGEST_REPLY = 40_000
+_LONGEST_RESULTS = 8_000
 _LONGEST_VALUE = 500
-"""Characters of a value in a prompt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatLimits:
-    """The bounds of a reply: how often it asks; results, and characters of them, each time; the
-    characters that the model writes."""
-
-    rounds: int
-    results: int
-    result_characters: int
-    characters: int
+"""Characters that a model writes, that one call is answered with, and of a value in a prompt."""
 
 
 class Reply:
@@ -32,22 +23,26 @@ class Reply:
 
     ``quotes`` are texts that are not the model's own: a call in them that writes is not carried out
     where the model repeats it, however it is spelled. The same holds for rows that the memory
-    answers with. ``redacted`` changes the terms of every call.
+    answers with. ``redacted`` changes the terms of every call. The model asks at most ``rounds``
+    times, and gets at most ``limit`` results each time.
     """
 
     def __init__(
         self,
         facts: FactMemory,
         prompt: ChatPrompt,
-        limits: ChatLimits,
+        *,
+        rounds: int,
+        limit: int,
         quotes: Iterable[str],
         redacted: Callable[[str], str] = str,
     ) -> None:
         self._memory = facts
         self._prompt = prompt
-        self._limits = limits
+        self._rounds = rounds
+        self._limit = limit
         self._redacted = redacted
-        self._room = limits.characters
+        self._room = _LONGEST_REPLY
         self._quoted_writes = _with_writes(quotes)
         self._visible = _VisibleText()
         self._parts: list[str] = []
@@ -125,7 +120,7 @@ class Reply:
         if question in self._answered:
             # The model repeats the call, and the scanner took the results behind it.
             self._parts.append(str(self._answered[question]))
-        elif len(self._answered) == self._limits.rounds:
+        elif len(self._answered) == self._rounds:
             self._cut()
         else:
             self._answer(question)
@@ -138,9 +133,9 @@ class Reply:
         except InvalidInputError:  # such as a term of thousands of characters
             found = []
         rows: list[tuple[str, ...]] = []
-        for fact in found[: self._limits.results]:
+        for fact in found[: self._limit]:
             row = tuple(map(_shown, (fact.subject, fact.relation, fact.object)))
-            if len(results_text((*rows, row))) > self._limits.result_characters:
+            if len(results_text((*rows, row))) > _LONGEST_RESULTS:
                 break
             rows.append(row)
         read = found[: len(rows)]

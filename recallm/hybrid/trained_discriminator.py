@@ -119,12 +119,6 @@ class TrainedDiscriminator:
         return f"features that speak for it most: {names}"
 
 
-def dump_weights(names: Sequence[str], weights: Sequence[float]) -> bytes:
-    """The content of a weights file: the weight of each name, in JSON."""
-    table = dict(zip(names, (round(weight, 6) for weight in weights), strict=True))
-    return (json.dumps(table, indent=1) + "\n").encode()
-
-
 def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
     """The weights of ``names``, shape (len(names),).
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from recallm.hybrid.features import FEATURES
-from recallm.hybrid.trained_discriminator import dump_weights
 from training.cards import table, write_card
 from training.discriminator.fitting import (
     Examples,
@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     print(figures)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_bytes(dump_weights(FEATURES, weights.tolist()))
+    rounded = {name: round(x, 6) for name, x in zip(FEATURES, weights.tolist(), strict=True)}
+    options.output.write_text(json.dumps(rounded, indent=1) + "\n", encoding="utf-8")
     if options.output == _OUTPUT:
         write_card(_OUTPUT.parent, figures, shipped=_OUTPUT.parent)
     print(f"written: {options.output}")
