@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.hybrid.branches import HybridAnswer, HybridContexts, HybridError, HybridRecallM
-from recallm.hybrid.discriminator import Choice, Discriminator, LLMDiscriminator, WeightsError
+from recallm.hybrid.discriminator import Choice, Discriminator, LLMDiscriminator
 from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 
 __all__ = [
@@ -15,5 +15,4 @@ __all__ = [
     "HybridRecallM",
     "LLMDiscriminator",
     "TrainedDiscriminator",
-    "WeightsError",
 ]

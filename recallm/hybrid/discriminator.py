@@ -9,19 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from recallm.errors import InvalidInputError, LLMError, RecallMError
+from recallm.errors import InvalidInputError, LLMError
 from recallm.ground import checks
 from recallm.ground.language_models import answer_of
 from recallm.ground.untrusted_text import storable
 from recallm.recall.prompts import discriminator_prompt
-
-
-class WeightsError(RecallMError):
-    """The weights of a discriminator cannot be read, are damaged, or are of another version."""
-
-    def __init__(self, message: str, *, path: str) -> None:
-        super().__init__(f"{message} ({path})")
-        self.path = path
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,16 @@ into a softmax.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recallm.ground import checks
-from recallm.hybrid.discriminator import Choice, WeightsError, checked_answers, obvious_choice
+from recallm.hybrid.discriminator import Choice, checked_answers, obvious_choice
 
 if TYPE_CHECKING:
-    from recallm.hybrid.features import AnswerFeatures, Floats
+    from recallm.hybrid.features import AnswerFeatures
 
 _MAX_REASONS = 3
 """Features that a reason names."""
@@ -28,7 +26,7 @@ _MAX_REASONS = 3
 _MIN_LOG_ODDS = 0.01
 """A feature that adds less is no reason."""
 
-_SHIPPED_WEIGHTS = files("recallm.hybrid").joinpath("data", "discriminator.json")
+_WEIGHTS = files("recallm.hybrid").joinpath("data", "discriminator.json")
 
 
 class TrainedDiscriminator:
@@ -37,8 +35,7 @@ class TrainedDiscriminator:
     Trained on graded answers of the RecallM authors' evaluation (``training/README.md``), on
     features that carry over to other answerers: whether an answer refuses, speaks in general or
     echoes the question, whether it says something of the kind that is asked for, and how much. It
-    reads English. ``weights`` is the path of a file that ``python -m training.discriminator``
-    wrote; None: the shipped weights.
+    reads English.
 
     Deterministic, and safe to use from several threads.
 
@@ -48,25 +45,15 @@ class TrainedDiscriminator:
     ... ).name
     'recallm'
 
-    Raises:
-        InvalidInputError: ``weights`` is not a path.
-        WeightsError: the weights cannot be read, or are damaged.
-
     """
 
-    def __init__(self, weights: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self) -> None:
         # The features need recallm.english, which imports spaCy: half a second.
         from recallm.hybrid import features
 
         self._features = features
-        source = _SHIPPED_WEIGHTS if weights is None else checks.file_path(weights, "weights")
-        try:
-            content = source.read_bytes()
-        except OSError as error:
-            raise WeightsError(
-                f"the weights of the discriminator cannot be read: {error}", path=str(source)
-            ) from error
-        self._weights = load_weights(content, features.FEATURES, path=str(source))
+        weights = json.loads(_WEIGHTS.read_text(encoding="utf-8"))
+        self._weights = np.array([weights[name] for name in features.FEATURES])
 
     def choose(self, question: str, answers: Mapping[str, str | None]) -> Choice:
         """The best of ``answers``, with the probability that it is (see ``Choice``).
@@ -117,25 +104,3 @@ class TrainedDiscriminator:
             return "nothing tells the answers apart"
         names = ", ".join(f'"{self._features.FEATURES[place]}"' for place in strongest)
         return f"features that speak for it most: {names}"
-
-
-def load_weights(content: bytes, names: Sequence[str], *, path: str) -> Floats:
-    """The weights of ``names``, shape (len(names),).
-
-    Raises:
-        WeightsError: the file is damaged, or of another version.
-
-    """
-    try:
-        table: Any = json.loads(content)
-        weights = np.array([float(table[name]) for name in names], dtype=np.float64)
-        is_sound = list(table) == list(names) and bool(np.isfinite(weights).all())
-    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
-        is_sound = False
-    if not is_sound:
-        raise WeightsError(
-            "the weights of the discriminator are damaged or of another version: reinstall "
-            "recallm, or train them again with this version",
-            path=path,
-        )
-    return weights

@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallm import InvalidInputError
-from recallm.hybrid import Choice, Discriminator, TrainedDiscriminator, WeightsError
+from recallm.hybrid import Choice, Discriminator, TrainedDiscriminator
 from recallm.hybrid.features import FEATURES, AnswerFeatures, Question, difference, plain_answer
-from recallm.hybrid.trained_discriminator import load_weights
 
 SHIPPED = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
 
@@ -227,38 +226,3 @@ def test_the_shipped_weights_are_small_and_hold_no_text() -> None:
     held = json.loads(SHIPPED.read_bytes())
     assert list(held) == list(FEATURES)
     assert SHIPPED.with_name("MODEL_CARD.md").is_file()
-
-
-def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
-    file = tmp_path / "weights.json"
-    file.write_text(json.dumps(dict.fromkeys(FEATURES, 0.5)))
-    assert load_weights(file.read_bytes(), FEATURES, path="").tolist() == [0.5] * len(FEATURES)
-    trained = TrainedDiscriminator(file)
-    assert trained.choose("Who?", {"a": "Bo", "b": "A man with a dog"}).probability is not None
-
-
-def test_other_weights_are_refused(tmp_path: Path) -> None:
-    content = json.dumps(dict.fromkeys(FEATURES, 0.5)).encode()
-    replaced = (
-        (b"{", b""),
-        (b"0.5", b"NaN"),
-        (b"0.5", b"null"),
-        (b"0.5", b"\xff"),
-        (b"refuses", b"accuses"),
-    )
-    assert all(old in content for old, _ in replaced)
-    damaged = [content.replace(old, new, 1) for old, new in replaced]
-    damaged += [content[:size] for size in (0, 1, 100, 300)]
-    damaged += [
-        b"[" * 100_000,
-        b'{"x": ' * 100_000,
-        *(content.replace(b"0.5", huge, 1) for huge in (b"1" + b"0" * 9000, b"[[]]", b"1e999")),
-    ]
-    file = tmp_path / "weights.json"
-    for each in damaged:
-        file.write_bytes(each)
-        with pytest.raises(WeightsError, match="damaged or of another version") as raised:
-            TrainedDiscriminator(file)
-        assert raised.value.path == str(file)
-    with pytest.raises(WeightsError, match="cannot be read"):
-        TrainedDiscriminator(tmp_path / "none.json")

@@ -71,7 +71,10 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_it_trains_end_to_end_and_writes_the_same_bytes_again(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     outputs = [tmp_path / "one.json", tmp_path / "new" / "two.json"]
     for source, output in zip((data, data.parent), outputs, strict=True):
@@ -82,7 +85,8 @@ def test_it_trains_end_to_end_and_writes_the_same_bytes_again(
     assert "| RecallM branch | 50.0 |" in printed
     assert "| vector branch | 60.0 |" in printed
     assert "| trained, other films | 100.0 |" in printed
-    trained = TrainedDiscriminator(outputs[0])
+    monkeypatch.setattr("recallm.hybrid.trained_discriminator._WEIGHTS", outputs[0])
+    trained = TrainedDiscriminator()
     answers = {"recallm": "The text does not say.", "vectors": "Zoe lives in Rye."}
     assert trained.choose("Where does Zoe live?", answers).name == "vectors"
 
