@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain, groupby
+from itertools import chain
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from recallm.ground.entity_words import whole_name
@@ -136,17 +136,8 @@ class FactReading:
         Beside ``evidence`` the newest ``limit`` pieces decide for all relations that have one
         object, as many for those that have one subject, and for all others.
         """
-        by_side: dict[Side | None, list[Claim]] = {}
-        for claim in self.claims(evidence):
-            by_side.setdefault(self.relations.side(claim.relation), []).append(claim)
-        for side, of_side in by_side.items():
-            ended = of_side
-            if side is None:  # nothing but a denial ends these facts
-                ended = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
-            rest = self._of_groups(ended, side, limit) if ended else ()
-            known = {each.place: each for each in (*of_side, *rest)}.values()
-            for group in _holdings([*known, *self._endings(known)], side):
-                yield from {span.latest.fact: span for span in group.spans}.values()
+        for group in self._groups(_ALL, evidence, is_complete=False, limit=limit):
+            yield from {span.latest.fact: span for span in group.spans}.values()
 
     def outdated(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
         """The claims in the groups of ``evidence`` that later ones took the place of."""
@@ -171,14 +162,28 @@ class FactReading:
         return found
 
     def _groups(
-        self, where: Conditions, evidence: Iterable[TripletEvidence], *, is_complete: bool
+        self,
+        where: Conditions,
+        evidence: Iterable[TripletEvidence],
+        *,
+        is_complete: bool,
+        limit: int | None = None,
     ) -> Iterator[Holding]:
-        """Each group with evidence that meets the conditions."""
-        claims = sorted(self.claims(evidence), key=lambda claim: claim.relation)
-        for relation, of_relation in groupby(claims, key=lambda claim: claim.relation):
-            completed = self._completed(relation, list(of_relation), where, is_complete)
-            completed += self._endings(completed)
-            yield from _holdings(completed, self.relations.side(relation))
+        """Each group with evidence that meets the conditions, and others. The rest of a group is
+        read where the conditions or a limit left some of it out: the newest ``limit`` pieces."""
+        by_side: dict[Side | None, list[Claim]] = {}
+        for claim in self.claims(evidence):
+            by_side.setdefault(self.relations.side(claim.relation), []).append(claim)
+        for side, of_side in by_side.items():
+            rivals = where.subjects if side == "object" else where.objects
+            if side is None:  # nothing but a denial ends these facts
+                open_ = [each for each in of_side if self.vocabulary.has_denials(each.relation)]
+                has_all = is_complete or not open_
+            else:
+                open_, has_all = of_side, is_complete and rivals is None
+            rest = () if has_all else self._of_groups(open_, side, limit)
+            known = {each.place: each for each in (*of_side, *rest)}.values()
+            yield from _holdings([*known, *self._endings(known)], side)
 
     def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
         """Denials of the claims by what ends their facts in other words: that Ada is divorced, that
@@ -244,19 +249,6 @@ class FactReading:
             return fact.subject in ending.ends and ending.relation in rivals
         either = self.relations.is_of_either(ending.relation)
         return fact.ends == ending.ends or (either and fact.ends == ending.ends[::-1])
-
-    def _completed(
-        self, relation: str, claims: list[Claim], where: Conditions, is_complete: bool
-    ) -> list[Claim]:
-        """The claims of a relation, with the rest of their groups, where the conditions or a limit
-        left some of it out."""
-        side = self.relations.side(relation)
-        if side is None:
-            has_all = is_complete or not self.vocabulary.has_denials(relation)
-        else:
-            rival = where.subjects if side == "object" else where.objects
-            has_all = is_complete and rival is None
-        return claims if has_all else list(self._of_groups(claims, side))
 
     def _of_groups(
         self, claims: Collection[Claim], side: Side | None, limit: int | None = None
