@@ -19,8 +19,7 @@ from typing import Any
 from benchmarks.report import report
 from recallm import RecallM
 from recallm.facts import Fact, FactMemory
-from recallm.recall.predicates.normal_form import PredicateNames
-from recallm.recall.predicates.relations import Relations
+from recallm.recall.predicates.relations import PredicateNames, Relations
 
 _CHATS = Path(__file__).with_suffix(".toml")
 _HALVES = ("develop", "kept")

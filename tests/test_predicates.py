@@ -9,8 +9,12 @@ import pytest
 from recallm import InvalidInputError, RecallM
 from recallm.model import NO_POSITION, TripletEvidence
 from recallm.recall.predicates.holding import Claim, holding
-from recallm.recall.predicates.normal_form import PredicateNames
-from recallm.recall.predicates.relations import Relations, shipped_endings, shipped_relations
+from recallm.recall.predicates.relations import (
+    PredicateNames,
+    Relations,
+    shipped_endings,
+    shipped_relations,
+)
 from recallm.recall.predicates.states import stated_relations
 
 

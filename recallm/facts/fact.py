@@ -207,20 +207,16 @@ def checked_facts(facts: object) -> Iterator[NewFact]:
 def _checked_fact(item: Any) -> NewFact:
     if isinstance(item, NewFact):
         return item
-    if isinstance(item, Mapping) and {"subject", "relation", "object"} <= item.keys():
-        known = NewFact.__slots__
-        unknown = sorted(map(str, item.keys() - set(known)))
-        if not unknown:
-            return NewFact(**item)
-        problem = f"{', '.join(unknown)} is unknown; a fact has {', '.join(known)}"
-    elif isinstance(item, tuple | list) and len(item) == 3:
+    if isinstance(item, tuple | list) and len(item) == 3:
         return NewFact(*item)
-    else:
-        problem = (
-            "a fact is a NewFact, (subject, relation, object), or a mapping with these keys, not "
-            + checks.shown(item)
-        )
-    raise InvalidInputError(problem, argument="facts")
+    fields = NewFact.__slots__
+    if isinstance(item, Mapping) and set(fields[:3]) <= item.keys() <= set(fields):
+        return NewFact(**item)
+    raise InvalidInputError(
+        "a fact is a NewFact, (subject, relation, object), or a mapping with these keys and any of "
+        f"{', '.join(fields[3:])}, not {checks.shown(item)}",
+        argument="facts",
+    )
 
 
 # -- the updates that write facts ----------------------------------------------------------------

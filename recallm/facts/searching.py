@@ -18,8 +18,12 @@ from recallm.facts.values import text_key, value_of
 from recallm.ground import checks
 from recallm.recall.predicates.held_facts import Conditions, FactReading, Found
 from recallm.recall.predicates.holding import Side
-from recallm.recall.predicates.normal_form import PredicateName, PredicateNames, relation_words
-from recallm.recall.predicates.relations import Relations
+from recallm.recall.predicates.relations import (
+    PredicateName,
+    PredicateNames,
+    Relations,
+    relation_words,
+)
 from recallm.recall.predicates.similarity import RelationVectors
 from recallm.vectors import Embedding
 from recallm.vectors.embedding import RememberedVectors

@@ -22,8 +22,7 @@ from recallm.recall.predicates.holding import (
     group_key,
     holding,
 )
-from recallm.recall.predicates.normal_form import PredicateName
-from recallm.recall.predicates.relations import Relations, opposed_qualities
+from recallm.recall.predicates.relations import PredicateName, Relations, opposed_qualities
 from recallm.recall.predicates.similarity import RelationVectors, SimilarRelations
 from recallm.recall.results import chronological
 from recallm.stores.base import GraphReader

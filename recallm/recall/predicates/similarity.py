@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallm.ground.untrusted_text import folded
-from recallm.recall.predicates.normal_form import relation_words
-from recallm.recall.predicates.relations import Relations, shipped_words
+from recallm.recall.predicates.relations import Relations, relation_words, shipped_words
 from recallm.recall.ranking.meaning import word_vectors
 
 Rows = npt.NDArray[np.float32]

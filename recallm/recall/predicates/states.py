@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from recallm.recall.predicates.normal_form import relation_words
-from recallm.recall.predicates.relations import shipped_relations
+from recallm.recall.predicates.relations import relation_words, shipped_relations
 
 SPEAKER = "I"
 """The subject "I" or "we"."""

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from recallm.ground.forking import cached_property
 from recallm.model import Question
 from recallm.recall.predicates.held_facts import PerVocabulary, Vocabulary
-from recallm.recall.predicates.normal_form import PredicateNames
-from recallm.recall.predicates.relations import Relations, shipped_words
+from recallm.recall.predicates.relations import PredicateNames, Relations, shipped_words
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.stores.base import GraphReader
