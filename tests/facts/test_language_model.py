@@ -16,7 +16,7 @@ from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata, MockLLM
 
 from recallm import InvalidInputError, LLMError
-from recallm.facts.language_model import text_pieces
+from recallm.facts.chat import text_pieces
 from tests.facts.scripted import ScriptedModel
 
 
