@@ -173,6 +173,8 @@ class Search:
         of Ann" whose name was said later."""
         found: set[str] = set()
         for naming in map(self._relations.of, _NAMING):
+            if naming.name not in reading.vocabulary.asserted:
+                continue
             for where in (Conditions(ids, naming), Conditions(None, naming, ids)):
                 for claim in reading.find(where).facts:
                     subject, predicate = claim.evidence.subject, claim.evidence.predicate

@@ -180,8 +180,10 @@ class FactReading:
                 has_all = is_complete or not open_
             else:
                 open_, has_all = of_side, is_complete and rivals is None
-            rest = () if has_all else self._of_groups(open_, side, limit)
-            known = {each.place: each for each in (*of_side, *rest)}.values()
+            known: Collection[Claim] = of_side
+            if not has_all:
+                rest = self._of_groups(open_, side, limit)
+                known = {each.place: each for each in (*of_side, *rest)}.values()
             yield from _holdings([*known, *self._endings(known)], side)
 
     def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
