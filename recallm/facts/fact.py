@@ -209,7 +209,7 @@ def _checked_fact(item: Any) -> NewFact:
         return item
     if isinstance(item, tuple | list) and len(item) == 3:
         return NewFact(*item)
-    fields = NewFact.__slots__
+    fields = [*NewFact.__slots__]
     if isinstance(item, Mapping) and set(fields[:3]) <= item.keys() <= set(fields):
         return NewFact(**item)
     raise InvalidInputError(
