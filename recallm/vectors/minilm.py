@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.errors import EmbeddingError, InvalidInputError, MissingDependencyError
 from recallm.ground.forking import keep_for_good, new_loading_lock
 from recallm.vectors.arrays import Rows
 from recallm.vectors.embedding import Embedding
@@ -33,7 +33,8 @@ _BATCH_SIZE = 64
 
 
 def mini_lm() -> Embedding:
-    """The default model. It is loaded when it is first used.
+    """The default model. It is loaded when it is first used; an ``EmbeddingError`` tells then if
+    its files are damaged.
 
     Raises:
         MissingDependencyError: recallm-minilm, tokenizers or onnxruntime is not installed.
@@ -63,8 +64,7 @@ def model_in(folder: Path) -> Embedding:
                 argument="embeddings",
             )
     _check_installed("tokenizers", "onnxruntime")
-    with (folder / "model.onnx").open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    digest = _sha256(folder / "model.onnx")[:16]
     return Embedding(name=f"{folder.name}#{digest}", embed=partial(_embed, folder))
 
 
@@ -150,6 +150,35 @@ def _model_of_process(process: int, folder: Path) -> _Model:
     """Each process loads its own model: ONNX Runtime's threads do not exist in a forked child,
     which would wait for them for ever, in the destructor of the parent's model too."""
     del process
+    _verify(folder)
     model = _Model(folder)
     keep_for_good(model)
     return model
+
+
+def _verify(folder: Path) -> None:
+    """Compare the files of ``folder`` with its ``SHA256SUMS``, where it has that file.
+
+    Raises:
+        EmbeddingError: a file is damaged, or cannot be read.
+
+    """
+    sums = folder / "SHA256SUMS"
+    for line in sums.read_text(encoding="ascii").splitlines() if sums.is_file() else ():
+        expected, name = line.split()
+        path = folder / name
+        try:
+            found, size = _sha256(path), path.stat().st_size
+        except OSError as error:
+            raise EmbeddingError(f"a file of the model cannot be read: {error}") from error
+        if found != expected:
+            raise EmbeddingError(
+                f"{path} ({size:,} bytes) is damaged or was replaced: its SHA-256 is {found}, not "
+                f"{expected}; put the original file there (of {NAME}: "
+                "pip install --force-reinstall --no-deps recallm-minilm)"
+            )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 import recallm_minilm
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
-from recallm import InvalidInputError, RecallConfig, RecallM
+from recallm import EmbeddingError, InvalidInputError, RecallConfig, RecallM
 from recallm.vectors import minilm
 from recallm.vectors.embedding import Embedding
 from recallm.vectors.minilm import NAME, mini_lm
@@ -89,13 +88,32 @@ class TestFilesOfTheModel:
         yield copy
         minilm._model_of_process.cache_clear()
 
+    def test_a_damaged_file_is_refused(self, folder: Path) -> None:
+        """And the same memory works after the file is restored."""
+        file = folder / "tokenizer.json"
+        content = file.read_bytes()
+        changed = bytes([content[0] ^ 1]) + content[1:]
+        with RecallM(embeddings="default") as memory:
+            for damaged in (b"", changed, content + b"\n"):
+                file.write_bytes(damaged)
+                with pytest.raises(EmbeddingError) as refused:
+                    memory.update("Ann sings.")
+                assert str(refused.value).startswith(f"{file} ({len(damaged):,} bytes) is damaged")
+                assert "--no-deps recallm-minilm" in str(refused.value)
+                assert memory.stats().passages == 0
+            file.unlink()
+            with pytest.raises(EmbeddingError, match=r"cannot be read: .*tokenizer\.json"):
+                memory.update("Ann sings.")
+            file.write_bytes(content)
+            memory.update("Ann sings.")
+            assert "Ann sings." in memory.recall("Who sings?").text
+
     def test_a_folder_of_a_user_is_a_model(self, model: Embedding, folder: Path) -> None:
         """Under the name of its file, so that the vectors of two models are never compared."""
         memory = RecallM(embeddings=str(folder))
         memory.update("Ann sings.")
         assert memory.embedding is not None
-        digest = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
-        assert memory.embedding.name == f"model#{digest[:16]}"
+        assert memory.embedding.name == f"model#{(folder / 'SHA256SUMS').read_text()[:16]}"
         assert np.array_equal(memory.embedding.texts(TEXTS), model.texts(TEXTS))
         (folder / "model.onnx").unlink()
         with pytest.raises(InvalidInputError, match=r"must hold model\.onnx and tokenizer\.json"):

@@ -11,6 +11,7 @@ import pytest
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
 from recallm.vectors.minilm import mini_lm, model_in
+from training.minilm.__main__ import write_checksums
 from training.minilm.fitting import Inputs, fitted
 from training.minilm.graph import KINDS, Rounding, products, quantised, rounded, weights_of
 
@@ -55,5 +56,6 @@ def test_the_published_model_in_integers_means_nearly_the_same(tmp_path: Path) -
     model = quantised(published, roundings)
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     shutil.copy(PUBLISHED / "tokenizer.json", tmp_path)
+    write_checksums(tmp_path)
     texts = ["Ann sings in the opera.", "Where does Ingrid live now?"]
     assert (model_in(tmp_path).texts(texts) * mini_lm().texts(texts)).sum(axis=1).min() > 0.9

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 import random
 from collections import defaultdict
@@ -55,6 +56,14 @@ def main() -> None:
     given.output.mkdir(exist_ok=True)
     (given.output / "model.onnx").write_bytes(model.SerializeToString(deterministic=True))
     (given.output / "tokenizer.json").write_bytes((given.model / "tokenizer.json").read_bytes())
+    write_checksums(given.output)
+
+
+def write_checksums(folder: Path) -> None:
+    """Write ``SHA256SUMS`` of the model in ``folder``."""
+    names = ("model.onnx", "tokenizer.json")
+    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in names]
+    (folder / "SHA256SUMS").write_text("\n".join(sums) + "\n", encoding="ascii")
 
 
 def _texts(folder: Path) -> list[str]:

@@ -1,4 +1,5 @@
-"""The files of all-MiniLM-L6-v2 in eight-bit integers: ``model.onnx`` and ``tokenizer.json``."""
+"""The files of all-MiniLM-L6-v2 in eight-bit integers: ``model.onnx``, ``tokenizer.json``, and
+their checksums in ``SHA256SUMS``."""
 
 from pathlib import Path
 
