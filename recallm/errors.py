@@ -139,7 +139,7 @@ class PipelineError(RecallMError):
 
 
 class DocumentError(RecallMError, ValueError):
-    """A file or a web page gives no text; nothing was written. ``name`` is its path or address."""
+    """A file gives no text; nothing was written. ``name`` is its path."""
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"{name} cannot be remembered: {problem}")

@@ -216,7 +216,6 @@ COMMANDS = (
     ("stats", "--db", f"no/{EVIL}"),
     ("update", "--file", EVIL),
     ("update", "--whole", EVIL),
-    ("update", "--whole", f"http://localhost:1/{EVIL}"),
     ("update", "Rain.", "--timestamp", EVIL),
     ("load", EVIL),
     ("recall", "Who?", "--ranking", EVIL),

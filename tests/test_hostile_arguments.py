@@ -17,7 +17,6 @@ import pytest
 
 import recallm.vectors
 from recallm import (
-    DocumentError,
     GraphUpdate,
     HybridRecallM,
     InvalidInputError,
@@ -184,12 +183,11 @@ MEMORY: dict[str, dict[str, Any]] = {
     "update": {"text": "Ann met Bo."},
     "write": {"request": UpdateRequest(text="Ann met Bo.", id="write")},
     "update_from_file": {"path": "notes.txt"},
-    "update_from_url": {},
     "update_many": {"items": ["Ann met Bo."]},
     "withdraw": {"ids": ["p"]},
     "with_ranking": {"ranking": "paper"},
 }
-TESTED_ALONE = {"copy_to", "load", "update_from_url"}
+TESTED_ALONE = {"copy_to", "load"}
 GRAPH: dict[str, dict[str, Any]] = {
     "check": {"updates": []},
     "concept_name": {"label": "Ann"},
@@ -255,24 +253,6 @@ def test_copying(memory: RecallM) -> None:
         return memory.copy_to(copy, progress=progress)
 
     check(copy_to, {})
-
-
-def test_addresses(memory: RecallM) -> None:
-    def update_from_url(url: Any = None) -> None:
-        memory.update_from_url("http://127.0.0.1:1/page" if url is None else url)
-
-    with pytest.raises(DocumentError):
-        update_from_url()
-    bare = [place for place, call in each_argument(update_from_url, {}) if not _is_refused(call)]
-    assert bare == []
-
-
-def _is_refused(call: Callable[[], Any]) -> bool:
-    try:
-        call()
-    except RecallMError:
-        return True
-    return False
 
 
 def test_recall_by_other_rankings(memory: RecallM) -> None:

@@ -13,12 +13,12 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from rich.text import Text
 
-from recallm import InvalidInputError, KnowledgeUpdate, RecallM
+from recallm import InvalidInputError, KnowledgeUpdate
 from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
 from recallm.cli.output import console, counted, printable, working
 from recallm.ground.checks import shown
-from recallm.ground.documents import check_no_table, url_text
+from recallm.ground.documents import check_prose
 from recallm.memory.spoken import is_message
 from recallm.stores.addresses import is_server
 from recallm.stores.sqlite import back_up, restore_file
@@ -43,11 +43,11 @@ def update(
         ),
     ] = None,
     whole: Annotated[
-        list[str] | None,
+        list[Path] | None,
         typer.Option(
             "--whole",
             "-w",
-            help="A file (text, or HTML), or the address of a web page: one knowledge update.",
+            help="A text file: one knowledge update.",
         ),
     ] = None,
     messages: Annotated[
@@ -71,13 +71,13 @@ def update(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where it comes from. Default: the name of the file, or the address."),
+        typer.Option(help="Where it comes from. Default: the name of the file."),
     ] = None,
     session: Annotated[
         str | None, typer.Option(help="The conversation or document that it belongs to.")
     ] = None,
 ) -> None:
-    """Remember TEXT, files, conversations or web pages."""
+    """Remember TEXT, files or conversations."""
     if id is not None and (len([*(text or ()), *(whole or ())]) != 1 or file or messages):
         raise typer.BadParameter("--id goes with one TEXT or --whole, and nothing else")
     if not (text or file or whole or messages):
@@ -95,10 +95,9 @@ def update(
         check_readable(path)
         if speaker is not None or timestamp is not None:
             raise typer.BadParameter("--messages says itself who spoke, and when")
-    for name in whole or ():
-        if not _is_address(name):
-            check_readable(Path(name))
-            _check_prose(Path(name))
+    for path in whole or ():
+        check_readable(path)
+        _check_prose(path)
     given = {
         "id": id,
         "speaker": speaker,
@@ -128,9 +127,9 @@ def update(
             updates += memory.update_many(
                 items() if is_endless else list(items()), progress=sys.stderr.isatty()
             )
-        for name in whole or ():
-            with working(f"reading {name}"):
-                updates.append(_update_whole(memory, name, common))
+        for path in whole or ():
+            with working(f"reading {path}"):
+                updates.append(memory.update_from_file(path, **common))
     fresh = [each for each in updates if not each.duplicate]
     parts = [counted(len(fresh), "knowledge update")]
     parts.append(counted(sum(len(each.statements) for each in fresh), "statement"))
@@ -274,9 +273,9 @@ def restore(
 
 
 def _check_prose(path: Path) -> None:
-    """Refuse a table before the memory is opened."""
+    """Refuse a table or a web page before the memory is opened."""
     try:
-        check_no_table(path)
+        check_prose(path)
     except InvalidInputError as error:
         raise typer.BadParameter(error.message) from error
 
@@ -292,17 +291,6 @@ def _check_no_file(text: str) -> None:
             f"{text} is a file: read a text with --file or --whole, messages with --messages, a "
             "table with 'recallm facts load', an archive with 'recallm load'"
         )
-
-
-def _is_address(name: str) -> bool:
-    return name.lower().startswith(("http://", "https://"))
-
-
-def _update_whole(memory: RecallM, name: str, common: dict[str, Any]) -> KnowledgeUpdate:
-    if _is_address(name):
-        given: dict[str, Any] = {"source": name, **common}
-        return memory.update(url_text(name, is_typed=True), **given)
-    return memory.update_from_file(name, **common)
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
-from recallm.ground.documents import file_text, url_text
+from recallm.ground.documents import file_text
 from recallm.memory.open_namespace import OpenNamespace
 from recallm.memory.update_request import UpdateArguments, UpdateRequest, checked_requests
 from recallm.memory.updating import Updater, batches
@@ -68,16 +68,15 @@ class Writing:
         encoding: str | None = None,
         **update: Unpack[UpdateArguments],
     ) -> KnowledgeUpdate:
-        """Add the text of a file as one knowledge update. Of a web page (HTML) the main text is
-        taken, which needs the extra ``documents``.
+        """Add the text of a file as one knowledge update.
 
         ``update`` are the arguments of ``update``; ``source`` is the name of the file where none is
-        given. ``encoding``: that of the file; UTF-8, or what a page declares.
+        given. ``encoding``: that of the file; the default is UTF-8.
 
         Raises:
             DocumentError: the file cannot be read, has no text, or is not in this encoding.
-            InvalidInputError: it holds rows of a table, or an argument cannot be used.
-            MissingDependencyError: it is a web page, and trafilatura is not installed.
+            InvalidInputError: it holds rows of a table or a web page (give the page's text to
+                ``update``), or an argument cannot be used.
             ConflictError, UnknownEntityError, StoreError: as in ``update``.
 
         """
@@ -85,29 +84,6 @@ class Writing:
         file = Path(checks.file_path(path, "path"))
         text = file_text(file, encoding=checks.optional(checks.string, encoding, "encoding"))
         arguments: UpdateArguments = {"source": file.name, **update}
-        return self.update(text, **arguments)
-
-    def update_from_url(
-        self, url: str, *, allow_private: bool = False, **update: Unpack[UpdateArguments]
-    ) -> KnowledgeUpdate:
-        """Add the main text of a web page as one knowledge update (extra ``documents``).
-
-        ``update`` are the arguments of ``update``; ``source`` is ``url`` where none is given. A
-        host in a private network, or on this computer, is refused, also behind a redirect, unless
-        ``allow_private``.
-
-        Raises:
-            DocumentError: the page cannot be read within a minute, has no text, or is private.
-            InvalidInputError: ``url`` is no http or https address, or an argument cannot be used.
-            MissingDependencyError: trafilatura is not installed.
-            ConflictError, UnknownEntityError, StoreError: as in ``update``.
-
-        """
-        self._namespace.check_open()
-        text = url_text(
-            checks.string(url, "url"), allow_private=checks.flag(allow_private, "allow_private")
-        )
-        arguments: UpdateArguments = {"source": url, **update}
         return self.update(text, **arguments)
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
