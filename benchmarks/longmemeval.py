@@ -232,7 +232,7 @@ class _History:
 
     def _of_memory(self, embeddings: str | None) -> Figures:
         embedding = None if embeddings is None else self._kept.default
-        with closing(open_store(None, namespace="")[0]) as store:
+        with closing(open_store(None)[0]) as store:
             default, full = (
                 RecallM(
                     store,

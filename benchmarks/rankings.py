@@ -156,7 +156,7 @@ def opened_rows(
     def sentences(text: str) -> list[str]:
         return [text[each.start : each.end] for each in extractor.extract(text).statements]
 
-    with closing(open_store(None, namespace="")[0]) as store:
+    with closing(open_store(None)[0]) as store:
 
         def rows(unit: str) -> Rows:
             weights = None if weights_for is None else weights_for(unit)

@@ -105,7 +105,7 @@ def update(
         "source": source,
         "session": session,
     }
-    common = {name: value for name, value in given.items() if value is not None}
+    common: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
 
     def items() -> Iterator[dict[str, Any]]:
         for each in text or ():

@@ -28,10 +28,9 @@ class Administration:
 
     def namespaces(self) -> tuple[str, ...]:
         """The names of all namespaces of the store that hold or ever held something, sorted; for
-        those who administer a store, not for its users. Of several stores (``store=`` as a
-        function), those of the stores that this memory has opened."""
+        those who administer a store, not for its users."""
         self._namespace.check_open()
-        return tuple(self._namespace.stores.namespaces())
+        return tuple(self._namespace.store.namespaces())
 
     def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
         """What is wrong with this namespace, a line each; nothing, where all is well. All that

@@ -14,7 +14,6 @@ from recallm.errors import ClosedError
 from recallm.ground import checks
 from recallm.model import Horizon, Moment
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.stores.sharded import ShardedStore
 
 T = TypeVar("T")
 
@@ -52,22 +51,15 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenNamespace:
-    """One namespace of the memory's ``stores``: of one store, or of several that ``ShardedStore``
-    joins. ``concept_name`` gives the name of the concept that a label spells. ``clock`` gives the
-    present, aware."""
+    """One namespace of the memory's store. ``concept_name`` gives the name of the concept that a
+    label spells. ``clock`` gives the present, aware. Ask the store which optional protocols of
+    ``recallm.stores.base`` it has."""
 
-    stores: GraphStore
+    store: GraphStore
     name: str
     concept_name: Callable[[str], str]
     clock: Callable[[], datetime]
     life: Life
-
-    @property
-    def store(self) -> GraphStore:
-        """The store in which the namespace lives. Ask this store which optional protocols of
-        ``recallm.stores.base`` it has."""
-        stores = self.stores
-        return stores.shard(self.name) if isinstance(stores, ShardedStore) else stores
 
     def check_open(self) -> None:
         """Raise ``ClosedError`` where the memory is closed."""

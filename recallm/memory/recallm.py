@@ -67,9 +67,7 @@ class RecallM:
     ``store``: None (embedded, in memory); the path of an SQLite file, made if it is missing; a
     ``neo4j://`` or ``bolt://`` URI (user name and password in ``auth``, never in the URI; the
     server's database in ``database``); a ``neo4j.Driver``; or a ``GraphStore``. The memory closes
-    neither of the last two. A function from namespaces to any of these spreads the namespaces over
-    several stores (``docs/namespaces.md``); ``auth``, ``database`` and ``timeout`` go to each that
-    is named by a URI. ``namespace`` is the owner of the memory: no data ever cross it.
+    neither of the last two. ``namespace`` is the owner of the memory: no data ever cross it.
     ``bookmark``: that of a memory in another process on the same server, whose writes this memory
     waits for.
 
@@ -123,7 +121,7 @@ class RecallM:
 
     def __init__(
         self,
-        store: StoreTarget | Callable[[str], StoreTarget] = None,
+        store: StoreTarget = None,
         *,
         auth: tuple[str, str] | None = None,
         database: str | None = None,
@@ -170,7 +168,6 @@ class RecallM:
             extractor.load(parser=triplets)
         opened, is_own = open_store(
             store,
-            namespace=namespace,
             auth=auth,
             database=database,
             timeout=checks.seconds(timeout, "timeout"),
@@ -199,7 +196,7 @@ class RecallM:
         self._assemble(
             _Parts(
                 opened=OpenNamespace(
-                    stores=opened,
+                    store=opened,
                     name=namespace,
                     concept_name=extractor.concept_name,
                     clock=present,
@@ -289,7 +286,7 @@ class RecallM:
         """Texts stored under keys at paths."""
         self._opened.check_open()
         return MemoryItems(
-            self._opened.stores,  # a shard is opened in the worker thread of the operation
+            self._opened.store,
             self._opened.name,
             self._writing.put,
             self._questions.ranked_passages,
@@ -403,7 +400,7 @@ class RecallM:
     def __repr__(self) -> str:
         state = " closed" if self._opened.life.is_closed else ""
         kind = type(self).__name__
-        return f"<{kind}{state} namespace={self.namespace!r} store={self._opened.stores!r}>"
+        return f"<{kind}{state} namespace={self.namespace!r} store={self._opened.store!r}>"
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))

@@ -11,10 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from recallm.errors import InvalidInputError
 
-TARGETS: Final = (
-    "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, a function from "
-    "namespaces to these, or None"
-)
+TARGETS: Final = "a file path, a neo4j:// or bolt:// URI, a neo4j Driver, a GraphStore, or None"
 """What can be named as a store."""
 
 _SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?://", re.IGNORECASE)

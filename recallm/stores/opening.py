@@ -1,4 +1,4 @@
-"""Opens the store that a user names: a path, a URI, a driver, a store, or a function to these.
+"""Opens the store that a user names: a path, a URI, a driver or a store.
 
 Each backend is imported inside a function, when a user names it: the neo4j driver is optional, and
 the backends import ``recallm.stores.addresses`` and ``base``, so that an import at the top would
@@ -8,7 +8,6 @@ make a circle of packages.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
@@ -16,7 +15,6 @@ from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.ground import checks
 from recallm.stores.addresses import TARGETS, is_server
 from recallm.stores.base import GraphStore
-from recallm.stores.sharded import ShardedStore
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -26,40 +24,20 @@ StoreTarget: TypeAlias = "str | os.PathLike[str] | Driver | GraphStore | None"
 
 
 def open_store(
-    target: StoreTarget | Callable[[str], StoreTarget],
+    target: StoreTarget,
     *,
-    namespace: str,
     auth: tuple[str, str] | None = None,
     database: str | None = None,
     timeout: float | None = None,
     bookmark: str | None = None,
 ) -> tuple[GraphStore, bool]:
-    """The store, and whether it was opened here, so that the caller must close it. Of the shards of
-    a function only that of ``namespace`` is opened already.
+    """The store, and whether it was opened here, so that the caller must close it.
 
     Raises:
         InvalidInputError: ``target`` names no store.
         MissingDependencyError: the driver is not installed.
         StoreError: it cannot be opened.
     """
-    if _is_place(target):
-
-        def open_shard(target: Any, bookmark: str | None) -> tuple[GraphStore, bool]:
-            if _is_place(target):
-                raise InvalidInputError("store= gave a function again", argument="store")
-            by_uri = isinstance(target, str) and is_server(target)
-            return open_store(
-                target,
-                namespace=namespace,
-                auth=auth if by_uri else None,
-                database=database if by_uri or _is_driver(target) else None,
-                timeout=timeout,
-                bookmark=bookmark,
-            )
-
-        sharded = ShardedStore(target, open_shard)
-        sharded.shard(namespace, bookmark=bookmark)
-        return sharded, True
     if (isinstance(target, str) and is_server(target)) or _is_driver(target):
         return _open_neo4j(target, auth, database, timeout, bookmark), True
     if bookmark is not None:
@@ -109,11 +87,6 @@ def _open_neo4j(
         raise MissingDependencyError("neo4j", extra="neo4j") from None
     open_neo4j = partial(Neo4jStore, target, auth=auth, database=database, bookmark=bookmark)
     return open_neo4j() if timeout is None else open_neo4j(retry_time=timeout)
-
-
-def _is_place(target: object) -> TypeGuard[Callable[[str], StoreTarget]]:
-    """Whether ``target`` is a function from namespaces to stores."""
-    return callable(target) and not isinstance(target, type) and not hasattr(target, "apply")
 
 
 def _is_driver(target: object) -> bool:
