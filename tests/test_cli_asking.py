@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -223,62 +222,6 @@ def test_ask_asks_a_server(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_must_be_named(told: Run) -> None:
     both = ("--llm", "x", "--llm-command", "cat")
     for options in ((), ("--llm", "http://a.b"), ("--model", "m"), both):
-        for command in (("ask", "Who?"), ("chat",)):
-            done = told(*command, *options, input="")
-            assert done.exit_code == 2, (command, options)
-            assert "--llm" in done.stderr, (command, options)
-
-
-def test_a_chat_remembers_what_was_said(run: Run) -> None:
-    said: list[list[dict[str, str]]] = []
-
-    def script(body: dict[str, Any]) -> str:
-        said.append(body["messages"])
-        return f"Answer {len(said)}"
-
-    with OpenAIServer(script=script) as server:
-        options = ("chat", "--llm", server.base_url, "--model", MODEL, "--speaker", "Ann")
-        first = run(*options, input="I moved to Lisbon.\n\n/why\nIs it warm?\n/quit\nUnsaid.\n")
-        assert first.stdout == "Answer 1\nnothing was recalled\nAnswer 2\n", first.output
-        second = run(*options, "--session", "later", input="Where do I live?\n/why\n")
-    assert second.stdout.startswith("Answer 3\n")
-    assert "Lisbon" in second.stdout
-    # Within a conversation the model sees its words; what was said before is recalled.
-    assert "Lisbon" not in said[1][0]["content"]
-    assert "talk with Ann" in said[1][0]["content"]
-    assert [(message["role"], message["content"]) for message in said[1][1:]] == [
-        ("user", "I moved to Lisbon."),
-        ("assistant", "Answer 1"),
-        ("user", "Is it warm?"),
-    ]
-    system, *lines = said[2]
-    assert system["role"] == "system"
-    assert "I moved to Lisbon." in system["content"]
-    assert lines == [{"role": "user", "content": "Where do I live?"}]
-    with RecallM("recallm.db") as memory:
-        held = [(passage.speaker, passage.text) for passage in memory.passages()]
-        assert held[:2] == [("Ann", "I moved to Lisbon."), ("Assistant", "Answer 1")]
-        assert [session.passages for session in memory.sessions()] == [2, 4]
-        assert memory.sessions()[0].name == "later"
-
-
-def test_no_command_of_a_chat_is_remembered(run: Run) -> None:
-    commands = ("/help", "/HELP me", "/why", "/forget all", "/exit", "/", "/?", "/quit now")
-    lines = "\n".join(["/etc/hosts is mine.", *commands, "Unsaid."])
-    done = run("chat", "--llm-command", "cat", input=lines)
-    assert done.stdout.count("/why: what was recalled") == 2
-    for unknown in ("/forget", "/exit", "/", "/?"):
-        assert f"recallm: there is no command {unknown}; /why" in done.stderr
-    with RecallM("recallm.db") as memory:
-        asked, answer = memory.passages()
-    assert asked.text == "/etc/hosts is mine."
-    # A command reads the messages as a text.
-    assert answer.text.startswith("You talk with User.")
-    assert answer.text.endswith("\nUser: /etc/hosts is mine.\nAssistant:")
-
-
-def test_a_chat_goes_on_after_a_failure(run: Run) -> None:
-    done = run("chat", "--llm-command", "exit 3", input="I moved to Lisbon.\nHello?\n")
-    assert done.exit_code == 0
-    assert done.stderr.count("exit code 3") == 2
-    assert stats(run)["passages"] == 2
+        done = told("ask", "Who?", *options)
+        assert done.exit_code == 2, options
+        assert "--llm" in done.stderr, options

@@ -240,19 +240,6 @@ def test_outputs_and_errors_hold_no_terminal_controls(told: Run) -> None:
     assert rows[0]["speaker"] == EVIL
 
 
-def test_a_chat_shows_no_terminal_controls(told: Run) -> None:
-    """What goes wrong, and why something was recalled, is for people."""
-    said = f"What has {EVIL} Lisbon?\n"
-    done = told(
-        "chat", "--llm-command", f"echo '{EVIL}' >&2; exit 1", "--speaker", EVIL, input=said
-    )
-    assert done.exit_code == 0
-    assert not STEERS & set(done.stderr)
-    done = told("chat", "--llm-command", "echo yes", input=f"{said}/why\n")
-    assert "Lisbon" in done.stdout
-    assert not STEERS & set(done.stdout)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 def test_no_output_controls_a_terminal(told: Run, tmp_path: Path) -> None:

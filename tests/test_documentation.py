@@ -32,7 +32,7 @@ PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS
 
 _BLOCK = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)")
-_GO_ON = frozenset({"chat", "init", "mcp", "view"})
+_GO_ON = frozenset({"init", "mcp", "view"})
 """Commands of recallm that ask, or end when the user ends them; tests of their own run them."""
 _SHELL = ("recallm ", "printf ")
 _NOT_RUN = ("pip install ", "docker compose ", "python -m ", "make ", "openssl ")

@@ -14,7 +14,6 @@ import sys
 import recallm.distribution  # noqa: F401 - refuses another project's files among ours
 from recallm.cli import (  # noqa: F401 - they add their commands to the application
     asking,
-    chat,
     demo,
     doctor,
     fact_commands,

@@ -1,12 +1,11 @@
-"""How a language model is asked, and models for the commands and the benchmarks: a function from a
-prompt to a text. The prompt is a text, or the messages of a conversation, each with its role and
-its content."""
+"""How a language model (a function from a prompt to a text) is asked, and models for the commands
+and the benchmarks."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from recallm.errors import LLMError, MissingDependencyError
 
@@ -14,9 +13,7 @@ if TYPE_CHECKING:
     from openai import Omit
     from openai.types.chat import ChatCompletion
 
-LanguageModel: TypeAlias = Callable[[str | Sequence[Mapping[str, str]]], str]
-
-P = TypeVar("P")
+LanguageModel: TypeAlias = Callable[[str], str]
 
 _RETRIES = 5
 """Of a request that the server refuses for now or does not answer; the client backs off."""
@@ -25,8 +22,8 @@ _TIMEOUT = 300.0
 """Seconds that one request may take: local models are slow."""
 
 
-def answer_of(llm: Callable[[P], str], prompt: P) -> str:
-    """The answer of ``llm`` to ``prompt`` (a text, or messages), without surrounding white space.
+def answer_of(llm: LanguageModel, prompt: str) -> str:
+    """The answer of ``llm`` to ``prompt``, without surrounding white space.
 
     Raises:
         LLMError: it failed, or gave something other than a str.
@@ -48,20 +45,20 @@ def answer_of(llm: Callable[[P], str], prompt: P) -> str:
 
 def command_model(command: str) -> LanguageModel:
     """A language model that is a shell command: the prompt on its standard input, its standard
-    output the answer. Messages become lines behind their roles.
+    output the answer.
 
     Raises:
         LLMError: (of what is returned) the command failed.
 
     """
 
-    def answer(prompt: str | Sequence[Mapping[str, str]]) -> str:
+    def answer(prompt: str) -> str:
         # The command is the user's own, for the user's own shell.
         done = subprocess.run(  # noqa: S602
             command,
             shell=True,
             check=False,
-            input=prompt if isinstance(prompt, str) else _lines(prompt),
+            input=prompt,
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )
@@ -90,21 +87,21 @@ def server_model(url: str, model: str, *, api_key: str | None = None) -> Languag
         base_url=url, api_key=api_key or "unused", max_retries=_RETRIES, timeout=_TIMEOUT
     )
 
-    def asked(messages: Any, temperature: float | Omit) -> ChatCompletion:
+    def asked(prompt: str, temperature: float | Omit) -> ChatCompletion:
         return client.chat.completions.create(
-            model=model, messages=messages, temperature=temperature
+            model=model,
+            messages=[{"role": "user", "content": prompt}],
+            temperature=temperature,
         )
 
-    def answer(prompt: str | Sequence[Mapping[str, str]]) -> str:
-        is_text = isinstance(prompt, str)
-        messages = [{"role": "user", "content": prompt}] if is_text else list(prompt)
+    def answer(prompt: str) -> str:
         try:
             try:
-                reply = asked(messages, 0)
+                reply = asked(prompt, 0)
             except BadRequestError as error:
                 if error.param != "temperature":  # some models take none but their own
                     raise
-                reply = asked(messages, omit)
+                reply = asked(prompt, omit)
         except OpenAIError as error:
             raise LLMError(f"the model {model} at {url} failed: {error}") from error
         text = reply.choices[0].message.content if reply.choices else None
@@ -113,9 +110,3 @@ def server_model(url: str, model: str, *, api_key: str | None = None) -> Languag
         return text
 
     return answer
-
-
-def _lines(messages: Sequence[Mapping[str, str]]) -> str:
-    """Messages as a text that the assistant's next words go on: those of the system first."""
-    heads = {"system": "", "user": "User: ", "assistant": "Assistant: "}
-    return "\n".join([*(heads[each["role"]] + each["content"] for each in messages), "Assistant:"])
