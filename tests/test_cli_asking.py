@@ -12,7 +12,6 @@ import pytest
 from recallm import NewEntity, RecallM
 
 from .command_line import Run, run, stats, texts, told
-from .openai_server import MODEL, OpenAIServer
 from .vectors.fakes import words
 
 __all__ = ["run", "told"]  # fixtures
@@ -83,6 +82,7 @@ def test_ask_hands_the_prompt_to_a_command_and_writes_its_answer(told: Run) -> N
     inside, _, after = rest.partition("\n</recalled_memory>\n")
     assert "Brazil" in inside
     assert "Brazil" not in before + after
+    assert told("ask", QUESTION).exit_code == 2
     failed = told("ask", QUESTION, "--llm-command", "exit 3")
     assert failed.exit_code == 1
     assert "exit code 3" in failed.stderr
@@ -200,28 +200,3 @@ def test_doctor_counts_what_waits(told: Run, monkeypatch: pytest.MonkeyPatch) ->
     done = told("doctor", "--embeddings", "default")
     assert done.exit_code == 1
     assert "its vectors are of words, not of other" in done.stdout
-
-
-# ---- language models --------------------------------------------------------------------------
-
-
-def test_ask_asks_a_server(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer("Brazil", "Brazil") as server:
-        options = ("ask", QUESTION, "--llm", server.base_url, "--model", MODEL)
-        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-        done = told(*options)
-        assert done.stdout == "Brazil\n", done.output
-        monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
-        refused = told(*options)
-    assert "planning on going to Brazil" in server.requests[0].messages[0]["content"]
-    assert refused.exit_code == 1
-    assert refused.stderr.startswith(f"recallm: the model {MODEL} at {server.base_url} failed:")
-    assert "s3cret" not in refused.output
-
-
-def test_a_model_must_be_named(told: Run) -> None:
-    both = ("--llm", "x", "--llm-command", "cat")
-    for options in ((), ("--llm", "http://a.b"), ("--model", "m"), both):
-        done = told("ask", "Who?", *options)
-        assert done.exit_code == 2, options
-        assert "--llm" in done.stderr, options

@@ -18,7 +18,6 @@ from recallm.cli import (  # noqa: F401 - they add their commands to the applica
     doctor,
     fact_commands,
     init,
-    overview,
     serving,
     writing,
 )

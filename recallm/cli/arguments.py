@@ -12,38 +12,12 @@ import typer
 
 from recallm import InvalidInputError
 from recallm.ground import checks
-from recallm.ground.language_models import LanguageModel, command_model, server_model
 
 STANDARD_STREAM = Path("-")
 
 _log = logging.getLogger(__name__)
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-ModelServer: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--llm",
-        envvar="RECALLM_LLM",
-        help="The OpenAI-compatible server of a language model: http://localhost:11434/v1 "
-        "(the extra 'openai'; the key, where the server wants one, is read from OPENAI_API_KEY).",
-        rich_help_panel="Language model",
-    ),
-]
-ModelName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        envvar="RECALLM_MODEL", help="The model on that server.", rich_help_panel="Language model"
-    ),
-]
-ModelCommand: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        envvar="RECALLM_LLM_COMMAND",
-        help="In place of a server: a shell command that reads the prompt from its standard input "
-        "and writes the answer: 'ollama run NAME'.",
-        rich_help_panel="Language model",
-    ),
-]
 
 
 def moment_of(value: str | None, option: str) -> int | datetime | None:
@@ -70,19 +44,6 @@ def check_readable(path: Path) -> None:
     # Typer's exists=True would take "-" for the name of a file.
     if path != STANDARD_STREAM and not path.is_file():
         raise typer.BadParameter(f"there is no file {path}")
-
-
-def language_model(llm: str | None, model: str | None, llm_command: str | None) -> LanguageModel:
-    """The model that the three options name. The key of a server is read from OPENAI_API_KEY."""
-    if (llm is None) == (llm_command is None):
-        raise typer.BadParameter(
-            "name a language model: --llm URL --model NAME, or --llm-command COMMAND"
-        )
-    if llm_command is not None:
-        return command_model(llm_command)
-    if llm is None or model is None:
-        raise typer.BadParameter("--llm URL needs --model NAME")
-    return server_model(llm, model, api_key=os.environ.get("OPENAI_API_KEY"))
 
 
 def read_secret(file: Path, argument: str) -> str:

@@ -1,23 +1,22 @@
-"""The commands that recall and answer: recall, ask, history."""
+"""The commands that read: recall, ask, history, stats, namespaces, sessions."""
 
 from __future__ import annotations
 
+import dataclasses
+import subprocess
 from typing import Annotated, TypeAlias
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
+from recallm import LLMError
 from recallm.cli.app import Opener, command
-from recallm.cli.arguments import (
-    Json,
-    ModelCommand,
-    ModelName,
-    ModelServer,
-    language_model,
-    moment_of,
-)
+from recallm.cli.arguments import Json, moment_of
 from recallm.cli.output import (
     console,
+    counted,
+    moment_text,
     printable,
     working,
     write_found,
@@ -103,17 +102,36 @@ def ask(
     open_memory: Opener,
     *,
     question: Annotated[str, typer.Argument()],
-    llm: ModelServer = None,
-    model: ModelName = None,
-    llm_command: ModelCommand = None,
+    llm_command: Annotated[
+        str,
+        typer.Option(
+            envvar="RECALLM_LLM_COMMAND",
+            help="A shell command that reads the prompt from its standard input and writes the "
+            "answer: 'ollama run NAME'.",
+        ),
+    ],
     limit: _Limit = None,
     max_tokens: _MaxTokens = None,
     ranking: _Ranking = "statements",
 ) -> None:
     """Let a language model answer QUESTION from the recalled statements."""
-    answerer = language_model(llm, model, llm_command)
+
+    def answer_to(prompt: str) -> str:
+        # The command is the user's own, for the user's own shell.
+        done = subprocess.run(  # noqa: S602
+            llm_command,
+            shell=True,
+            check=False,
+            input=prompt,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        if done.returncode:
+            raise LLMError(f"--llm-command ended with exit code {done.returncode}")
+        return done.stdout
+
     with open_memory(ranking=ranking) as memory, working("asking the model"):
-        answer = memory.ask(question, llm=answerer, limit=limit, max_tokens=max_tokens)
+        answer = memory.ask(question, llm=answer_to, limit=limit, max_tokens=max_tokens)
     write_text(str(answer))
 
 
@@ -128,3 +146,64 @@ def history(
     with open_memory() as memory:
         statements = memory.history(concept)
     write_found(statements, write_statements, as_json=as_json, nothing="no statement mentions it")
+
+
+@command()
+def stats(open_memory: Opener, *, as_json: Json = False) -> None:
+    """Show how much the memory holds."""
+    with open_memory() as memory:
+        found = memory.stats()
+    if as_json:
+        write_json(found)
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(justify="right")
+    for name, count in dataclasses.asdict(found).items():
+        table.add_row(name, f"{count:,}")
+    console().print(table)
+
+
+@command()
+def namespaces(open_memory: Opener, *, as_json: Json = False) -> None:
+    """List the owners in the store, with how much each holds."""
+    with open_memory() as memory:
+        found = {name: memory.in_namespace(name).stats() for name in memory.namespaces()}
+    if as_json:
+        write_json(found)
+        return
+    if not found:
+        typer.echo("no namespace holds anything", err=True)
+    for name, held in found.items():
+        line = Text(printable(name), style="bold")
+        line.append(f"  t={held.t_index}", style="cyan")
+        parts = (("update", held.passages), ("statement", held.statements))
+        counts = ", ".join(counted(count, noun) for noun, count in parts)
+        line.append(f"  {counts}", style="default")
+        console().print(line, soft_wrap=True)
+
+
+@command()
+def sessions(
+    open_memory: Opener,
+    *,
+    limit: Annotated[int | None, typer.Option(help="At most this many, the latest first.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the conversations and documents of a namespace, the latest first."""
+    with open_memory() as memory:
+        found = memory.sessions(limit=limit)
+    if as_json:
+        write_json(found)
+        return
+    if not found:
+        typer.echo("no session", err=True)
+    for each in found:
+        line = Text("(no name)", style="dim")
+        if each.name is not None:
+            line = Text(printable(each.name), style="bold")
+        line.append(f"  t={each.first_t}..{each.t_index}", style="cyan")
+        line.append(moment_text(each.began))
+        line.append(moment_text(each.ended, before=" until "))
+        line.append(f"  {counted(each.passages, 'update')}", style="default")
+        console().print(line, soft_wrap=True)

@@ -15,7 +15,6 @@ import typer
 from recallm import RecallM
 from recallm.cli.app import Opener, command
 from recallm.cli.arguments import read_secret
-from recallm.viewer import viewer_class
 
 _TOKEN = "RECALLM_MCP_TOKEN"  # noqa: S105 (the name of a variable)
 
@@ -106,7 +105,8 @@ def view(
     ] = False,
 ) -> None:
     """Open a local web page that shows the memory; Ctrl-C ends it (needs the extra 'viewer')."""
-    viewer_class()  # before the memory is opened
+    import recallm.viewer  # noqa: F401 - fails without the extra, before the memory is opened
+
     with open_memory(**({} if memory is None else {"db": memory})) as opened:
         show_page(opened, port=port, may_forget=allow_forget, opens_browser=not no_browser)
 
@@ -121,7 +121,10 @@ def show_page(
         OSError: the port is taken.
 
     """
-    server = viewer_class()(memory, port=port, may_forget=may_forget)
+    # Only those who look import a web server.
+    from recallm.viewer import Viewer
+
+    server = Viewer(memory, port=port, may_forget=may_forget)
     with contextlib.suppress(KeyboardInterrupt):  # how the command ends
         typer.echo(server.url)
         typer.echo("recallm: the page is open until Ctrl-C", err=True)

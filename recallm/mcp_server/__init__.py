@@ -1,5 +1,5 @@
-"""A server of the Model Context Protocol (MCP): one namespace of a memory as tools and a prompt
-for any client, over standard input and output or over HTTP.
+"""A server of the Model Context Protocol (MCP): one namespace of a memory as tools for any
+client, over standard input and output or over HTTP.
 
 The package needs the extra ``mcp``. The official SDK is imported here alone.
 """

@@ -1,16 +1,25 @@
-"""The tools of the server over statements. The name of a method is the tool's name, its docstring
-and annotations are what a model reads of the tool. Tools over facts are those of every adapter
-(``recallm.adapting.FactTools``).
+"""The tools of the server over statements, and what all its tools return: a text for the model, and
+the same in values for programs.
+
+The name of a method is the tool's name, its docstring and annotations are what a model reads of the
+tool. Tools over facts are those of every adapter (``recallm.adapting.FactTools``). Some clients
+show the values to a model too. No text in them can therefore be read as one of the delimiters of
+recalled text, and the values open with the notice that recalled text is data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from recallm import RecalledStatement, RecallM
+from pydantic import BaseModel, Field
+
+from recallm import KnowledgeUpdate, RecalledStatement, RecallM
 from recallm.adapting import (
+    NOTICE,
     SPEAKER_NAMES,
+    FactReply,
     ForgottenAbout,
     Query,
     WholeSentences,
@@ -22,12 +31,68 @@ from recallm.adapting import (
     speaker_name,
     statements_reply,
     time_of_writing,
+    without_delimiters,
 )
-from recallm.mcp_server.results import Remembered, Reply, Statements
 
 _HUMAN = SPEAKER_NAMES["human"]
 
 _KnownOn = Annotated[str | None, "A day, YYYY-MM-DD: what was known then; none: what is known now."]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The result of a tool: ``text`` for the model, ``values`` for the program."""
+
+    text: str
+    values: BaseModel | None = None
+
+
+class Remembered(BaseModel):
+    """What ``remember`` wrote."""
+
+    id: str
+    t_index: int
+    statements: list[str] = Field(description="Ids.")
+    concepts: list[str] = Field(description="Names.")
+
+    @classmethod
+    def of(cls, update: KnowledgeUpdate) -> Remembered:
+        """The outcome of a knowledge update."""
+        return cls(
+            id=update.id,
+            t_index=update.t_index,
+            statements=list(update.statements),
+            concepts=_harmless(list(update.concepts)),
+        )
+
+
+class Statements(BaseModel):
+    """Statements in the order in which they became true."""
+
+    notice: str
+    # Clients check each result against the schema: a schema of every field takes them 10 ms.
+    statements: list[dict[str, Any]] = Field(
+        description="Each with id, text, t_index, timestamp (ISO 8601), speaker, source, session, "
+        "score (0 to 1), concepts (names), passage (an id) and metadata; null where unknown."
+    )
+    left_out: int = Field(description="How many more there are.")
+
+    @classmethod
+    def of(cls, rows: list[dict[str, Any]], left_out: int) -> Statements:
+        """The rows of the statements that are shown; ``left_out`` counts those that are not."""
+        return cls(notice=NOTICE, statements=_harmless(rows), left_out=left_out)
+
+
+class FactRows(BaseModel):
+    """The results of a tool over facts."""
+
+    notice: str
+    rows: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, reply: FactReply) -> FactRows:
+        """The rows that a tool over facts shows."""
+        return cls(notice=NOTICE, rows=_harmless(reply.rows))
 
 
 class MemoryTools:
@@ -94,26 +159,6 @@ class MemoryTools:
         )
         return self._shown(context.statements, context.more, "more match and are not shown.")
 
-    def fetch_thoughts(
-        self, question: Annotated[str, "A whole question, as the user asks it."]
-    ) -> Reply:
-        """What is known about a question, and the question, as one prompt that can be answered.
-
-        For answering from the memory alone, or for handing to another model.
-        """
-        return Reply(self.prompt(question))
-
-    def prompt(self, question: str) -> str:
-        """What is known about a question, and the question, as one prompt.
-
-        Raises:
-            InvalidInputError: the question is blank.
-
-        """
-        return self._memory.fetch_thoughts(
-            checked_text(question, "question"), max_tokens=self._max_tokens, asker=_HUMAN
-        )
-
     def history(
         self,
         concept: Annotated[str, "A name, or any noun."],
@@ -157,3 +202,14 @@ def _speaker(given: str | None) -> str:
 
 def _is_user(speaker: str | None) -> bool:
     return speaker is not None and claimed_roles(speaker) == {"human"}
+
+
+def _harmless(value: Any) -> Any:
+    """JSON values in which no text can be read as a delimiter."""
+    if isinstance(value, str):
+        return without_delimiters(value)
+    if isinstance(value, list):
+        return [_harmless(each) for each in value]
+    if isinstance(value, dict):
+        return {_harmless(key): _harmless(each) for key, each in value.items()}
+    return value

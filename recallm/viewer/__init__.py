@@ -13,30 +13,15 @@
 * **Bounded.** No answer holds all concepts, relations or statements of a memory.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import importlib.util
 
 from recallm.errors import MissingDependencyError
 
-if TYPE_CHECKING:
-    from recallm.viewer.server import Viewer
+if importlib.util.find_spec("starlette") is None:
+    raise MissingDependencyError("starlette", extra="viewer")
+if importlib.util.find_spec("uvicorn") is None:
+    raise MissingDependencyError("uvicorn", extra="viewer")
 
-__all__ = ["viewer_class"]
+from recallm.viewer.server import Viewer
 
-
-def viewer_class() -> type[Viewer]:
-    """The server; only those who ask for this class import Starlette.
-
-    Raises:
-        MissingDependencyError: starlette or uvicorn is not installed.
-
-    """
-    try:
-        from recallm.viewer.server import Viewer
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in {"starlette", "uvicorn"}:
-            raise
-        raise MissingDependencyError(package, extra="viewer") from None
-    return Viewer
+__all__ = ["Viewer"]

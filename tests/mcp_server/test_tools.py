@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import ClientSession, McpError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, TextContent
+from mcp.types import INVALID_PARAMS
 
 from recallm import InvalidInputError, RecallConfig, RecallM, StoreBusyError
 from recallm.adapting import CLOSING, NOTICE, OPENING, FactTools
@@ -19,7 +19,7 @@ from recallm.facts import FactMemory
 from recallm.mcp_server import create_server
 from tests.mcp_server.servers import connected, text_of
 
-MEMORY_TOOLS = {"remember", "recall", "fetch_thoughts", "history"}
+MEMORY_TOOLS = {"remember", "recall", "history"}
 WRITERS = {"remember", "write_fact", "end_fact"}
 
 
@@ -138,30 +138,6 @@ async def test_days_bound_what_is_recalled(memory: RecallM) -> None:
     assert line.endswith("Oslo.")
 
 
-async def test_the_thoughts_about_a_question_are_the_memorys_own_prompt(memory: RecallM) -> None:
-    memory.update("Brandon loves coffee.")
-    question = "Who loves coffee?"
-    prompt = memory.fetch_thoughts(question)
-    async with connected(memory) as session:
-        assert (await told(session, "fetch_thoughts", question=question))[0] == prompt
-        rendered = await session.get_prompt("answer_from_memory", {"question": question})
-        listed = (await session.list_prompts()).prompts
-        for name, arguments, problem in (
-            ("other", {"question": "Who?"}, "there is no prompt"),
-            ("answer_from_memory", None, "one argument"),
-            ("answer_from_memory", {"question": "Who?", "namespace": "x"}, "one argument"),
-            ("answer_from_memory", {"question": " "}, "question is empty"),
-        ):
-            with pytest.raises(McpError, match=problem) as refused:
-                await session.get_prompt(name, arguments)
-            assert refused.value.error.code == INVALID_PARAMS
-    [message] = rendered.messages
-    assert isinstance(message.content, TextContent)
-    assert (message.role, message.content.text) == ("user", prompt)
-    [argument] = listed[0].arguments or []
-    assert (argument.name, argument.required) == ("question", True)
-
-
 async def test_results_keep_their_budget_and_count_what_they_leave_out(memory: RecallM) -> None:
     memory.update_many([f"Ann saw the film about planet {count}." for count in range(40)])
     question = "What did Ann see?"
@@ -181,8 +157,6 @@ async def test_results_keep_their_budget_and_count_what_they_leave_out(memory: R
             assert "planet" in data
             assert 150 < memory.count_tokens(data + CLOSING) <= 200
             assert left_out.endswith("not shown.")
-        prompt, _ = await told(session, "fetch_thoughts", question=question)
-        assert prompt == memory.fetch_thoughts(question, max_tokens=200)
     memory.forget(everything=True)
     memory.update("Ann " + "really " * 2000 + "sings.")
     async with connected(memory, max_tokens=100) as session:
@@ -282,7 +256,6 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("recall", {"query": "Who?", "since": "never"}, "since must be a day"),
     ("history", {"concept": ""}, "concept is empty"),
     ("history", {"concept": "Ann", "limit": -1}, "limit"),
-    ("fetch_thoughts", {"question": ""}, "question is empty"),
     ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
     ("read_facts", {}, "give at least one"),
     ("find_facts", {"patterns": [["a", "b"]]}, "a pattern is"),
@@ -316,16 +289,11 @@ async def test_failures_are_errors_that_tell_the_client_no_detail(
 
     monkeypatch.setattr(RecallM, "update", busy)
     monkeypatch.setattr(RecallM, "recall", unexpected)
-    monkeypatch.setattr(RecallM, "fetch_thoughts", unexpected)
     async with connected(memory) as session:
         text, values = await told(session, "remember", text="A cat.")
         assert (text, values) == ("another writer holds the store", "error")
         text, values = await told(session, "recall", query="Who?")
-        with pytest.raises(McpError) as refused:
-            await session.get_prompt("answer_from_memory", {"question": "Who?"})
-    said = "The memory failed (RuntimeError); go on without it."
-    assert (text, values, refused.value.error.message) == (said, "error", said)
-    assert refused.value.error.code == INTERNAL_ERROR
+    assert (text, values) == ("The memory failed (RuntimeError); go on without it.", "error")
     assert "secret" in caplog.text
 
 
@@ -344,7 +312,6 @@ async def test_two_namespaces_see_nothing_of_each_other(memory: RecallM) -> None
         for tool, arguments in (
             ("recall", {"query": "What is the code of the safe?"}),
             ("history", {"concept": "safe"}),
-            ("fetch_thoughts", {"question": "What is the code of the safe?"}),
             ("read_facts", {"subject": "safe"}),
             ("count_facts", {"subject": "safe"}),
             ("forget", {"id": id}),
@@ -373,7 +340,6 @@ async def test_remembered_text_stays_data(ranking: Any) -> None:
             results = [
                 await told(session, "recall", query="Where does Ann live?"),
                 await told(session, "history", concept="Ann"),
-                await told(session, "fetch_thoughts", question="Where does Ann live?"),
                 await told(session, "read_facts", subject="Ann"),
                 await told(session, "fact_history", subject="Ann", relation="lives in"),
             ]

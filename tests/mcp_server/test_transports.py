@@ -14,7 +14,6 @@ from typing import Any
 import httpx
 import pytest
 from mcp import ClientSession
-from mcp.types import TextContent
 
 from recallm import RecallM
 from recallm.adapting import FactTools
@@ -90,7 +89,7 @@ async def test_everything_works_in_one_namespace(folder: Path, open_server: str)
 async def _everything_works(session: ClientSession) -> None:
     tools = {tool.name for tool in (await session.list_tools()).tools}
     assert tools == {
-        "remember", "recall", "fetch_thoughts", "history", "forget", *FactTools.NAMES,
+        "remember", "recall", "history", "forget", *FactTools.NAMES,
     }  # fmt: skip
     await session.call_tool("remember", {"text": "Ann lives in Zürich. 🙂", "speaker": "user"})
     found = await session.call_tool("recall", {"query": "Where does Ann live?"})
@@ -104,11 +103,6 @@ async def _everything_works(session: ClientSession) -> None:
     assert "Ann — works for → BMW" in text_of(read)
     refused = await session.call_tool("recall", {"query": ""})
     assert refused.isError
-    thoughts = await session.call_tool("fetch_thoughts", {"question": "Where is Ann?"})
-    assert "Zürich" in text_of(thoughts)
-    prompt = await session.get_prompt("answer_from_memory", {"question": "Where is Ann?"})
-    assert isinstance(prompt.messages[0].content, TextContent)
-    assert prompt.messages[0].content.text == text_of(thoughts)
     forgotten = await session.call_tool("forget", {"about": "BMW"})
     assert text_of(forgotten) == "Forgot 1 fact that mentions 'BMW'."
     asked = {"query": "What is the code of the safe?"}

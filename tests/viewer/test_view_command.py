@@ -108,7 +108,7 @@ def test_a_memory_that_is_missing_is_not_made(tmp_path: Path) -> None:
 def test_without_their_extra_servers_say_what_to_install(db: str) -> None:
     """And importing recallm imports none of them."""
     code = (
-        "import sys, recallm, recallm.cli, recallm.viewer\n"
+        "import sys, recallm, recallm.cli\n"
         "assert not {'mcp', 'starlette', 'uvicorn'} & sys.modules.keys()\n"
         "sys.modules['mcp'] = sys.modules['uvicorn'] = None\n"
         "for sys.argv in (['recallm', 'mcp', *sys.argv[1:]], ['recallm', 'view', *sys.argv[1:]]):\n"
@@ -148,7 +148,7 @@ def test_no_command_line_shows_the_token(tmp_path: Path, monkeypatch: pytest.Mon
 
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("recallm.cli.serving.viewer_class", lambda: Viewer)
+    monkeypatch.setattr("recallm.viewer.Viewer", Viewer)
     RecallM(tmp_path / "m.db").close()
     done = CliRunner().invoke(app, ["view", str(tmp_path / "m.db")])
     assert done.exit_code == 0, done.output
