@@ -15,7 +15,7 @@ from benchmarks.rankers import Found
 from recallm import RecallConfig
 from recallm.english.dating import named_dates
 from recallm.english.extractor import Extractor
-from recallm.english.stems import stem
+from recallm.english.words import stem
 from recallm.model import content_terms
 
 _WORD = re.compile(r"\w+")

@@ -20,10 +20,25 @@ from spacy.symbols import AUX, NOUN, PRON, PROPN, VERB
 from benchmarks.carb import plain, read_gold, read_tabbed, score, tabbed
 from benchmarks.report import report
 from recallm.english.pipeline import TaggedText, load_pipeline
-from recallm.english.syntax import triplets_and_facts
+from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.triplets import drafts, written
 from recallm.model import OpenTriplet
 
 _NOMINAL = (NOUN, PROPN, PRON)
+
+
+def open_triplets(tagged: TaggedText) -> list[OpenTriplet]:
+    """The open triplets of a parsed sentence, in textual order of their clauses; none where there
+    is no parse."""
+    if tagged.tree is None or not tagged.words:
+        return []
+    tree = SentenceTree(tagged, tagged.tree, (0, len(tagged.words)))
+    read = drafts(tree)
+    found: dict[tuple[str, str, str], OpenTriplet] = {}
+    for draft in read:
+        triplet = written(tree, draft, len(read))
+        found.setdefault((triplet.subject, triplet.predicate, triplet.object), triplet)
+    return list(found.values())
 
 
 def arguments(triplet: OpenTriplet) -> list[str]:
@@ -34,7 +49,7 @@ def arguments(triplet: OpenTriplet) -> list[str]:
 
 def triplet_lines(sentence: str, tagged: TaggedText) -> Iterator[str]:
     """The triplets of a sentence in the tabbed form."""
-    for triplet in triplets_and_facts(tagged, (0, len(tagged.words)))[0]:
+    for triplet in open_triplets(tagged):
         yield tabbed(sentence, triplet.confidence, triplet.predicate, arguments(triplet))
 
 

@@ -37,8 +37,8 @@ def test_plain_memories_write_none() -> None:
     plain = RecallM()
     plain.update(LIVES)
     assert graph_of(plain) == set()
-    assert [triplet.relation for triplet in plain.extract([LIVES])[0].triplets] == ["work for"]
-    assert plain.extract([LIVES], triplets=False)[0].triplets == ()
+    assert [fact.relation for fact in plain.extract([LIVES])[0].facts] == ["work for"]
+    assert plain.extract([LIVES], triplets=False)[0].facts == ()
     with pytest.raises(InvalidInputError, match="triplets"):
         RecallM(triplets="yes")  # type: ignore[arg-type]
 
@@ -93,9 +93,7 @@ def test_any_text_is_written(text: str, memory: RecallM) -> None:
     update = memory.update(text)
     [extraction] = memory.extract([text])
     assert len(update.statements) == len(extraction.statements)
-    assert {triplet.position for triplet in extraction.triplets} <= set(
-        range(len(update.statements))
-    )
+    assert {fact.position for fact in extraction.facts} <= set(range(len(update.statements)))
     memory.forget(id=update.id)
     assert memory.stats().triplets == memory.stats().entities == 0
 

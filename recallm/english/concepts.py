@@ -19,10 +19,9 @@ from recallm.config import ConceptChoice
 from recallm.english.names import Entity
 from recallm.english.pipeline import TaggedText
 from recallm.english.sentences import Span
-from recallm.english.stems import stem
 from recallm.english.word_lists import ENGLISH, word_set
-from recallm.english.words import Mark, Word
-from recallm.model import ConceptKind, ConceptMention, Neighbours
+from recallm.english.words import Word, stem
+from recallm.model import ConceptKind, ConceptMention, Mark, Neighbours
 
 _KINDS: dict[int, ConceptKind] = {NOUN: "noun", PROPN: "name", NUM: "number"}
 _CODE = re.compile(r"([a-z]{1,8})[-_]?(\d+)")

@@ -3,18 +3,18 @@ to what it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeVar
 
 from recallm.config import RecallConfig
 from recallm.english.changes import Said, changes_in, sentences_said
 from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.english.coreference import Resolved, TextRead, has_anaphors, resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
-from recallm.english.propositions import listed_propositions, proposition_prompt
+from recallm.english.propositions import listed_propositions, proposition_prompt, propositions
 from recallm.english.questions import (
     asked_traits,
     asks_for_number,
@@ -27,20 +27,18 @@ from recallm.english.questions import (
     with_anchor,
     without_names,
 )
-from recallm.english.speaking import refers_back
 from recallm.english.statements import (
     Changed,
     FoundReference,
     Stated,
     addressed,
-    propositions,
+    facts_of,
+    refers_back,
     said_in,
     sentences_of,
-    stated_triplets,
 )
-from recallm.english.stems import is_all_capitals
 from recallm.english.terms import spaced_code
-from recallm.english.words import LONGEST_WORD, Mark, Word
+from recallm.english.words import LONGEST_WORD, Word, is_all_capitals
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.language_models import answer_of
@@ -51,6 +49,7 @@ from recallm.model import (
     EarlierPassage,
     ExtractedStatement,
     Extraction,
+    Mark,
     Question,
     Trait,
     Turn,
@@ -61,8 +60,8 @@ from recallm.model import (
 _BATCH_CHARACTERS = 200_000
 """Passages are read together up to this length."""
 
-_CACHED_CHARACTERS = 500_000
-"""Characters of the texts whose propositions a language model listed last."""
+_CACHED_ANSWERS = 256
+"""Texts whose propositions a language model listed last."""
 
 _EARLIER_CHARACTERS = 100_000
 """Characters of the earlier passages that coreference read last."""
@@ -72,9 +71,6 @@ _END_WORDS = 32
 """How much is read of the beginning and of the end of a long text that is asked as a question."""
 
 _T = TypeVar("_T")
-
-ReadTriplets: TypeAlias = Literal[True, False, "facts"]
-"""Whether open triplets and facts are read, or facts alone."""
 
 
 class Extractor:
@@ -95,10 +91,13 @@ class Extractor:
         self, config: RecallConfig, propositions: Callable[[str], str] | None = None
     ) -> None:
         self._config = config
-        self._llm = checks.optional_callable(propositions, "propositions")
+        llm = checks.optional_callable(propositions, "propositions")
         self._reader = TextReader(config)
         self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
-        self._answers: TextCache[tuple[str, ...]] = TextCache(_CACHED_CHARACTERS)
+        # The language model is not asked again for a text that it has just read.
+        self._listed = llm and lru_cache(maxsize=_CACHED_ANSWERS)(
+            lambda text: listed_propositions(answer_of(llm, proposition_prompt(text)))
+        )
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=32_768)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
@@ -114,10 +113,10 @@ class Extractor:
             pipeline.load_parser()
 
     def extract(
-        self, text: str, *, speaker: str | None = None, triplets: ReadTriplets = False
+        self, text: str, *, speaker: str | None = None, triplets: bool = False
     ) -> Extraction:
         """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update);
-        with ``triplets`` its open triplets and facts too, or its facts alone, which takes a parse.
+        with ``triplets`` its facts too, which takes a parse.
 
         Raises:
             InvalidInputError: the text has more statements than a passage can hold.
@@ -131,7 +130,7 @@ class Extractor:
         turns: Iterable[Turn | tuple[str, str | None]],
         *,
         batch_size: int = 256,
-        triplets: ReadTriplets = False,
+        triplets: bool = False,
     ) -> Iterator[Extraction]:
         """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
 
@@ -222,23 +221,21 @@ class Extractor:
         return tuple(term for sentence in read.sentences for term in sentence.terms), found
 
     def _extractions(
-        self, turns: Sequence[Turn], first: int | None = None, *, triplets: ReadTriplets
+        self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
     ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
-        texts = self._reader.read([turn.text for turn in turns], parsed=bool(triplets))
-        finds_changes = bool(triplets) and self._llm is None
-        passages: list[tuple[ReadText, Sequence[FoundReference]]] = []
-        changes: list[dict[int, Changed]] = []
-        before: list[Sequence[Said]] = []
-        for turn, read in zip(turns, texts, strict=True):
+        texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
+        for index, (turn, read) in enumerate(zip(turns, texts, strict=True), start=first or 0):
             # Before the text joins the discourse.
-            changes.append(self._changes(read, turn) if finds_changes else {})
-            before.append(_said_before(turn) if triplets and refers_back(read.text) else ())
-            passages.append((read, self._references(read, turn)))
-        for index, (turn, stated, changed, said) in enumerate(
-            zip(turns, self._stated(passages, parsed=bool(triplets)), changes, before, strict=True),
-            start=first or 0,
-        ):
+            changes = self._changes(read, turn) if triplets and not self._listed else {}
+            before = _said_before(turn) if triplets and refers_back(read.text) else ()
+            references = self._references(read, turn)
+            if self._listed:
+                lines = self._listed(read.text)
+                reads = self._reader.read(lines, parsed=triplets)
+                stated = propositions(read, references, lines, reads)
+            else:
+                stated = sentences_of(read, references)
             if len(stated) > MAX_POSITION + 1:
                 raise InvalidInputError(
                     f"the text has {len(stated)} statements, a passage holds at most "
@@ -246,67 +243,36 @@ class Extractor:
                     argument="text",
                     index=None if first is None else index,
                 )
-            yield self._extraction(stated, turn, changed, said, triplets=triplets)
-
-    def _stated(
-        self, passages: Sequence[tuple[ReadText, Sequence[FoundReference]]], *, parsed: bool
-    ) -> Iterator[list[Stated]]:
-        """What the statements of each passage say; with ``parsed`` they are parsed."""
-        if self._llm is not None:
-            listed = [self._listed(self._llm, read.text) for read, _ in passages]
-            return propositions(self._reader, passages, listed, parsed=parsed)
-        return (sentences_of(read, references) for read, references in passages)
-
-    def _listed(self, llm: Callable[[str], str], text: str) -> tuple[str, ...]:
-        """The propositions of a text as a language model lists them. It is not asked again for a
-        text that it has just read."""
-        listed = self._answers.get(text)
-        if listed is None:
-            listed = listed_propositions(answer_of(llm, proposition_prompt(text)))
-            self._answers.add(text, listed)
-        return listed
-
-    def _extraction(
-        self,
-        stated: Sequence[Stated],
-        turn: Turn,
-        changes: Mapping[int, Changed],
-        before: Sequence[Said],
-        *,
-        triplets: ReadTriplets,
-    ) -> Extraction:
-        speaker_mentions = self._speaker(turn.speaker)
-        name = speaker_mentions[0].name if speaker_mentions else None
-        open_triplets, facts = (
-            stated_triplets(
-                stated,
-                speaker_mentions,
-                self.concept_name,
-                changes,
-                before,
-                is_assistant=turn.is_assistant,
-                only_facts=triplets == "facts",
+            speaker = self._speaker(turn.speaker)
+            name = speaker[0].name if speaker else None
+            facts = (
+                facts_of(
+                    stated,
+                    speaker,
+                    self.concept_name,
+                    changes,
+                    before,
+                    is_assistant=turn.is_assistant,
+                )
+                if triplets
+                else ()
             )
-            if triplets
-            else ((), ())
-        )
-        return Extraction(
-            statements=tuple(
-                _statement(position, each, speaker_mentions) for position, each in enumerate(stated)
-            ),
-            neighbours=neighbour_pairs(
-                [
-                    (place.concept.name, position)
-                    for position, each in enumerate(stated)
-                    for place in each.places
-                ],
-                self._config.distance,
-                speaker=name,
-            ),
-            speaker_concept=name,
-            triplets=open_triplets,
-            facts=facts,
-        )
+            yield Extraction(
+                statements=tuple(
+                    _statement(position, each, speaker) for position, each in enumerate(stated)
+                ),
+                neighbours=neighbour_pairs(
+                    [
+                        (place.concept.name, position)
+                        for position, each in enumerate(stated)
+                        for place in each.places
+                    ],
+                    self._config.distance,
+                    speaker=name,
+                ),
+                speaker_concept=name,
+                facts=tuple(facts),
+            )
 
     def _changes(self, read: ReadText, turn: Turn) -> dict[int, Changed]:
         """What the sentences of a text change, correct or answer, by their positions."""
@@ -338,7 +304,7 @@ class Extractor:
         """What the pronouns and noun phrases of a text stand for."""
         found: list[FoundReference] = []
         discourse = turn.discourse
-        if discourse is not None and turn.speaker and (spans := addressed(read)):
+        if discourse is not None and turn.speaker and (spans := [*addressed(read)]):
             addressee = discourse.addressee(turn.speaker, turn.id)
             if addressee is not None and addressee.speaker:
                 concepts = self._named(addressee.speaker)

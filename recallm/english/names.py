@@ -16,8 +16,7 @@ from spacy.symbols import NOUN, NUM, PROPN, VERB
 from recallm.english.pipeline import TaggedText, tag_set
 from recallm.english.sentences import Span
 from recallm.english.word_lists import ENGLISH, word_set
-from recallm.english.words import Mark
-from recallm.model import Trait
+from recallm.model import Mark, Trait
 
 Entity = tuple[int, int, str]
 """Its first token, the one behind its last, and the recogniser's type ("" for a run of names)."""

@@ -1,10 +1,12 @@
 """What a question asks for: the traits of its answer, how it limits time, and its anchor.
 
+``RULES`` say what a question asks of time (paper, Future Work: a dynamic temporal window).
+
 The anchor is the value before, after or at the time of which a question asks for a state. "Where
 did Ingrid live before Porto?" asks for the state before ``Porto``; "Which job did she have when she
 lived in Oslo?" for the state at the time of ``she lived in Oslo``. The words of the rest are
 searched, the anchor only fixes a place in the history. A question that asks when something happened
-has no anchor, and a date is none (``temporal_rules``).
+has no anchor, and a date is none.
 """
 
 from __future__ import annotations
@@ -17,11 +19,9 @@ from datetime import date
 from typing import Any
 
 from recallm.english.dating import Interval, named_dates
-from recallm.english.stems import stem
-from recallm.english.temporal_rules import RULES
-from recallm.english.word_lists import ENGLISH, word_set
-from recallm.english.words import Mark, Word
-from recallm.model import AnchorRelation, TemporalAnchor, TemporalReading, Trait
+from recallm.english.word_lists import ENGLISH, filled, read_table, word_set
+from recallm.english.words import Word, stem
+from recallm.model import AnchorRelation, Mark, TemporalAnchor, TemporalReading, Trait
 
 
 def _traits_by_word(lists: Mapping[str, str]) -> dict[str, Trait]:
@@ -127,6 +127,56 @@ def _asked_by_noun(rest: Sequence[Word]) -> Trait:
         if found := _BY_NOUN.get(word.lowered):
             return found
     return Trait(0)
+
+
+_TAKEN = "|"
+_TENSES = Trait.PAST | Trait.PRESENT | Trait.FUTURE
+_DID = re.compile(r"\bdid\b")
+
+_TABLE = read_table("data/temporal_rules.toml")
+_PATTERNS: dict[str, str] = _TABLE["patterns"] | {
+    name: "|".join(words.split()) for name, words in _TABLE["words"].items()
+}
+
+
+def _phrases(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'@])(?:{filled('|'.join(patterns), _PATTERNS)})(?!\w)")
+
+
+class Rule:
+    """A rule of the table. ``effect`` has the fields of a ``TemporalReading`` that it sets."""
+
+    def __init__(
+        self,
+        name: str,
+        fires: Sequence[str] = (),
+        given: Sequence[str] = (),
+        unless: Sequence[str] = (),
+        tense: str = "",
+        sets: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.effect = sets or {}
+        self.tense = Trait[tense] if tense else None
+        self._fires = _phrases(fires)
+        self._given = _phrases(given) if given else None
+        self._unless = _phrases(unless) if unless else None
+
+    def apply(self, remaining: str, question: str, tenses: Trait) -> str | None:
+        """``remaining`` without the phrases that it fired on; None if it does not fire."""
+        if self.tense is not None:
+            past = Trait.PAST if _DID.search(question) else Trait(0)
+            return remaining if (tenses | past) & _TENSES == self.tense else None
+        rest, count = self._fires.subn(_TAKEN, remaining)
+        if not count or (self._given and not self._given.search(question)):
+            return None
+        return None if self._unless and self._unless.search(question) else rest
+
+
+RULES = tuple(Rule(**row) for row in _TABLE["rules"])
+"""The rules of ``data/temporal_rules.toml``, tried from the top. A rule that fires consumes the
+words on which it fired, so that no later rule sees them ("last week" is a date, not "last"). It
+sets the fields that no earlier rule has set."""
 
 
 def temporal_reading(text: str, tenses: Trait) -> TemporalReading:

@@ -1,40 +1,43 @@
-"""What the statements of a passage say: its sentences, or propositions; and the triplets in them.
+"""What the statements of a passage say: its sentences, or propositions; and the facts in them.
 
-Propositions are what a language model makes of a passage. A proposition has a span in the passage,
-and a text of its own where it differs from the span. Its terms, concepts and traits are those of
-its own text.
+A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee; "I" needs no
+reference, since every statement mentions its speaker. ``recallm.english.coreference`` resolves the
+third persons.
 
-A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee
-(``recallm.english.speaking``); "I" needs no reference, since every statement mentions its speaker.
-``recallm.english.coreference`` resolves the third persons."""
+"We" is the speaker with whoever took part: "My sister Marta visited me. We flew to York." is about
+the speaker and Marta. Whom the speaker talks to is of "we" only where the words say so: "you and
+I", "shall we". Behind "My father works for Shell." "he" is the father of the speaker, and behind
+"My son is called Kai." "my son" is Kai. What an assistant says of its user is a guess.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spacy.symbols import AUX, VERB
 
 from recallm.english.changes import Change, Said
 from recallm.english.concepts import ConceptPlace
-from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
-from recallm.english.speaking import (
-    THIRD_PERSONS,
-    Told,
-    addressed_words,
-    companions_in,
-    with_companions,
-)
-from recallm.english.syntax import triplets_and_facts
-from recallm.english.words import Mark, Word
-from recallm.model import ConceptMention, OpenTriplet, Reference, content_terms
+from recallm.english.plain_reading import ReadSentence, ReadText
+from recallm.english.sentences import Span
+from recallm.english.syntax.tree import EVERY_RELATIVE, RELATIVES
+from recallm.english.syntax.triplets import facts_in
+from recallm.english.words import Word
+from recallm.model import ConceptMention, Mark, OpenTriplet, Reference
 
+_WE: Final = frozenset(("we", "us", "both of us", "we both", "we all"))
+_PROPOSING: Final = frozenset(("shall", "should", "let"))
+"""Words before a "we" with whom the speaker talks to: "shall we", "let us"."""
+_JOINING: Final = ("meet", "marry", "date", "join")
+"""Verbs whose object takes part."""
+_YOU_AND_I: Final = re.compile(r"\byou and (?:i|me)\b", re.IGNORECASE)
 _VERBAL = frozenset((VERB, AUX))
 _LONGEST_ANSWER = 8
 """Tokens."""
@@ -62,14 +65,18 @@ class FoundReference(NamedTuple):
         return [replace(concept, reference=reference) for concept in self.concepts]
 
 
-def addressed(read: ReadText) -> list[tuple[int, int]]:
-    """The spans of the words of a text that stand for its addressee."""
-    return [
-        (start, start + len(block.tagged.words[i].text))
-        for block in read.blocks
-        for i in addressed_words(block.tagged.words, block.tagged.text)
-        for start in (block.start + block.tagged.starts[i],)
-    ]
+def addressed(read: ReadText) -> Iterator[Span]:
+    """The spans of the words of a text that stand for its addressee: "you", "your", and "we" where
+    the text says so."""
+    for block in read.blocks:
+        words, text = block.tagged.words, block.tagged.text
+        for i, word in enumerate(words):
+            is_we = bool(word.marks & Mark.FIRST_PLURAL) and (
+                (i > 0 and words[i - 1].lowered in _PROPOSING) or bool(_YOU_AND_I.search(text))
+            )
+            if is_we or word.marks & Mark.SECOND_PERSON:
+                start = block.start + block.tagged.starts[i]
+                yield start, start + len(word.text)
 
 
 def places_with_references(
@@ -100,10 +107,6 @@ def places_with_references(
         yield [place for _, place in sorted(placed, key=itemgetter(0))]
 
 
-_CLEAR_SHARE = 0.5
-"""A proposition stems from a sentence if at least this share of its terms stands there."""
-
-
 class Stated(NamedTuple):
     """What one statement says: its span in the passage, its own text (None: the span's), that text
     or the passage as it was read, and its sentences there, each with its concepts in textual
@@ -128,95 +131,6 @@ def sentences_of(read: ReadText, references: Iterable[FoundReference]) -> list[S
         Stated(sentence.start, sentence.end, None, read, [(sentence, places)])
         for sentence, places in zip(read.sentences, in_order, strict=True)
     ]
-
-
-def propositions(
-    reader: TextReader,
-    passages: Sequence[tuple[ReadText, Sequence[FoundReference]]],
-    answers: Iterable[Sequence[str]],
-    *,
-    parsed: bool,
-) -> Iterator[list[Stated]]:
-    """The propositions of each passage as a language model listed them; with ``parsed`` they are
-    parsed.
-
-    The span of a proposition is the sentence that holds most of its terms, the whole passage where
-    none holds half of them. A proposition without a term of the passage is none. A sentence that is
-    no proposition's span is a statement itself, so that nothing is lost.
-    """
-    listed = [list(dict.fromkeys(lines)) for lines in answers]
-    reads = iter(reader.read([line for lines in listed for line in lines], parsed=parsed))
-    for (read, references), lines in zip(passages, listed, strict=True):
-        yield _attributed(read, references, lines, list(islice(reads, len(lines))))
-
-
-def _attributed(
-    read: ReadText,
-    references: Sequence[FoundReference],
-    lines: Sequence[str],
-    reads: Sequence[ReadText],
-) -> list[Stated]:
-    plain = sentences_of(read, references)
-    inside = _by_sentence(read, references)
-    terms = [frozenset(content_terms(tuple(sentence.terms))) for sentence in read.sentences]
-    every_term = frozenset(chain.from_iterable(terms))
-    found: dict[int, list[Stated]] = {}
-    for line, own in zip(lines, reads, strict=True):
-        asked = frozenset(
-            term for sentence in own.sentences for term in content_terms(tuple(sentence.terms))
-        )
-        if not asked & every_term:
-            continue
-        # Of equally good sentences the last: names in place of pronouns come from those before.
-        best = max(range(len(terms)), key=lambda i: (len(asked & terms[i]), i))
-        if len(asked & terms[best]) < _CLEAR_SHARE * len(asked):
-            span = plain[0].start, plain[-1].end
-            found.setdefault(-1, []).append(_proposition(span, line, own, read, references))
-            continue
-        span = plain[best].start, plain[best].end
-        found.setdefault(best, []).append(
-            plain[best]
-            if line == read.text[slice(*span)]
-            else _proposition(span, line, own, read, inside[best])
-        )
-    for i, sentence in enumerate(plain):
-        found.setdefault(i, [sentence])
-    return [each for i in sorted(found, key=lambda i: (i < 0, i)) for each in found[i]]
-
-
-def _by_sentence(
-    read: ReadText, references: Iterable[FoundReference]
-) -> list[list[FoundReference]]:
-    """For each sentence the references that begin in it."""
-    starts = [sentence.start for sentence in read.sentences]
-    found: list[list[FoundReference]] = [[] for _ in starts]
-    for reference in references:
-        i = bisect_right(starts, reference.start) - 1
-        if i >= 0 and reference.start < read.sentences[i].end:
-            found[i].append(reference)
-    return found
-
-
-def _proposition(
-    span: tuple[int, int],
-    line: str,
-    own: ReadText,
-    passage: ReadText,
-    references: Iterable[FoundReference],
-) -> Stated:
-    """A line as the statement of a span, with those of the passage's references that it spells."""
-    in_order = places_with_references(own, _spelled(references, passage, line), origin=0)
-    return Stated(*span, line, own, list(zip(own.sentences, in_order, strict=True)))
-
-
-def _spelled(
-    references: Iterable[FoundReference], read: ReadText, line: str
-) -> Iterator[FoundReference]:
-    """The references whose word stands in a line as well, with its span there."""
-    for reference in references:
-        word = read.text[reference.start : reference.end]
-        if match := re.search(rf"\b{re.escape(word)}\b", line, re.IGNORECASE):
-            yield reference._replace(start=match.start(), end=match.end())
 
 
 class Changed(NamedTuple):
@@ -259,7 +173,7 @@ def said_in(read: ReadText, speaker: str | None) -> list[Said]:
     ]
 
 
-def stated_triplets(
+def facts_of(
     statements: Sequence[Stated],
     speaker: Sequence[ConceptMention],
     concept_name: Callable[[str], str],
@@ -267,15 +181,12 @@ def stated_triplets(
     before: Sequence[Said] = (),
     *,
     is_assistant: bool,
-    only_facts: bool = False,
-) -> tuple[tuple[OpenTriplet, ...], tuple[OpenTriplet, ...]]:
-    """The open triplets of parsed statements, and their facts. "I" stands for the ``speaker`` (the
-    concept, then the parts of its name); ``concept_name`` says which concept a label spells;
-    ``changes`` are what statements change, by their positions; ``before`` is what was said before
-    the text. ``is_assistant``: what the speaker says of the user is no fact. ``only_facts``: there
-    are no open triplets."""
-    triplets: list[OpenTriplet] = []
-    facts: list[OpenTriplet] = []
+) -> Iterator[OpenTriplet]:
+    """The facts of parsed statements. "I" stands for the ``speaker`` (the concept, then the parts
+    of its name); ``concept_name`` says which concept a label spells; ``changes`` are what
+    statements change, by their positions; ``before`` is what was said before the text.
+    ``is_assistant``: what the speaker says of the user is no fact, but advice, a guess or a
+    summary."""
     companions: Sequence[ConceptMention] = ()
 
     def read(sentences: Iterable[Stated]) -> list[OpenTriplet]:
@@ -285,25 +196,15 @@ def stated_triplets(
             for sentence, places in each.sentences:
                 tagged = each.read.blocks[sentence.block].tagged
                 words = tagged.words[slice(*sentence.tokens)]
-                # What an assistant says of the user is advice, a guess or a summary.
-                is_guess = is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words)
-                if is_guess and only_facts:
+                if is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words):
                     continue
                 told = _told(each.read.text, sentence.start, speaker, before)
                 said = each.read.text[sentence.start : sentence.end]
                 concepts = _concepts(words, sentence.tokens[0], places, speaker, told, said)
-                own, of_sentence = triplets_and_facts(
-                    tagged,
-                    sentence.tokens,
-                    position=position,
-                    concept_at=concepts.get,
-                    only_facts=only_facts,
+                facts = facts_in(
+                    tagged, sentence.tokens, position=position, concept_at=concepts.get
                 )
-                if each is stated:
-                    triplets.extend(own)
-                if is_guess:
-                    continue
-                named = [_with_names(fact, concept_name, told) for fact in of_sentence]
+                named = [_with_names(fact, concept_name, told) for fact in facts]
                 if speaker:
                     companions = companions_in(named, speaker[0]) or companions
                     named = [*with_companions(named, companions)]
@@ -312,11 +213,8 @@ def stated_triplets(
 
     for position, stated in enumerate(statements):
         own = read([stated])
-        if (changed := changes.get(position)) is not None:
-            facts += changed.facts(own, read)
-        else:
-            facts += own
-    return tuple(triplets), tuple(facts)
+        changed = changes.get(position)
+        yield from own if changed is None else changed.facts(own, read)
 
 
 def _told(text: str, start: int, speaker: Sequence[ConceptMention], before: Sequence[Said]) -> Told:
@@ -361,3 +259,103 @@ def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str], told: Tol
         subject_concept=named(fact.subject_concept),
         object_concept=named(fact.object_concept),
     )
+
+
+def with_companions(
+    facts: Iterable[OpenTriplet], companions: Sequence[ConceptMention]
+) -> Iterator[OpenTriplet]:
+    """Facts, those of "we" and "us" also with each of the companions in place of the speaker."""
+    for fact in facts:
+        yield fact
+        if fact.subject.lower() in _WE:
+            yield from (replace(fact, subject_concept=each) for each in companions)
+        elif fact.object.lower() in _WE:
+            yield from (replace(fact, object_concept=each) for each in companions)
+
+
+def companions_in(
+    facts: Sequence[OpenTriplet], speaker: ConceptMention
+) -> tuple[ConceptMention, ...]:
+    """Who took part in what the speaker did, by the facts of a sentence: "Marta visited me",
+    "I live with Marta", "Marta and I opened a shop"."""
+    found: dict[str, ConceptMention] = {}
+    own = {(fact.relation, fact.object) for fact in facts if _is(fact.subject_concept, speaker)}
+    for fact in facts:
+        subject, object_ = fact.subject_concept, fact.object_concept
+        if not fact.is_fact or subject is None or fact.relation.endswith(" of"):
+            continue
+        if _is(subject, speaker):
+            takes_part = fact.relation.endswith(" with") or fact.relation in _JOINING
+            other = object_ if takes_part else None
+        else:
+            is_shared = _is(object_, speaker) or (fact.relation, fact.object) in own
+            other = subject if is_shared else None
+        is_somebody = other is not None and (other.label[:1].isupper() or " of " in other.label)
+        if other is not None and is_somebody and other.name != speaker.name:
+            found.setdefault(other.name, other)
+    return tuple(found.values())
+
+
+def _is(concept: ConceptMention | None, speaker: ConceptMention) -> bool:
+    return concept is not None and concept.name == speaker.name
+
+
+class Told:
+    """What was ``said`` before a sentence, the newest last."""
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        self._said = said
+
+    def meant_by(self, pronoun: str, sentence: str) -> str | None:
+        """What an end is called for which a pronoun stands that has no name as its antecedent: the
+        last relative ("father of Una"), or what gets its name ("She's called Miso"); None where
+        there is none, or where the last relative is of another gender."""
+        is_named = _IS_NAMED.search(sentence)
+        for speaker, text, _ in reversed(self._said):
+            if is_named and (things := _GOT.findall(text)):
+                return str(things[-1])
+            if not is_named and pronoun in _GENDERS and (nouns := _MY_RELATIVE.findall(text)):
+                noun = str(nouns[-1]).lower()
+                is_other = noun in RELATIVES[_GENDERS[pronoun]] or speaker is None
+                return None if is_other else f"{noun} of {speaker}"
+        return None
+
+    def name_of(self, label: str) -> str | None:
+        """The name of whom a label calls by the owner ("son of Ada"), where the owner told it."""
+        noun, _, owner = label.partition(" of ")
+        name_told = _NAME_TOLD.format(noun=re.escape(noun))
+        for speaker, text, _ in reversed(self._said if owner else ()):
+            if speaker == owner and (found := re.search(name_told, text)):
+                return found["behind"] or found["before"]
+        return None
+
+
+THIRD_PERSONS: Final = frozenset(
+    ("he", "him", "his", "she", "her", "it", "its", "they", "them", "their")
+)
+"""Words that stand for somebody or something that was named before."""
+_GENDERS: Final = {
+    **dict.fromkeys(("he", "him", "his"), "women"),
+    **dict.fromkeys(("she", "her"), "men"),
+}
+"""Pronouns, and the relatives for which they do not stand."""
+_IS_NAMED: Final = re.compile(r"\b(?:called|named|names? (?:is|are))\b", re.IGNORECASE)
+_GOT: Final = re.compile(
+    r"\b(?:got|have|has|had|adopted|bought|own|owns|rescued|opened|started|run)"
+    r" (?:a|an|one|two|three|four|our|my) (?:new |little |small |big )?((?:[a-z-]+ )??[a-z-]+)"
+    r"(?= (?:from|in|at|with|for|and|last|this|yesterday|today|on)\b|[.,;!?]|$)"
+)
+_NAME_TOLD: Final = (
+    r"(?i:\bmy {noun})(?:'s name is| is called| is named| is|,)? (?P<behind>[A-Z]\w+)"
+    r"|\b(?P<before>[A-Z]\w+) is (?i:my {noun})\b"
+)
+
+
+_RELATIVE: Final = "|".join(map(re.escape, sorted(EVERY_RELATIVE, key=len, reverse=True)))
+_MY_RELATIVE: Final = re.compile(rf"\bmy (?:\w+ )??({_RELATIVE})\b", re.IGNORECASE)
+_REFERS_BACK: Final = re.compile(rf"\b(?:{'|'.join(THIRD_PERSONS)})\b", re.IGNORECASE)
+
+
+def refers_back(text: str) -> bool:
+    """Whether what was said before a text may tell whom the text is about."""
+    return _REFERS_BACK.search(text) is not None or _MY_RELATIVE.search(text) is not None

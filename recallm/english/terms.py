@@ -27,8 +27,8 @@ from spacy.symbols import INTJ, NOUN, PROPN, VERB
 from recallm.english.names import Entity
 from recallm.english.pipeline import tag_set
 from recallm.english.sentences import Span
-from recallm.english.words import LONGEST_WORD, Mark, Word
-from recallm.model import exact_token
+from recallm.english.words import LONGEST_WORD, Word
+from recallm.model import Mark, exact_token
 
 # A tagger takes some ids for punctuation ("KB5034441"). What has letters or digits is none.
 _CONTENT = tag_set("NOUN PROPN VERB ADJ ADV NUM X PUNCT SYM")

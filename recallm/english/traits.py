@@ -16,8 +16,8 @@ from recallm.english.names import ENTITY_TRAITS, Entity
 from recallm.english.pipeline import TaggedText
 from recallm.english.sentences import Span
 from recallm.english.word_lists import ENGLISH, word_set
-from recallm.english.words import Mark, Word
-from recallm.model import Trait
+from recallm.english.words import Word
+from recallm.model import Mark, Trait
 
 _MAY_BE_TIME = Mark.TIME | Mark.MAYBE_TIME | Mark.UNIT | Mark.CLOCK
 _HOW = word_set(ENGLISH["traits"]["behind_how"])

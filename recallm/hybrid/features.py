@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.english.questions import asked_traits
-from recallm.english.stems import stem
 from recallm.english.word_lists import word_set
-from recallm.english.words import Lexicon, Mark, Word
-from recallm.model import Trait
+from recallm.english.words import Lexicon, Word, stem
+from recallm.model import Mark, Trait
 
 Floats = NDArray[np.float64]
 

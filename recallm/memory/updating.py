@@ -183,7 +183,7 @@ class Updater:
                 for request, discourse in zip(requests, discourses, strict=True)
                 if request.is_recalled
             ),
-            triplets="facts" if any(tell_facts) else False,
+            triplets=any(tell_facts),
         )
         return [
             request.prepared(

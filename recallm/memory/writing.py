@@ -140,7 +140,7 @@ class Writing:
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
         """The statements of each text, their concepts, the pairs of neighbours, and (with
-        ``triplets``, which takes a parse) the triplets that the text states: what ``update`` would
+        ``triplets``, which takes a parse) the facts that the text states: what ``update`` would
         write for a text without a speaker and a session. Nothing is written. An ``update``
         with one of these texts does not run the pipeline again.
 

@@ -170,13 +170,12 @@ class OpenTriplet:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """What extraction reads out of a text: statements ascending by position, pairs of neighbouring
-    concepts, and triplets where the caller asked for them. ``facts`` are the triplets in the form
-    in which the graph keeps them: ⟨Oslo, capital of, Norway⟩."""
+    concepts, and where the caller asked for them ``facts``: triplets in the form in which the graph
+    keeps them, ⟨Oslo, capital of, Norway⟩."""
 
     statements: tuple[ExtractedStatement, ...] = ()
     neighbours: tuple[Neighbours, ...] = ()
     speaker_concept: str | None = None
-    triplets: tuple[OpenTriplet, ...] = ()
     facts: tuple[OpenTriplet, ...] = ()
 
 

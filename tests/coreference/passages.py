@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.english.coreference import Resolved, TextRead, resolve
-from recallm.english.stems import stem
+from recallm.english.words import stem
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
 

@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
-from recallm.english.stems import (
-    is_all_capitals,
-    is_like_acronym,
-    name_in_capitals,
-    plain,
-    stem,
-)
 from recallm.english.word_lists import (
     BARE_PASTS,
     ENGLISH,
@@ -21,7 +14,15 @@ from recallm.english.word_lists import (
     verb_base,
     without_prefix,
 )
-from recallm.english.words import Lexicon, Mark
+from recallm.english.words import (
+    Lexicon,
+    Mark,
+    is_all_capitals,
+    is_like_acronym,
+    name_in_capitals,
+    plain,
+    stem,
+)
 from tests.tables import each_row
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallm.english.stems import stem
+from recallm.english.words import stem
 from recallm.recall.ranking import meaning
 from recallm.recall.ranking.meaning import (
     DATA,

@@ -6,15 +6,16 @@ import pytest
 
 from benchmarks.fact_sentences import read_sentences
 from recallm.english.pipeline import load_pipeline
-from recallm.english.syntax import name_phrases, triplets_and_facts
+from recallm.english.syntax import name_phrases
 from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.triplets import facts_in
 from recallm.model import OpenTriplet
 from tests.tables import each_row
 
 
 def facts(text: str) -> list[OpenTriplet]:
     [tagged] = load_pipeline(None).tag([text], parsed=True)
-    return triplets_and_facts(tagged, (0, len(tagged.words)))[1]
+    return facts_in(tagged, (0, len(tagged.words)))
 
 
 def spelled(text: str) -> set[tuple[str, str, str]]:

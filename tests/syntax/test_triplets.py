@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.triplets import open_triplets
 from recallm.english.pipeline import load_pipeline
-from recallm.english.syntax import triplets_and_facts
 from recallm.english.syntax.confidence import read_model
+from recallm.english.syntax.triplets import facts_in
 from recallm.model import ConceptMention, OpenTriplet
 from tests.tables import each_row
 
 
 def triplets(text: str) -> list[OpenTriplet]:
     [tagged] = load_pipeline(None).tag([text], parsed=True)
-    return triplets_and_facts(tagged, (0, len(tagged.words)))[0]
+    return open_triplets(tagged)
 
 
 def spelled(text: str) -> set[tuple[str, str, str]]:
@@ -104,14 +105,14 @@ def test_subjects_and_objects_stand_on_the_concepts_of_their_heads() -> None:
     ada = ConceptMention(name="ada", label="Ada", kind="name")
     siemens = ConceptMention(name="siemen", label="Siemens", kind="name")
     concepts = {0: ada, 5: siemens}
-    [triplet] = triplets_and_facts(tagged, (0, 7), position=3, concept_at=concepts.get)[0]
+    [triplet] = facts_in(tagged, (0, 7), position=3, concept_at=concepts.get)
     assert (triplet.subject_concept, triplet.object_concept) == (ada, siemens)
     assert triplet.position == 3
 
 
 def test_a_text_without_a_parse_has_no_triplets() -> None:
     [tagged] = load_pipeline(None).tag(["Ada is an engineer."])
-    assert triplets_and_facts(tagged, (0, len(tagged.words)))[0] == []
+    assert open_triplets(tagged) == []
 
 
 @pytest.mark.slow
@@ -172,7 +173,7 @@ def read() -> Iterator[tuple[str, list[OpenTriplet]]]:
     for sentence, tagged in zip(
         SENTENCES, load_pipeline(None).tag([*SENTENCES], parsed=True), strict=True
     ):
-        yield sentence, triplets_and_facts(tagged, (0, len(tagged.words)))[0]
+        yield sentence, open_triplets(tagged)
 
 
 def test_most_triplets_of_short_sentences_are_found() -> None:

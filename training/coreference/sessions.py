@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recallm.english.coreference import TextRead
-from recallm.english.stems import stem
+from recallm.english.words import stem
 from recallm.model import ConceptMention
 from training.coreference.name_genders import common_names
 from training.coreference.reading import read_texts

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from recallm.english.stems import stem
+from recallm.english.words import stem
 from recallm.recall.ranking.meaning import DATA
 from training.words.model import MiniLM
 

@@ -22,7 +22,6 @@ from spacy.symbols import ADJ, ADV, NOUN, NUM, PRON, PROPN, VERB
 
 from recallm.english.syntax.clause_parts import Clause, coordinated, preposition
 from recallm.english.syntax.drafts import Draft, normal_form
-from recallm.english.syntax.ends import is_relative
 from recallm.english.syntax.modality import ATTITUDES, OPENING, QUESTION, sentence_modality
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import noun_phrase
@@ -274,7 +273,7 @@ class _Reader:
             yield from self._with_owners(draft, head, role)
         elif (
             role
-            and not is_relative(tree, subject)
+            and not tree.is_relative(subject)
             and (is_quality or self._valued(draft).value or self._is_value(head))
         ):
             self._used.add(subject)
@@ -323,7 +322,7 @@ class _Reader:
         is_person = (
             tree.entity_labels.get(subject) in _PERSONS
             or tree.lowered[subject] in _PERSONAL
-            or is_relative(tree, subject)
+            or tree.is_relative(subject)
         )
         text = tree.words[head].text
         if is_person and len(draft.object) == 1 and text.isdigit() and len(text) < _DIGITS_OF_YEAR:
@@ -409,7 +408,7 @@ class _Reader:
         if draft.relation != "have" or clause is None or draft.construction != "verb object":
             return []
         noun = clause.objects[0].head
-        if not is_relative(tree, noun):
+        if not tree.is_relative(noun):
             return []
         names = [head] if head != noun and tree.bases[head] == "conj" else []
         for i in tree.children[noun] if head == noun else ():

@@ -25,6 +25,10 @@ WORDS: Final[dict[str, frozenset[str]]] = {
 }
 """The lists of ``data/english.toml``; ``TABLE`` has its tables too."""
 
+RELATIVES: Final = {who: word_set(words) for who, words in TABLE["kin"].items()}
+"""The nouns of relatives that are women, men, or others."""
+EVERY_RELATIVE: Final = frozenset().union(*RELATIVES.values())
+
 LONGEST_PHRASE: Final = 100
 """Tokens. A longer phrase is cut, so that the phrases of a sentence cost linear time."""
 
@@ -270,6 +274,10 @@ class SentenceTree:
 
     def _ends_at(self, token: int) -> int:
         return self._starts[token] + len(self.words[token].text)
+
+    def is_relative(self, noun: int) -> bool:
+        """Whether a noun tells somebody by somebody else: "son", "neighbours"."""
+        return not EVERY_RELATIVE.isdisjoint((self.lowered[noun], self.lemmas[noun].lower()))
 
     def is_time(self, token: int) -> bool:
         """Whether a token and the words that hang from it name a time: "Monday", "last week"."""

@@ -1,27 +1,37 @@
-"""Open triplets: what a sentence states, as ⟨subject, predicate, object⟩ with its adjuncts.
+"""The facts of a sentence: what the sentence states, as ⟨subject, predicate, object⟩.
 
-``clauses`` reads the clauses of a sentence's tree, ``drafts`` and ``nouns`` what they and the noun
-phrases state, as tokens. Here the drafts are written, and get their confidence and their concepts.
+``clauses`` reads the clauses of a sentence's tree, ``drafts`` what they and the noun phrases state,
+as tokens; ``facts_of_triplets`` makes facts of these. Here drafts are written, and get their
+confidence; the ends of facts get what they are called: whole names, whole noun phrases, and
+relatives by their owner. "Ada was promoted to head of sales" is about "head of sales", "my son" of
+a user is "son of user", each time the same entity. A pronoun, and a noun phrase that refers to
+somebody named before, stand for the concept that they refer to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from spacy.symbols import NOUN, NUM, PRON, PROPN
+
+from recallm.english.syntax.clause_parts import preposition
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
-from recallm.english.syntax.ends import ConceptAt, end_of
 from recallm.english.syntax.facts_of_triplets import fact_drafts
-from recallm.english.syntax.name_phrases import mend_names
+from recallm.english.syntax.name_phrases import mend_names, name_around
+from recallm.english.syntax.phrases import noun_phrase
 from recallm.english.syntax.tree import SentenceTree
-from recallm.model import Adjunct, ConceptMention, OpenTriplet
+from recallm.model import Adjunct, ConceptMention, Mark, OpenTriplet
 
 if TYPE_CHECKING:
     from recallm.english.pipeline import TaggedText
+
+ConceptAt = Callable[[int], ConceptMention | None]
+"""The concept that a token of a text stands for, pronouns resolved; None if it stands for none."""
 
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
@@ -30,40 +40,46 @@ _SHORT: Final = 14
 """Tokens of a sentence whose parse can be trusted."""
 
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
+_LONGEST: Final = 80
+"""Characters of an end that is no single concept."""
+
+_QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
+_LONGEST_TITLE: Final = 12
+"""Tokens before and behind the head."""
+
+_MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
+_INSIDE: Final = frozenset(("of", "for"))
+"""Prepositions of phrases that belong to an end: "head of sales", "budget for the laptop"."""
 
 
-def triplets_and_facts(
+def facts_in(
     tagged: TaggedText,
     span: tuple[int, int],
     *,
     position: int = 0,
     concept_at: ConceptAt = lambda _: None,
-    only_facts: bool = False,
-) -> tuple[list[OpenTriplet], list[OpenTriplet]]:
-    """The open triplets of a sentence, in textual order of their clauses, and its facts: triplets
-    as the graph keeps them (``recallm.english.syntax.facts_of_triplets``).
+) -> list[OpenTriplet]:
+    """The facts of a sentence: triplets in the form in which the graph keeps them.
 
     ``tagged`` is a text with a parse, ``span`` the sentence's (first token, last + 1), ``position``
     that of its statement. ``concept_at`` takes a token's place in the text. A verb without an
     object gives a triplet whose object is empty. Nothing is read out of a text without a parse.
-    ``only_facts``: there are no open triplets.
     """
     if tagged.tree is None or span[0] >= span[1]:
-        return [], []
+        return []
     tree = SentenceTree(tagged, tagged.tree, span)
     read = drafts(tree)
-    facts: list[OpenTriplet] = []
-    for draft in fact_drafts(tree, read):
-        fact = written(tree, draft, len(read), position, concept_at)
-        facts.append(
-            replace(
-                fact,
-                confidence=max(fact.confidence, _least_confidence(tree, draft)),
-                subject_concept=end_of(tree, draft.subject_head, fact.subject_concept, concept_at),
-                object_concept=end_of(tree, draft.object_head, fact.object_concept, concept_at),
-            )
+    return [
+        replace(
+            fact,
+            confidence=max(fact.confidence, _least_confidence(tree, draft)),
+            position=position,
+            subject_concept=_end(tree, draft.subject_head, concept_at),
+            object_concept=_end(tree, draft.object_head, concept_at),
         )
-    return [] if only_facts else _open(tree, read, position, concept_at), facts
+        for draft in fact_drafts(tree, read)
+        for fact in (written(tree, draft, len(read)),)
+    ]
 
 
 def _least_confidence(tree: SentenceTree, draft: Draft) -> float:
@@ -72,16 +88,6 @@ def _least_confidence(tree: SentenceTree, draft: Draft) -> float:
     if draft.construction == "possessor":
         return 0.9
     return 0.5 if len(tree) <= _SHORT else 0.0
-
-
-def _open(
-    tree: SentenceTree, read: Sequence[Draft], position: int, concept_at: ConceptAt
-) -> list[OpenTriplet]:
-    found: dict[tuple[str, str, str], OpenTriplet] = {}
-    for draft in read:
-        triplet = written(tree, draft, len(read), position, concept_at)
-        found.setdefault((triplet.subject, triplet.predicate, triplet.object), triplet)
-    return list(found.values())
 
 
 def drafts(tree: SentenceTree) -> list[Draft]:
@@ -96,13 +102,7 @@ def drafts(tree: SentenceTree) -> list[Draft]:
     return found
 
 
-def written(
-    tree: SentenceTree,
-    draft: Draft,
-    others: int,
-    position: int = 0,
-    concept_at: ConceptAt = lambda _: None,
-) -> OpenTriplet:
+def written(tree: SentenceTree, draft: Draft, others: int) -> OpenTriplet:
     """A draft of a sentence with ``others`` drafts as a triplet."""
     return OpenTriplet(
         subject=tree.text(draft.subject),
@@ -117,20 +117,97 @@ def written(
         negated=draft.negated,
         modality=draft.modality,
         confidence=confidence(tree, draft, others),
-        position=position,
-        subject_concept=_concept(tree, draft.subject_head, concept_at),
-        object_concept=_concept(tree, draft.object_head, concept_at),
         object_value=draft.value,
     )
 
 
 def _concept(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention | None:
     """The concept of a phrase's head, or of the words of its name."""
-    if head < 0:
-        return None
     concept = concept_at(tree.first + head)
     if concept is None:
         for i in reversed(tree.children[head]):
             if tree.bases[i] in _NAME_PARTS and (concept := concept_at(tree.first + i)):
                 return concept
     return concept
+
+
+def _end(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention | None:
+    """What the phrase with this head is called; None where there is no phrase, where it names
+    nothing, and for a relative whose owner is unknown. A phrase of several words is no concept of
+    its statement, and has no key yet."""
+    concept = _concept(tree, head, concept_at) if head >= 0 else None
+    if head < 0 or (concept is not None and concept.reference is not None):
+        return concept
+    label = _code(tree, head) or _title(tree, head) or tree.text(name_around(tree, head))
+    owner = tree.child(head, "nmod:poss")
+    if label and 0 <= owner < head and tree.tags[owner] == PROPN:
+        label = tree.text(range(name_around(tree, owner)[0], head + 1))  # "Hwang's Kitchen"
+    if not label and _is_named_by_noun(tree, head, concept):
+        label = tree.text(_whole(tree, head)).replace('"', "")
+        if owner >= 0 and tree.is_relative(head):
+            bearer = _end(tree, owner, concept_at)
+            if bearer is None:
+                return None
+            label = f"{label} of {bearer.label}"
+    if len(label) <= len(concept.label if concept else "") or len(label) > _LONGEST:
+        return concept
+    return ConceptMention(name="", label=label, kind="entity")
+
+
+def _is_named_by_noun(tree: SentenceTree, head: int, concept: ConceptMention | None) -> bool:
+    """Whether a phrase names something: by a noun, or by a word in the place of one that the tagger
+    does not know ("I hate cilantro"), or by a gerund ("I like swimming")."""
+    if concept is not None:
+        return tree.tags[head] not in (PROPN, PRON, NUM)
+    word = tree.words[head]
+    if not word.is_word or word.marks & (Mark.PRONOUN | Mark.COUNT | Mark.NUMERAL):
+        return False
+    is_gerund = tree.bases[head] == "xcomp" and word.lowered.endswith("ing")
+    modifiers = [i for i in tree.children[head] if tree.bases[i] not in ("cc", "punct")]
+    is_alone = not modifiers or tree.tags[head] == NOUN
+    return is_alone and (is_gerund or tree.bases[head] in ("obj", "obl", "conj"))
+
+
+def _code(tree: SentenceTree, head: int) -> str:
+    """The code that a token is a part of: "tulip-49-lamp". A full stop at its end is the
+    sentence's."""
+    together = tree.written_together(head)
+    text = tree.text(together) if len(together) > 1 else ""
+    is_code = "-" in text and any(character.isdigit() for character in text)
+    return text.removesuffix(".") if is_code else ""
+
+
+def _title(tree: SentenceTree, head: int) -> str:
+    """The words between quotation marks that a token stands among, without the marks."""
+    first = next(
+        (i for i in range(head, max(head - _LONGEST_TITLE, -1), -1) if _is_quote(tree, i)), -1
+    )
+    last = next(
+        (i for i in range(head, min(head + _LONGEST_TITLE, len(tree))) if _is_quote(tree, i)), -1
+    )
+    if first < 0 or last < 0 or sum(_is_quote(tree, i) for i in range(first)) % 2:
+        return ""
+    return tree.text(range(first + 1, last)).strip(" ,.")
+
+
+def _is_quote(tree: SentenceTree, token: int) -> bool:
+    return tree.lowered[token] in _QUOTES
+
+
+def _whole(tree: SentenceTree, head: int) -> list[int]:
+    """The tokens of a noun phrase without articles, owners and what only says where or when."""
+    outside = [
+        i
+        for i in tree.children[head]
+        if tree.relations[i] not in _MODIFIERS
+        and (
+            tree.bases[i] not in ("nmod", "obl")
+            or tree.text(preposition(tree, i)).lower() not in _INSIDE
+        )
+    ]
+    tokens = noun_phrase(tree, head, outside)
+    while len(tokens) > 1 and (
+        tree.words[tokens[0]].marks & Mark.EDGE or tree.bases[tokens[0]] == "cc"
+    ):
+        tokens = tokens[1:]
+    return tokens
