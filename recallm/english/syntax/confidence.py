@@ -41,8 +41,6 @@ class TreeModel(NamedTuple):
 
 _MODALITIES: Final = frozenset(("", "if", "to", "question", "will", "would", "may", "can", "could"))
 _QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
-_DEMONSTRATIVES: Final = frozenset(("it", "this", "that", "there", "these", "those"))
-_SAYING: Final = frozenset(("say", "tell", "add", "report", "announce"))
 _DEEPEST: Final = 5
 _LEAST: Final = 0.01
 
@@ -56,7 +54,7 @@ def confidence(tree: SentenceTree, draft: Draft, others: int) -> float:
 def features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, float]:
     """The features of a draft by name; absent ones are 0. Lengths are logarithms of tokens."""
     clause = draft.clause
-    adjuncts = [*_tokens(draft)]
+    adjuncts = [i for _, case, text in draft.adjuncts for i in (*case, *text)]
     tokens = [*draft.subject, *draft.object, *draft.predicate, *adjuncts]
     subject = draft.subject_head
     found: dict[str, float] = {
@@ -72,20 +70,13 @@ def features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, float]:
         "adjuncts": len(draft.adjuncts),
         "pronoun subject": tree.tags[subject] == PRON,
         "name subject": tree.tags[subject] == PROPN,
-        "demonstrative subject": tree.lowered[subject] in _DEMONSTRATIVES,
         "subject begins": bool(draft.subject) and draft.subject[0] == 0,
-        "subject gap": _has_gap(draft.subject),
-        "object gap": _has_gap(draft.object),
-        "odd subject": _begins_oddly(tree, draft.subject),
-        "odd object": _begins_oddly(tree, draft.object),
+        "subject gap": draft.subject[-1] - draft.subject[0] + 1 > len(draft.subject),
     }
     if draft.object_head >= 0:
         tag = tree.tags[draft.object_head]
         found["pronoun object"] = tag == PRON
         found["name object"] = tag == PROPN
-        found["verb object"] = tag == VERB
-        marks = tree.words[draft.object_head].marks
-        found["number object"] = bool(marks & Mark.DIGITS)
     _add_contents(tree, draft, tokens, found)
     if clause is None:
         found[f"length of {draft.construction}"] = found["length"]
@@ -105,9 +96,6 @@ def _add_contents(
     found["commas"] = words.count(",") / 3
     found["quotes"] = any(word in _QUOTES for word in words)
     found["breaks"] = any(word in (":", ";", "--", "-") for word in words)
-    found["coordination inside"] = any(
-        tree.bases[i] == "cc" for i in (*draft.subject, *draft.object)
-    )
     found["verb in subject"] = any(tree.tags[i] == VERB for i in draft.subject)
     found["verb in object"] = any(tree.tags[i] == VERB for i in draft.object)
     for kind, _, text in draft.adjuncts:
@@ -119,8 +107,6 @@ def _add_clause(tree: SentenceTree, draft: Draft, clause: Clause, found: dict[st
     """Features of the clause that states a draft."""
     head, subject = clause.head, draft.subject_head
     base = tree.bases[head]
-    lemma = tree.base_form(head)
-    form = tree.lowered[head]
     depth, above = 0, clause.parent
     while above is not None and depth < _DEEPEST:
         depth, above = depth + 1, above.parent
@@ -138,38 +124,19 @@ def _add_clause(tree: SentenceTree, draft: Draft, clause: Clause, found: dict[st
         "depth": depth / 3,
         "auxiliaries": bool(clause.auxiliaries),
         "verb tag": tree.tags[head] == VERB,
-        "gerund": form.endswith("ing"),
+        "gerund": tree.lowered[head].endswith("ing"),
         "past": bool(tree.words[head].marks & Mark.PAST),
-        "capital verb": tree.words[head].is_capitalised,
-        "saying": lemma in _SAYING,
-        "being": lemma == "be",
-        "having": lemma == "have",
         "subject distance": log1p(abs(head - subject)),
         "subject behind": subject > head,
         "object distance": log1p(abs(draft.object[0] - head)) if draft.object else 0,
-        "object before": 0 <= draft.object_head < head,
         "place in sentence": head / len(tree),
         "antecedent subject": any(phrase.is_antecedent for phrase in clause.subjects),
-        "antecedent object": any(phrase.is_antecedent for phrase in clause.objects),
         "subjects": len(clause.subjects) > 1,
         "objects": len(clause.objects),
         "subordinate": len(clause.subordinate),
     }
     if found["pronoun subject"]:
         found[f"pronoun subject of {base}"] = 1
-
-
-def _tokens(draft: Draft) -> list[int]:
-    return [i for _, case, text in draft.adjuncts for i in (*case, *text)]
-
-
-def _has_gap(tokens: Sequence[int]) -> bool:
-    return bool(tokens) and tokens[-1] - tokens[0] + 1 > len(tokens)
-
-
-def _begins_oddly(tree: SentenceTree, tokens: Sequence[int]) -> bool:
-    """Whether a phrase begins with a word that begins no noun phrase."""
-    return bool(tokens) and tree.bases[tokens[0]] in ("case", "mark", "cc", "advmod")
 
 
 def read_model(text: str) -> TreeModel:
