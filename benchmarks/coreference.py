@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recallm.config import RecallConfig
-from recallm.english.coreference import resolve
 from recallm.english.coreference.passage import OBJECT, SUBJECT
-from recallm.english.coreference.resolving import shipped_ranker
+from recallm.english.coreference.resolving import resolve, shipped_ranker
 from recallm.english.plain_reading import TextReader
 from training.coreference.examples import undecided
 from training.coreference.gap import (

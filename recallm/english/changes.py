@@ -14,7 +14,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
-from recallm.english.dating.vocabulary import MONTHS, WEEKDAYS
+from recallm.english.dating.phrases import MONTHS, WEEKDAYS
 from recallm.english.syntax.tree import WORDS
 from recallm.english.word_lists import filled, read_table
 

@@ -12,7 +12,9 @@ from typing import TypeVar
 from recallm.config import RecallConfig
 from recallm.english.changes import Said, changes_in, sentences_said
 from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
-from recallm.english.coreference import Resolved, TextRead, has_anaphors, resolve
+from recallm.english.coreference.discourse import has_anaphors
+from recallm.english.coreference.passage import TextRead
+from recallm.english.coreference.resolving import Resolved, resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
 from recallm.english.propositions import listed_propositions, proposition_prompt, propositions
 from recallm.english.questions import (

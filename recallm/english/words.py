@@ -22,7 +22,7 @@ from typing import Final
 
 import Stemmer
 
-from recallm.english.dating.vocabulary import HOLIDAYS, MONTHS, WEEKDAYS
+from recallm.english.dating.phrases import HOLIDAYS, MONTHS, WEEKDAYS
 from recallm.english.word_lists import (
     BARE_PARTICIPLES,
     BARE_PASTS,

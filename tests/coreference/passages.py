@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recallm.english.coreference import Resolved, TextRead, resolve
+from recallm.english.coreference.passage import TextRead
+from recallm.english.coreference.resolving import Resolved, resolve
 from recallm.english.words import stem
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts

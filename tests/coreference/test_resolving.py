@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.coreference import main, score_dialogues
-from recallm.english.coreference import Decision, decisions, resolve
 from recallm.english.coreference.discourse import MAX_CANDIDATES, Referent
-from recallm.english.coreference.resolving import shipped_ranker
+from recallm.english.coreference.resolving import Decision, decisions, resolve, shipped_ranker
 from tests.coreference.passages import Turn, antecedents, read_turns, resolved
 from tests.tables import each_row
 

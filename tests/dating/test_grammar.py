@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recallm.config import RecallConfig
 from recallm.english.dating import asked_dates, statement_dates
-from recallm.english.dating.vocabulary import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
+from recallm.english.dating.phrases import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
 from recallm.english.extractor import Extractor
 from tests.tables import each_row
 

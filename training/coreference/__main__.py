@@ -9,9 +9,8 @@ from zlib import crc32
 
 import numpy as np
 
-from recallm.english.coreference import Decision, Ranker
 from recallm.english.coreference.features import KINDS
-from recallm.english.coreference.resolving import WEIGHTS
+from recallm.english.coreference.resolving import WEIGHTS, Decision, Ranker
 from training.cards import table, write_card
 from training.coreference.examples import (
     Example,

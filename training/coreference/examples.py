@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english.coreference import Decision, TextRead, decisions
 from recallm.english.coreference.discourse import Candidate, Referent
 from recallm.english.coreference.features import Row
+from recallm.english.coreference.passage import TextRead
+from recallm.english.coreference.resolving import Decision, decisions
 from recallm.model import ConceptMention
 from training.coreference.gap import GapText, name_tokens, tokens_of
 from training.coreference.gum import Document, Mention, Passage

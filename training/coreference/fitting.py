@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english.coreference import Ranker
 from recallm.english.coreference.features import KINDS
-from recallm.english.coreference.resolving import PARAMETERS
+from recallm.english.coreference.resolving import PARAMETERS, Ranker
 from training.coreference.examples import Example
 
 _UNITS = 32

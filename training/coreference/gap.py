@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallm.english.concepts import ConceptPlace
-from recallm.english.coreference import Decision, Ranker, TextRead, decisions
 from recallm.english.coreference.discourse import Referent
-from recallm.english.coreference.passage import Name, name_of_span
+from recallm.english.coreference.passage import Name, TextRead, name_of_span
+from recallm.english.coreference.resolving import Decision, Ranker, decisions
 from recallm.model import ConceptMention
 from training.cards import table
 from training.coreference.reading import read_texts

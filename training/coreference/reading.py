@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallm.config import RecallConfig
-from recallm.english.coreference import TextRead
+from recallm.english.coreference.passage import TextRead
 from recallm.english.plain_reading import TextReader
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recallm.english.coreference import TextRead
+from recallm.english.coreference.passage import TextRead
 from recallm.english.words import stem
 from recallm.model import ConceptMention
 from training.coreference.name_genders import common_names

@@ -16,10 +16,14 @@ from typing import Final, NamedTuple
 
 from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 
-from recallm.english.coreference.anaphors import Anaphor
-from recallm.english.coreference.discourse import ORGANISATIONS, PLACES, Candidate, Referent
-from recallm.english.coreference.passage import OBJECT, SUBJECT, Name, TextRead
-from recallm.english.coreference.words import WORDS, by_word
+from recallm.english.coreference.discourse import (
+    ORGANISATIONS,
+    PLACES,
+    Anaphor,
+    Candidate,
+    Referent,
+)
+from recallm.english.coreference.passage import OBJECT, SUBJECT, WORDS, Name, TextRead, by_word
 
 KINDS: Final = ("he", "she", "it", "they", "phrase")
 """Of anaphors."""

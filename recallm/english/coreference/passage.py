@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from copy import copy
+from functools import cache, lru_cache
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from spacy.symbols import ADJ, ADP, AUX, NOUN, NUM, PRON, PROPN, VERB
 
 from recallm.english.concepts import ConceptPlace
-from recallm.english.coreference.words import (
-    GENDER_OF_WORD,
-    UNKNOWN_SHARE,
-    WORDS,
-    female_share,
-    has_gender,
-)
 from recallm.english.pipeline import TaggedText
 from recallm.english.plain_reading import ReadText
 from recallm.english.sentences import Span
+from recallm.english.word_lists import read_table, word_set
 from recallm.english.words import Word
 from recallm.ground.forking import cached_property
 from recallm.model import ConceptMention
+
+WORDS: Final[dict[str, dict[str, frozenset[str]]]] = {
+    table: {key: word_set(words) for key, words in lists.items()}
+    for table, lists in read_table("data/coreference/words.toml").items()
+}
+"""The lists of ``data/coreference/words.toml``; comments there say what each holds."""
+
+
+def by_word(table: str) -> dict[str, Any]:
+    """The words of a table, each with the name of the list in which it stands."""
+    return {word: name for name, words in WORDS[table].items() for word in words}
+
 
 SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
 OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
@@ -293,6 +301,62 @@ def _gender(text: TextRead, span: Span, kind: str) -> tuple[float, bool]:
     if kind in ("LOC", "ORG", "GPE", "FAC") and last - first == 1 and not has_gender(name):
         return UNKNOWN_SHARE, False
     return female_share(name), has_gender(name)
+
+
+# The gender of first names.
+
+UNKNOWN_SHARE: Final = 0.5
+GENDER_OF_WORD: Final[dict[str, float]] = {
+    **dict.fromkeys(WORDS["beside_names"]["female"], 1.0),
+    **dict.fromkeys(WORDS["beside_names"]["male"], 0.0),
+}
+"""The share of women among those whom a title or a relation can describe: 1 or 0."""
+
+_ENDING: Final = 3
+_PRIOR: Final = 4.0
+"""How many unknown names an ending's share is mixed with."""
+
+
+@cache
+def _shares() -> dict[str, float]:
+    return {
+        name: int(tenths) / 10
+        for tenths, names in read_table("data/coreference/name_genders.toml")["names"].items()
+        for name in names.split()
+    }
+
+
+@cache
+def _ending_shares() -> dict[str, float]:
+    """The share of women among the names of the table that end in the same letters."""
+    women: defaultdict[str, float] = defaultdict(float)
+    bearers: defaultdict[str, int] = defaultdict(int)
+    for name, share in _shares().items():
+        for length in range(1, _ENDING + 1):
+            women[name[-length:]] += share
+            bearers[name[-length:]] += 1
+    return {
+        ending: (women[ending] + _PRIOR * UNKNOWN_SHARE) / (bearers[ending] + _PRIOR)
+        for ending in bearers
+    }
+
+
+def has_gender(name: str) -> bool:
+    """Whether the table of first names has a name (in lower case)."""
+    return name in _shares()
+
+
+@lru_cache(maxsize=20_000)
+def female_share(name: str) -> float:
+    """The share of women among the bearers of a first name (in lower case): from the table, else
+    from the names with the same ending; a half where nothing is known."""
+    if (share := _shares().get(name)) is not None:
+        return share
+    endings = _ending_shares()
+    for length in range(_ENDING, 0, -1):
+        if (share := endings.get(name[-length:])) is not None:
+            return share
+    return UNKNOWN_SHARE
 
 
 def _guessed_roles(tagged: TaggedText) -> list[str]:

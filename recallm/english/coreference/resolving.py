@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english.coreference.anaphors import Anaphor, anaphors
-from recallm.english.coreference.discourse import Candidate, Discourse, Referent
+from recallm.english.coreference.discourse import Anaphor, Candidate, Discourse, Referent, anaphors
 from recallm.english.coreference.features import KINDS, Features, Row, fit_of_gender
 from recallm.english.coreference.passage import TextRead
 from recallm.model import ConceptMention
