@@ -10,10 +10,9 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from spacy.symbols import ADJ, ADP, AUX, NOUN, NUM, PRON, PROPN, VERB
+from spacy.symbols import ADJ, ADP, AUX, NOUN, PRON, PROPN, VERB
 
 from recallm.english.concepts import ConceptPlace
-from recallm.english.pipeline import TaggedText
 from recallm.english.plain_reading import ReadText
 from recallm.english.sentences import Span
 from recallm.english.word_lists import read_table, word_set
@@ -105,7 +104,7 @@ class TextRead:
             self._block_starts.append(len(self.words))
             self.words.extend(tagged.words)
             self.tags.extend(tagged.tags)
-            self.roles.extend(tagged.roles or _guessed_roles(tagged))
+            self.roles.extend(tagged.roles or [""] * len(tagged.words))
             self.starts.extend(block.start + start for start in tagged.starts)
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
@@ -357,27 +356,3 @@ def female_share(name: str) -> float:
         if (share := endings.get(name[-length:])) is not None:
             return share
     return UNKNOWN_SHARE
-
-
-def _guessed_roles(tagged: TaggedText) -> list[str]:
-    """Roles by order of words, for pipelines that give none: what stands before the first verb of a
-    clause is its subject, what stands behind is its object, or oblique behind a preposition."""
-    roles: list[str] = []
-    verb_seen = False
-    preposition = False
-    for i, (word, tag) in enumerate(zip(tagged.words, tagged.tags, strict=True)):
-        role = ""
-        if tagged.begins[i] or word.lowered in WORDS["words"]["subordinators"]:
-            verb_seen = preposition = False
-        if tag in (VERB, AUX):
-            verb_seen, preposition = True, False
-            role = "root"
-        elif tag == ADP:
-            preposition = True
-            role = "case"
-        elif tag in (NOUN, PROPN, PRON, NUM):
-            role = "obl" if preposition else "obj" if verb_seen else "nsubj"
-        elif word.text in ",;":
-            preposition = False
-        roles.append(role)
-    return roles

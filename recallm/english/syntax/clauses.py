@@ -8,7 +8,6 @@ from typing import Final
 
 from spacy.symbols import ADJ, NOUN, PROPN, VERB
 
-from recallm.english.syntax.clause_parts import Clause, NounPhrase, is_clause, preposition
 from recallm.english.syntax.modality import (
     ATTITUDE_NOUNS,
     ATTITUDES,
@@ -19,6 +18,7 @@ from recallm.english.syntax.modality import (
     own_modality,
     sentence_modality,
 )
+from recallm.english.syntax.phrases import Clause, NounPhrase, is_clause, preposition
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
@@ -240,7 +240,11 @@ def _find_antecedent(tree: SentenceTree, clause: Clause, clauses: dict[int, Clau
         clause.subjects = antecedents
     elif clause.objects or clause.passive or clause.is_copula:
         return
-    elif clause.complement < 0 and clause.xcomp < 0 and not _has_relative(tree, clause.head):
+    elif (
+        clause.complement < 0
+        and clause.xcomp < 0
+        and _RELATIVES.isdisjoint(tree.lowered[i] for i in tree.children[clause.head])
+    ):
         clause.objects = antecedents
 
 
@@ -255,11 +259,6 @@ def _noun_before(tree: SentenceTree, pronoun: int) -> int:
             before = tree.heads[before]
         return before if before < pronoun else -1
     return -1
-
-
-def _has_relative(tree: SentenceTree, head: int) -> bool:
-    """Whether an adverb connects a relative clause: "where", "when", "why"."""
-    return any(tree.lowered[i] in _RELATIVES for i in tree.children[head])
 
 
 def _is_infinitive(tree: SentenceTree, clause: Clause) -> bool:
@@ -309,19 +308,16 @@ def _share_auxiliaries(tree: SentenceTree, clause: Clause, parent: Clause) -> No
         shared = form == tree.base_form(clause.head) and first == tree.base_form(parent.head)
     if not shared or (not parent.auxiliaries and not parent.governors):
         return
-    dropped = set(negation_words(tree, parent.head)) if _adds(tree, clause) else set()
+    # "but" contrasts a clause with the one before.
+    is_contrast = any(
+        tree.bases[i] == "cc" and tree.lowered[i] == "but" for i in tree.children[clause.head]
+    )
+    dropped = set(negation_words(tree, parent.head)) if is_contrast else set()
     clause.leading = sorted({*(i for i in parent.leading if i not in dropped), *clause.leading})
     clause.governors = list(parent.governors)
     clause.auxiliaries = list(parent.auxiliaries)
     clause.negated |= parent.negated
     clause.modality = parent.modality
-
-
-def _adds(tree: SentenceTree, clause: Clause) -> bool:
-    """Whether "but" contrasts a clause with the one before."""
-    return any(
-        tree.bases[i] == "cc" and tree.lowered[i] == "but" for i in tree.children[clause.head]
-    )
 
 
 def find_modality(
@@ -353,7 +349,11 @@ def find_modality(
             verb = infinitive_modality(tree, parent.head, gerund=gerund)
             own = " ".join(filter(None, (parent.modality, verb, own)))
             if clause.governors and not verb:
-                clause.manner = [*parent.manner, _governing_form(tree, clause, parent)]
+                # How a verb by which something is so stands in the normal form: "start to".
+                lowered = tree.lowered[parent.head]
+                form = lowered if lowered == "used" else tree.base_form(parent.head)
+                form += " to" if _is_infinitive(tree, clause) else ""
+                clause.manner = [*parent.manner, form]
         elif base in ("ccomp", "csubj"):
             context = _reported_modality(tree, clause, parent)
         elif base == "advcl":
@@ -382,13 +382,6 @@ def _is_any(tree: SentenceTree, noun: int) -> bool:
         tree.lowered[i] in ("the", "this", "that") or tree.relations[i] == "nmod:poss"
         for i in tree.children[noun]
     )
-
-
-def _governing_form(tree: SentenceTree, clause: Clause, parent: Clause) -> str:
-    """How a verb by which something is so stands in the normal form: "start to", "used to"."""
-    lowered = tree.lowered[parent.head]
-    form = lowered if lowered == "used" else tree.base_form(parent.head)
-    return f"{form} to" if _is_infinitive(tree, clause) else form
 
 
 def _modality_of_noun(tree: SentenceTree, head: int) -> str:

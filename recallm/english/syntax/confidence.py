@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from spacy.symbols import PRON, PROPN, VERB
 
-from recallm.english.syntax.clause_parts import Clause
 from recallm.english.syntax.drafts import Draft
+from recallm.english.syntax.phrases import Clause
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import Mark
 

@@ -10,14 +10,17 @@ from typing import Final, Literal
 
 from spacy.symbols import ADJ, ADV, NOUN, PROPN
 
-from recallm.english.syntax.clause_parts import Clause, NounPhrase, coordinated, preposition
 from recallm.english.syntax.modality import REPORTING, is_negated
 from recallm.english.syntax.phrases import (
+    Clause,
+    NounPhrase,
     adjective_phrase,
     adjunct_phrase,
     clause_phrase,
+    coordinated,
     noun_phrase,
     predicate_phrase,
+    preposition,
     subject_phrase,
 )
 from recallm.english.syntax.tree import WORDS, SentenceTree

@@ -15,16 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import compress
 from typing import Final, NamedTuple
 
 from spacy.symbols import ADJ, ADV, NOUN, NUM, PRON, PROPN, VERB
 
-from recallm.english.syntax.clause_parts import Clause, coordinated, preposition
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.modality import ATTITUDES, OPENING, QUESTION, sentence_modality
 from recallm.english.syntax.name_phrases import name_around
-from recallm.english.syntax.phrases import noun_phrase
+from recallm.english.syntax.phrases import Clause, coordinated, noun_phrase, preposition
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
 from recallm.model import Mark
 
@@ -51,7 +49,6 @@ _COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "t
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
 _BESIDE: Final = frozenset(("as", "at", "in", "to", "with"))
 """Prepositions of phrases that are facts beside another object of their verb."""
-_MOST_OBLIQUES: Final = 5
 _YEARS: Final = frozenset(("year", "years"))
 _PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
 _PERSONAL: Final = frozenset(("i", "he", "she"))
@@ -70,10 +67,7 @@ class _Role(NamedTuple):
 def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     """The facts among the open triplets of a sentence, and those that the facts' own rules find,
     each once. A question states none."""
-    reader = _Reader(tree)
     drafts = [draft for draft in drafts if _is_telling(tree, draft)]
-    if sum(word.is_foreign and not word.is_capitalised for word in tree.words) > 1:
-        return []  # another language
     is_order = _is_order(tree)
     is_asked = sentence_modality(tree) == QUESTION
     drafts = [
@@ -82,11 +76,14 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
         if draft.clause is None
         or (not is_asked and _states(tree, draft, draft.clause, is_order=is_order))
     ]
-    stating = [draft.clause is not None or draft.construction in _COPULAS for draft in drafts]
-    facts = [fact for draft in compress(drafts, stating) for fact in reader.facts(draft)]
-    # Modifiers last: they leave out the nouns that became relations.
-    modifiers = compress(drafts, [not states for states in stating])
-    facts += [fact for draft in modifiers for fact in reader.modifiers(draft)]
+    facts: list[Draft] = []
+    for draft in drafts:
+        if draft.construction in _COPULAS:
+            facts += _of_predicate(tree, draft)
+        elif draft.clause is not None:
+            facts += _of_verb(tree, draft, draft.clause)
+    for draft in drafts:
+        facts += _of_modifier(tree, draft)
     found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Draft] = {}
     for fact in facts:
         found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
@@ -185,381 +182,327 @@ def _asks_within(tree: SentenceTree, clause: Clause) -> bool:
     return any(tree.lowered[i] in _EMBEDDED for i in near)
 
 
-class _Reader:
-    """Reads the drafts of one sentence. ``_used`` are the nouns that became relations."""
-
-    def __init__(self, tree: SentenceTree) -> None:
-        self._tree = tree
-        self._used: set[int] = set()
-
-    def facts(self, draft: Draft) -> Iterator[Draft]:
-        """The facts of a draft of a clause, of an apposition or of a title."""
-        if draft.construction in _COPULAS:
-            yield from self._of_predicate(draft)
-            return
-        if draft.object_head >= 0 and (change := self._assumed(draft)):
-            role, ends = change
-            is_of = role.words.endswith(f" {_OF}")
-            if draft.relation.endswith("work as") and not is_of:  # "works as a nurse in York"
-                yield self._named(draft)
-                role = _Role(f"work {role.words.rpartition(' ')[2]}", role.owners)
-            changed = replace(draft, negated=draft.negated or ends)
-            yield from self._with_owners(changed, draft.subject_head, role)
-            return
-        if names := self._names_of_relatives(draft):
-            for name, words in names:
-                yield self._fact(draft, name, words, draft.subject, draft.subject_head)
-            if draft.object_head not in dict(names):
-                yield self._valued(draft)
-            return
-        yield from self._dated(draft)
-        yield from self._beside(draft)
-        if self._is_state(draft) and draft.clause is not None:
-            head = draft.clause.head
-            yield replace(draft, relation="be", object=[head], value="quality")
-        if not draft.object and (liked := self._gerund(draft)):
-            yield liked
-        if draft.object:
-            yield self._valued(self._without_be(self._named(draft)))
-
-    def modifiers(self, draft: Draft) -> Iterator[Draft]:
-        """The facts of a possessor or of a place behind a noun. That somebody has what is "hers" is
-        none: "Ada sold her car"."""
-        if draft.construction == "possessor" and draft.relation != "have":
-            # "Ada's sister Ingrid": the role is between the name and the owner.
-            word, owner = draft.relation.removeprefix("have "), draft.subject_head
-            if word in WORDS["qualities"]:
-                value = self._fact(draft, owner, word, draft.object, draft.object_head)
-                yield replace(value, value=value.value or "quality")
-                return
-            role = _Role(f"{word} {_OF}", [owner])
-            yield from self._with_owners(draft, draft.object_head, role)
-        elif (
-            draft.construction == "place"
-            and draft.subject_head not in self._used
-            and self._tree.tags[draft.subject_head] == PROPN
-            and not self._tree.is_time(draft.subject_head)
-        ):
-            yield draft
-
-    # -- predicates ------------------------------------------------------------------------
-
-    def _of_predicate(self, draft: Draft) -> Iterator[Draft]:
-        """What a noun, an adjective or a number behind "be" states of the subject."""
-        tree, subject, head = self._tree, draft.subject_head, draft.object_head
-        placed = draft.relation.removeprefix(_BE) if draft.relation != "be" else ""
-        if placed:
-            role = self._role(subject)
-            if role and placed in _PLACES and tree.tags[subject] == NOUN:
-                self._used.add(subject)
-                words = f"{role.words.rpartition(' ')[0]} {placed}"
-                for owner in role.owners:
-                    yield self._fact(draft, owner, words, draft.object, head)
-            else:
-                yield self._valued(self._named(draft))
-            return
-        if measure := self._measure(draft):
-            yield measure
-            return
-        if role := self._role(head):
-            self._used.add(head)
-            yield from self._with_owners(draft, subject, role)
-            return
-        role = self._role(subject) if tree.tags[subject] == NOUN else None
-        around = (tree.lowered[i] for i in (subject, *tree.children[subject]))
-        is_quality = not WORDS["qualities"].isdisjoint(around)
-        if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:
-            self._used.add(subject)
-            yield from self._with_owners(draft, head, role)
-        elif (
-            role
-            and not tree.is_relative(subject)
-            and (is_quality or self._valued(draft).value or self._is_value(head))
-        ):
-            self._used.add(subject)
-            words = role.words.rpartition(" ")[0]
-            for owner in role.owners:
-                value = self._fact(draft, owner, words, draft.object, head)
-                yield replace(value, value=value.value or "quality")
-        else:
-            yield self._valued(self._named(draft))
-
-    def _with_owners(self, draft: Draft, bearer: int, role: _Role) -> Iterator[Draft]:
-        """A fact of who bears a role, for each of its owners."""
-        for owner in role.owners:
-            yield self._fact(draft, bearer, role.words, self._phrase(owner), owner)
-
-    def _fact(
-        self, draft: Draft, subject: int, relation: str, object_: Sequence[int], head: int
-    ) -> Draft:
-        """A draft with other places."""
-        tree = self._tree
-        subject = self._name_of(subject)
-        fact = replace(
-            draft,
-            subject=self._phrase(subject),
-            subject_head=subject,
-            object=[*object_],
-            object_head=head,
-            relation=relation,
-            words=" ".join(filter(None, (tree.text(draft.predicate) or "is", relation))),
-        )
-        return self._valued(fact)
-
-    def _measure(self, draft: Draft) -> Draft | None:
-        """⟨Ada, age, 34⟩ of "Ada is 34 years old", ⟨tower, height, 330 metres⟩; of a person also
-        "Ada is 34"."""
-        tree, head = self._tree, draft.object_head
-        for adjective in range(max(head, 2), min(head + 3, len(tree))):
-            number, unit = adjective - 2, adjective - 1
-            if tree.lowered[adjective] in _MEASURES and _has_digit(tree, number):
-                is_age = tree.lowered[adjective] == "old" and tree.lowered[unit] in _YEARS
-                tokens = [number] if is_age else [number, unit]
-                words = _MEASURES[tree.lowered[adjective]]
-                fact = self._fact(draft, draft.subject_head, words, tokens, number)
-                return replace(fact, object=tokens, value="number")
-        subject = draft.subject_head
-        is_person = (
-            tree.entity_labels.get(subject) in _PERSONS
-            or tree.lowered[subject] in _PERSONAL
-            or tree.is_relative(subject)
-        )
-        text = tree.words[head].text
-        if is_person and len(draft.object) == 1 and text.isdigit() and len(text) < _DIGITS_OF_YEAR:
-            return self._fact(draft, draft.subject_head, "age", [head], head)
-        return None
-
-    # -- roles -----------------------------------------------------------------------------
-
-    def _role(self, noun: int) -> _Role | None:
-        """A noun with its owners; None where it has none, and where it is a name of its own."""
-        tree = self._tree
-        if noun < 0 or tree.tags[noun] not in (NOUN, PROPN, NUM, ADJ):
-            return None
-        owned = next((i for i in tree.children[noun] if tree.relations[i] == "nmod:poss"), -1)
-        if owned >= 0 and tree.tags[noun] == NOUN:
-            return _Role(f"{self._role_words(noun)} {_OF}", coordinated(tree, owned))
-        if found := self._owner_behind(noun):
-            owner, preposition_ = found
-            if tree.lowered[noun] == "one" and preposition_ == _OF:
-                return self._role(owner)
-            if tree.tags[noun] not in (NOUN, PROPN) or self._is_one_name(noun, owner):
-                return None
-            return _Role(f"{self._role_words(noun)} {preposition_}", coordinated(tree, owner))
-        before = noun - 1
-        is_company = tree.entity_labels.get(before) == "ORG" and tree.tags[noun] == NOUN
-        if is_company and tree.heads[before] == noun and tree.bases[before] == "compound":
-            return _Role(f"{tree.words[noun].text} {_OF}", [before])  # "Apple CEO"
-        return None
-
-    def _owner_behind(self, noun: int) -> tuple[int, str] | None:
-        """Whose a noun is by a phrase behind it, "of" first, and the preposition."""
-        tree = self._tree
-        found: list[tuple[bool, int, str]] = []
-        # "the chairman and CEO of Microsoft": the owner may hang from the last noun.
-        for bearer in coordinated(tree, noun) if tree.bases[noun] != "conj" else [noun]:
-            for i in tree.children[bearer]:
-                case = preposition(tree, i) if tree.relations[i] == "nmod" and i > bearer else []
-                word = tree.text(case).lower()
-                if word in _OWNING and not tree.is_time(i) and (word == _OF or bearer == noun):
-                    found.append((word != _OF, i, word))
-        return min(found)[1:] if found else None
-
-    def _is_one_name(self, noun: int, owner: int) -> bool:
-        """Whether a noun and what stands behind "of" are one name: "the Bank of England"."""
-        labels, tree = self._tree.entity_labels, self._tree
-        return tree.tags[noun] == PROPN and all(i in labels for i in range(noun, owner + 1))
-
-    def _role_words(self, noun: int) -> str:
-        """A noun with the words before it that make it another role, in the singular: "former
-        CEO", "phone number"."""
-        tree = self._tree
-        first = tree.written_together(noun)[0]
-        while first > 0 and tree.relations[first - 1] in _IN_ROLES:
-            if tree.heads[first - 1] != noun:
-                break
-            first -= 1
-        while first < noun and tree.lowered[first] in _FRESH:
-            first += 1
-        word, before = tree.words[noun].text, tree.text([*range(first, noun + 1)])
-        singular = word
-        if tree.tags[noun] == NOUN and tree.lowered[noun].endswith("s"):
-            singular = tree.lemmas[noun].lower()
-        return before[: len(before) - len(word)] + singular
-
-    def _assumed(self, draft: Draft) -> tuple[_Role, bool] | None:
-        """The role that a verb says to begin ("became the director of", "was elected mayor of"), or
-        to end ("resigned as CEO of"): then the second is true."""
-        tree, clause = self._tree, draft.clause
-        if clause is None:
-            return None
-        verb = tree.lowered[clause.head] if clause.passive else tree.base_form(clause.head)
-        case = preposition(tree, draft.object_head)
-        is_as = draft.relation.endswith(" as") or (bool(case) and tree.lowered[case[0]] == "as")
-        ends = is_as and verb in WORDS["role_ending_verbs"]
-        begins = verb in WORDS["role_verbs_as" if is_as else "role_verbs"]
-        role = self._role(draft.object_head) if begins or ends else None
-        return (role, ends) if role else None
-
-    def _names_of_relatives(self, draft: Draft) -> list[tuple[int, str]]:
-        """The names of those whom somebody has, each with the role: "Ada has two daughters, Tia and
-        Bea", "a son named Kai"."""
-        tree, clause, head = self._tree, draft.clause, draft.object_head
-        if draft.relation != "have" or clause is None or draft.construction != "verb object":
-            return []
-        noun = clause.objects[0].head
-        if not tree.is_relative(noun):
-            return []
-        names = [head] if head != noun and tree.bases[head] == "conj" else []
-        for i in tree.children[noun] if head == noun else ():
-            if tree.bases[i] in ("appos", "flat"):
-                names += coordinated(tree, i)
-            elif tree.bases[i] == "acl" and tree.lowered[i] in ("called", "named"):
-                names += tree.children[i]
-        role = f"{self._role_words(noun)} {_OF}"
-        return [(name, role) for name in names if tree.tags[name] == PROPN]
-
-    def _gerund(self, draft: Draft) -> Draft | None:
-        """⟨Ada, like, swimming⟩ of "Ada likes swimming"."""
-        tree, clause = self._tree, draft.clause
-        if clause is None or not clause.governors or not tree.lowered[clause.head].endswith("ing"):
-            return None
+def _of_verb(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]:
+    """The facts of a draft of a clause with a verb."""
+    if draft.object_head >= 0 and (change := _assumed(tree, draft, clause)):
+        role, ends = change
+        is_of = role.words.endswith(f" {_OF}")
+        if draft.relation.endswith("work as") and not is_of:  # "works as a nurse in York"
+            yield _named(tree, draft)
+            role = _Role(f"work {role.words.rpartition(' ')[2]}", role.owners)
+        changed = replace(draft, negated=draft.negated or ends)
+        yield from _with_owners(tree, changed, draft.subject_head, role)
+        return
+    if role_of_name := _role_of_name(tree, draft, clause):
+        yield _fact(tree, draft, draft.object_head, role_of_name, draft.subject, draft.subject_head)
+        return
+    yield from _dated(tree, draft, clause)
+    yield from _beside(tree, draft, clause)
+    is_alone = draft.construction == "passive alone" and not draft.modality
+    if is_alone and any(tree.lowered[i] in _PRESENT for i in clause.auxiliaries):
+        yield replace(draft, relation="be", object=[clause.head], value="quality")  # "are divorced"
+    is_gerund = tree.lowered[clause.head].endswith("ing")
+    if not draft.object and clause.governors and is_gerund:  # "Ada likes swimming"
         relation, head = tree.base_form(clause.governors[-1]), clause.head
-        return replace(draft, relation=relation, object=[head], object_head=head)
-
-    # -- ends ------------------------------------------------------------------------------
-
-    def _named(self, draft: Draft) -> Draft:
-        """A draft whose subject and object are the names beside their nouns: "sister Ingrid"."""
-        subject, head = self._name_of(draft.subject_head), self._name_of(draft.object_head)
-        if subject != draft.subject_head:
-            draft = replace(draft, subject_head=subject, subject=self._phrase(subject))
-        if head != draft.object_head:
-            draft = replace(draft, object_head=head, object=self._phrase(head))
-        return draft
-
-    def _phrase(self, head: int) -> list[int]:
-        """The name that a token belongs to, else its noun phrase."""
-        return name_around(self._tree, head) or noun_phrase(self._tree, head)
-
-    def _name_of(self, noun: int) -> int:
-        """The name behind a common noun, else the noun."""
-        tree = self._tree
-        if noun >= 0 and tree.tags[noun] == NOUN:
-            for i in tree.children[noun]:
-                is_name = tree.tags[i] == PROPN or tree.words[i].is_capitalised
-                if i > noun and is_name and tree.bases[i] in ("flat", "appos"):
-                    return i
-        return noun
-
-    def _is_value(self, head: int) -> bool:
-        """Whether a phrase can be the value of a quality: a number, an adjective, or a noun without
-        an article."""
-        tree = self._tree
-        if tree.tags[head] in (NUM, ADJ) or tree.words[head].marks & Mark.DIGITS:
-            return True
-        if "@" in tree.lowered[head]:
-            return True
-        is_bare = tree.child(head, "det", "nmod:poss") < 0 and tree.tags[head] != PRON
-        return is_bare and not tree.lowered[head].endswith("s")
-
-    def _valued(self, draft: Draft) -> Draft:
-        """A draft whose object, where it is a number or a date, is that value as a whole."""
-        tree, head = self._tree, draft.object_head
-        if head < 0 or not draft.object:
-            return draft
-        together = tree.written_together(head)
-        if len(together) > 1 and any(_has_digit(tree, i) for i in together):
-            is_date = _DATE.fullmatch(tree.text(together))
-            return replace(draft, object=together, value="date" if is_date else "number")
-        if (tree.is_time(head) or tree.lowered[head] in WORDS["months"]) and any(
-            _has_digit(tree, i) for i in draft.object
-        ):
-            return replace(draft, value="date")
-        counts = any(
-            _has_digit(tree, i) and tree.relations[i] in ("nummod", "compound")
-            for i in tree.children[head]
-        )
-        if counts and (tree.lowered[head] in WORDS["units"] or tree.words[head].marks & Mark.UNIT):
-            return replace(draft, value="number")
-        if _has_digit(tree, head) or tree.tags[head] == NUM:
-            return replace(draft, value="number")
-        return draft
-
-    def _without_be(self, draft: Draft) -> Draft:
-        """A passive or an adjective without "be": "founded in", "married to"."""
-        relation = draft.relation.removeprefix(_BE)
+        yield replace(draft, relation=relation, object=[head], object_head=head)
+    if draft.object:
+        named = _named(tree, draft)
         is_state = draft.construction.startswith(("passive", "copula oblique"))
-        if not is_state or draft.modality or relation == draft.relation:
-            return draft
-        return replace(draft, relation=relation)
+        if is_state and not draft.modality:  # "founded in", "married to"
+            named = replace(named, relation=named.relation.removeprefix(_BE))
+        yield _valued(tree, named)
 
-    def _is_state(self, draft: Draft) -> bool:
-        """Whether a passive in the present tells how something is: "are divorced"."""
-        clause = draft.clause
-        if clause is None or draft.construction != "passive alone" or draft.modality:
-            return False
-        return any(self._tree.lowered[i] in _PRESENT for i in clause.auxiliaries)
 
-    def _beside(self, draft: Draft) -> Iterator[Draft]:
-        """The further phrases of a verb: with whom, where and as what, beside an object only those
-        that are names: "works as a nurse in York", "teaches chemistry at Harvard"."""
-        tree, clause = self._tree, draft.clause
-        if clause is None or not draft.object or len(clause.obliques) > _MOST_OBLIQUES:
+def _of_modifier(tree: SentenceTree, draft: Draft) -> Iterator[Draft]:
+    """The facts of a possessor or of a place behind a noun. That somebody has what is "hers" is
+    none: "Ada sold her car"."""
+    if draft.construction == "possessor" and draft.relation != "have":
+        # "Ada's sister Ingrid": the role is between the name and the owner.
+        word, owner = draft.relation.removeprefix("have "), draft.subject_head
+        if word in WORDS["qualities"]:
+            value = _fact(tree, draft, owner, word, draft.object, draft.object_head)
+            yield replace(value, value=value.value or "quality")
             return
-        is_object = draft.construction == "verb object"
-        if not is_object and draft.construction != "verb oblique":
-            return
-        verb = normal_form(tree, clause)
-        is_felt = verb in ATTITUDES or verb in WORDS["feelings"]
-        if is_object and (is_felt or draft.object_head != clause.objects[0].head):
-            return
-        own = draft.object_head if not is_object else -1
-        if is_object and verb in WORDS["light_verbs"]:
-            verb = f"{verb} {tree.text(self._phrase(draft.object_head)).lower()}"
-        for phrase in clause.obliques:
-            word = tree.text(phrase.case).lower()
-            is_shown = phrase.head > clause.head and word in _BESIDE and phrase.head != own
-            is_time = tree.is_time(phrase.head) or tree.lowered[phrase.head] in WORDS["months"]
-            if not is_shown or phrase.is_antecedent or is_time:
-                continue
-            if is_object and tree.tags[phrase.head] != PROPN:
-                continue
-            if not is_object and tree.is_below(own, phrase.head):
-                continue
-            for head in coordinated(tree, phrase.head):
-                tokens, relation = self._phrase(head), f"{verb} {word}"
-                yield self._named(
-                    replace(draft, object=tokens, object_head=head, relation=relation)
-                )
+        role = _Role(f"{word} {_OF}", [owner])
+        yield from _with_owners(tree, draft, draft.object_head, role)
+    elif draft.construction == "place" and tree.tags[draft.subject_head] == PROPN:
+        yield from () if tree.is_time(draft.subject_head) else (draft,)
 
-    def _dated(self, draft: Draft) -> Iterator[Draft]:
-        """The date of a birth, a death, a foundation or their like, as an object."""
-        tree, clause = self._tree, draft.clause
-        if clause is None or draft.modality:
-            return
-        verb = tree.base_form(clause.head)
-        forms = {verb, tree.lowered[clause.head]}
-        if not forms & WORDS["dated_verbs"] or (clause.objects and not clause.passive):
-            return
-        first = tree.lowered[clause.head] if clause.passive else verb
-        for phrase in clause.obliques:
-            if phrase.head == draft.object_head or not tree.is_time(phrase.head):
-                continue
-            tokens = noun_phrase(tree, phrase.head)
-            case = [i for i in tokens if tree.bases[i] == "case"] + phrase.case
-            tokens = [i for i in tokens if i not in case]
-            together = tree.written_together(phrase.head)
-            tokens = together if len(together) > 1 else tokens
-            if not case or not any(_has_digit(tree, i) for i in tokens):
-                continue
-            yield replace(
-                draft,
-                object=tokens,
-                object_head=phrase.head,
-                relation=f"{first} {tree.lowered[case[0]]}",
-                value="date",
-            )
+
+# Predicates.
+
+
+def _of_predicate(tree: SentenceTree, draft: Draft) -> Iterator[Draft]:
+    """What a noun, an adjective or a number behind "be" states of the subject."""
+    subject, head = draft.subject_head, draft.object_head
+    placed = draft.relation.removeprefix(_BE) if draft.relation != "be" else ""
+    if placed:
+        role = _role(tree, subject)
+        if role and placed in _PLACES and tree.tags[subject] == NOUN:
+            words = f"{role.words.rpartition(' ')[0]} {placed}"
+            for owner in role.owners:
+                yield _fact(tree, draft, owner, words, draft.object, head)
+        else:
+            yield _valued(tree, _named(tree, draft))
+        return
+    if measure := _measure(tree, draft):
+        yield measure
+        return
+    if role := _role(tree, head):
+        yield from _with_owners(tree, draft, subject, role)
+        return
+    role = _role(tree, subject) if tree.tags[subject] == NOUN else None
+    around = (tree.lowered[i] for i in (subject, *tree.children[subject]))
+    is_quality = not WORDS["qualities"].isdisjoint(around)
+    if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:
+        yield from _with_owners(tree, draft, head, role)
+    elif (
+        role
+        and not tree.is_relative(subject)
+        and (is_quality or _valued(tree, draft).value or _is_bare(tree, head))
+    ):
+        words = role.words.rpartition(" ")[0]
+        for owner in role.owners:
+            value = _fact(tree, draft, owner, words, draft.object, head)
+            yield replace(value, value=value.value or "quality")
+    else:
+        yield _valued(tree, _named(tree, draft))
+
+
+def _with_owners(tree: SentenceTree, draft: Draft, bearer: int, role: _Role) -> Iterator[Draft]:
+    """A fact of who bears a role, for each of its owners."""
+    for owner in role.owners:
+        yield _fact(tree, draft, bearer, role.words, _phrase(tree, owner), owner)
+
+
+def _fact(
+    tree: SentenceTree, draft: Draft, subject: int, relation: str, object_: Sequence[int], head: int
+) -> Draft:
+    """A draft with other places."""
+    subject = _name_of(tree, subject)
+    fact = replace(
+        draft,
+        subject=_phrase(tree, subject),
+        subject_head=subject,
+        object=[*object_],
+        object_head=head,
+        relation=relation,
+        words=" ".join(filter(None, (tree.text(draft.predicate) or "is", relation))),
+    )
+    return _valued(tree, fact)
+
+
+def _measure(tree: SentenceTree, draft: Draft) -> Draft | None:
+    """⟨Ada, age, 34⟩ of "Ada is 34 years old", ⟨tower, height, 330 metres⟩; of a person also
+    "Ada is 34"."""
+    head = draft.object_head
+    for adjective in range(max(head, 2), min(head + 3, len(tree))):
+        number, unit = adjective - 2, adjective - 1
+        if tree.lowered[adjective] in _MEASURES and _has_digit(tree, number):
+            is_age = tree.lowered[adjective] == "old" and tree.lowered[unit] in _YEARS
+            tokens = [number] if is_age else [number, unit]
+            words = _MEASURES[tree.lowered[adjective]]
+            fact = _fact(tree, draft, draft.subject_head, words, tokens, number)
+            return replace(fact, object=tokens, value="number")
+    subject = draft.subject_head
+    is_person = (
+        tree.entity_labels.get(subject) in _PERSONS
+        or tree.lowered[subject] in _PERSONAL
+        or tree.is_relative(subject)
+    )
+    text = tree.words[head].text
+    if is_person and len(draft.object) == 1 and text.isdigit() and len(text) < _DIGITS_OF_YEAR:
+        return _fact(tree, draft, draft.subject_head, "age", [head], head)
+    return None
+
+
+# Roles.
+
+
+def _role(tree: SentenceTree, noun: int) -> _Role | None:
+    """A noun with its owners; None where it has none, and where it is a name of its own."""
+    owned = next((i for i in tree.children[noun] if tree.relations[i] == "nmod:poss"), -1)
+    if owned >= 0 and tree.tags[noun] == NOUN:
+        return _Role(f"{_role_words(tree, noun)} {_OF}", coordinated(tree, owned))
+    if found := _owner_behind(tree, noun):
+        owner, preposition_ = found
+        if tree.lowered[noun] == "one" and preposition_ == _OF:
+            return _role(tree, owner)
+        # "the Bank of England" is one name.
+        is_one = all(i in tree.entity_labels for i in range(noun, owner + 1))
+        if tree.tags[noun] not in (NOUN, PROPN) or (tree.tags[noun] == PROPN and is_one):
+            return None
+        return _Role(f"{_role_words(tree, noun)} {preposition_}", coordinated(tree, owner))
+    before = noun - 1
+    is_company = tree.entity_labels.get(before) == "ORG" and tree.tags[noun] == NOUN
+    if is_company and tree.heads[before] == noun and tree.bases[before] == "compound":
+        return _Role(f"{tree.words[noun].text} {_OF}", [before])  # "Apple CEO"
+    return None
+
+
+def _owner_behind(tree: SentenceTree, noun: int) -> tuple[int, str] | None:
+    """Whose a noun is by a phrase behind it, "of" first, and the preposition."""
+    found: list[tuple[bool, int, str]] = []
+    # "the chairman and CEO of Microsoft": the owner may hang from the last noun.
+    for bearer in coordinated(tree, noun) if tree.bases[noun] != "conj" else [noun]:
+        for i in tree.children[bearer]:
+            case = preposition(tree, i) if tree.relations[i] == "nmod" and i > bearer else []
+            word = tree.text(case).lower()
+            if word in _OWNING and not tree.is_time(i) and (word == _OF or bearer == noun):
+                found.append((word != _OF, i, word))
+    return min(found)[1:] if found else None
+
+
+def _role_words(tree: SentenceTree, noun: int) -> str:
+    """A noun with the words before it that make it another role, in the singular: "former
+    CEO", "phone number"."""
+    first = tree.written_together(noun)[0]
+    while first > 0 and tree.relations[first - 1] in _IN_ROLES:
+        if tree.heads[first - 1] != noun:
+            break
+        first -= 1
+    while first < noun and tree.lowered[first] in _FRESH:
+        first += 1
+    word, before = tree.words[noun].text, tree.text([*range(first, noun + 1)])
+    singular = word
+    if tree.tags[noun] == NOUN and tree.lowered[noun].endswith("s"):
+        singular = tree.lemmas[noun].lower()
+    return before[: len(before) - len(word)] + singular
+
+
+def _assumed(tree: SentenceTree, draft: Draft, clause: Clause) -> tuple[_Role, bool] | None:
+    """The role that a verb says to begin ("became the director of", "was elected mayor of"), or
+    to end ("resigned as CEO of"): then the second is true."""
+    verb = tree.lowered[clause.head] if clause.passive else tree.base_form(clause.head)
+    case = preposition(tree, draft.object_head)
+    is_as = draft.relation.endswith(" as") or (bool(case) and tree.lowered[case[0]] == "as")
+    ends = is_as and verb in WORDS["role_ending_verbs"]
+    begins = verb in WORDS["role_verbs_as" if is_as else "role_verbs"]
+    role = _role(tree, draft.object_head) if begins or ends else None
+    return (role, ends) if role else None
+
+
+def _role_of_name(tree: SentenceTree, draft: Draft, clause: Clause) -> str:
+    """The role of a name behind a relative whom somebody has: "Ada has two daughters, Tia and Bea";
+    empty for all else."""
+    if draft.relation != "have" or draft.construction != "verb object":
+        return ""
+    noun, name = clause.objects[0].head, draft.object_head
+    is_name = tree.bases[name] == "conj" and tree.tags[name] == PROPN
+    is_behind = name != noun and is_name and tree.is_relative(noun)
+    return f"{_role_words(tree, noun)} {_OF}" if is_behind else ""
+
+
+# Ends.
+
+
+def _named(tree: SentenceTree, draft: Draft) -> Draft:
+    """A draft whose subject and object are the names beside their nouns: "sister Ingrid"."""
+    subject, head = _name_of(tree, draft.subject_head), _name_of(tree, draft.object_head)
+    if subject != draft.subject_head:
+        draft = replace(draft, subject_head=subject, subject=_phrase(tree, subject))
+    if head != draft.object_head:
+        draft = replace(draft, object_head=head, object=_phrase(tree, head))
+    return draft
+
+
+def _phrase(tree: SentenceTree, head: int) -> list[int]:
+    """The name that a token belongs to, else its noun phrase."""
+    return name_around(tree, head) or noun_phrase(tree, head)
+
+
+def _name_of(tree: SentenceTree, noun: int) -> int:
+    """The name behind a common noun, else the noun."""
+    if noun >= 0 and tree.tags[noun] == NOUN:
+        for i in tree.children[noun]:
+            is_name = tree.tags[i] == PROPN or tree.words[i].is_capitalised
+            if i > noun and is_name and tree.bases[i] in ("flat", "appos"):
+                return i
+    return noun
+
+
+def _is_bare(tree: SentenceTree, head: int) -> bool:
+    """Whether a phrase has no article and is no plural, and can be the value of a quality."""
+    is_bare = tree.child(head, "det", "nmod:poss") < 0 and tree.tags[head] != PRON
+    return is_bare and not tree.lowered[head].endswith("s")
+
+
+def _valued(tree: SentenceTree, draft: Draft) -> Draft:
+    """A draft whose object, where it is a number or a date, is that value as a whole."""
+    head = draft.object_head
+    if head < 0 or not draft.object:
+        return draft
+    together = tree.written_together(head)
+    if len(together) > 1 and any(_has_digit(tree, i) for i in together):
+        is_date = _DATE.fullmatch(tree.text(together))
+        return replace(draft, object=together, value="date" if is_date else "number")
+    if (tree.is_time(head) or tree.lowered[head] in WORDS["months"]) and any(
+        _has_digit(tree, i) for i in draft.object
+    ):
+        return replace(draft, value="date")
+    counts = any(
+        _has_digit(tree, i) and tree.relations[i] in ("nummod", "compound")
+        for i in tree.children[head]
+    )
+    if counts and (tree.lowered[head] in WORDS["units"] or tree.words[head].marks & Mark.UNIT):
+        return replace(draft, value="number")
+    if _has_digit(tree, head) or tree.tags[head] == NUM:
+        return replace(draft, value="number")
+    return draft
+
+
+def _beside(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]:
+    """The further phrases of a verb: with whom, where and as what, beside an object only those
+    that are names: "works as a nurse in York", "teaches chemistry at Harvard"."""
+    is_object = draft.construction == "verb object"
+    if not is_object and draft.construction != "verb oblique":
+        return
+    verb = normal_form(tree, clause)
+    is_felt = verb in ATTITUDES or verb in WORDS["feelings"]
+    if is_object and (is_felt or draft.object_head != clause.objects[0].head):
+        return
+    own = draft.object_head if not is_object else -1
+    if is_object and verb in WORDS["light_verbs"]:
+        verb = f"{verb} {tree.text(_phrase(tree, draft.object_head)).lower()}"
+    for phrase in clause.obliques:
+        word = tree.text(phrase.case).lower()
+        is_shown = phrase.head > clause.head and word in _BESIDE and phrase.head != own
+        is_time = tree.is_time(phrase.head) or tree.lowered[phrase.head] in WORDS["months"]
+        if not is_shown or phrase.is_antecedent or is_time:
+            continue
+        if is_object and tree.tags[phrase.head] != PROPN:
+            continue
+        if not is_object and tree.is_below(own, phrase.head):
+            continue
+        for head in coordinated(tree, phrase.head):
+            tokens, relation = _phrase(tree, head), f"{verb} {word}"
+            yield _named(tree, replace(draft, object=tokens, object_head=head, relation=relation))
+
+
+def _dated(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]:
+    """The date of a birth, a death, a foundation or their like, as an object."""
+    verb = tree.base_form(clause.head)
+    forms = {verb, tree.lowered[clause.head]}
+    if not forms & WORDS["dated_verbs"] or (clause.objects and not clause.passive):
+        return
+    first = tree.lowered[clause.head] if clause.passive else verb
+    for phrase in clause.obliques:
+        if phrase.head == draft.object_head or not tree.is_time(phrase.head):
+            continue
+        tokens = noun_phrase(tree, phrase.head)
+        case = [i for i in tokens if tree.bases[i] == "case"] + phrase.case
+        tokens = [i for i in tokens if i not in case]
+        together = tree.written_together(phrase.head)
+        tokens = together if len(together) > 1 else tokens
+        if not case or not any(_has_digit(tree, i) for i in tokens):
+            continue
+        yield replace(
+            draft,
+            object=tokens,
+            object_head=phrase.head,
+            relation=f"{first} {tree.lowered[case[0]]}",
+            value="date",
+        )
 
 
 def _has_digit(tree: SentenceTree, token: int) -> bool:

@@ -66,8 +66,6 @@ def _mend(tree: SentenceTree) -> None:
     for i in range(len(tree)):
         if tree.bases[i] == "case":
             _mend_preposition(tree, i)
-        elif tree.tags[i] == AUX and tree.heads[i] < 0:
-            _mend_copula(tree, i)
         elif tree.bases[i] == "cop" and tree.relations[tree.heads[i]] in _INSIDE_NOUNS:
             _mend_predicate(tree, tree.heads[i])
         elif tree.relations[i] == "mark" and tree.lowered[i] == "to":
@@ -385,21 +383,6 @@ def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
     tree.move(noun - 1, noun, "cc")
     for i in phrases:
         tree.move(i, noun, "obl")
-
-
-def _mend_copula(tree: SentenceTree, verb: int) -> None:
-    """Make the second of two subjects of "be" the predicate: "Ann is a doctor"."""
-    subjects = [i for i in tree.children[verb] if tree.bases[i] == "nsubj"]
-    if len(subjects) != 2 or not subjects[0] < verb < subjects[1]:
-        return
-    predicate = subjects[1]
-    if tree.child(predicate, "case") >= 0 or tree.tags[predicate] not in (NOUN, PROPN):
-        return
-    for i in [i for i in tree.children[verb] if i != predicate]:
-        relation = "nmod" if i > predicate and tree.bases[i] == "obl" else tree.relations[i]
-        tree.move(i, predicate, relation)
-    tree.move(predicate, -1, "root")
-    tree.move(verb, predicate, "cop")
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:

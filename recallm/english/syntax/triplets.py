@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Final
 
 from spacy.symbols import NOUN, NUM, PRON, PROPN
 
-from recallm.english.syntax.clause_parts import preposition
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
 from recallm.english.syntax.facts_of_triplets import fact_drafts
 from recallm.english.syntax.name_phrases import mend_names, name_around
-from recallm.english.syntax.phrases import noun_phrase
+from recallm.english.syntax.phrases import noun_phrase, preposition
 from recallm.english.syntax.tree import SentenceTree
 from recallm.model import Adjunct, ConceptMention, Mark, OpenTriplet
 
