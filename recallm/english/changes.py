@@ -197,17 +197,14 @@ def _restated(text: str, sentence: Said, before: Sequence[Said], *, corrects: bo
         others = said.text.rstrip(_END).split()
         if said.speaker != sentence.speaker or "?" in said.text:
             continue
-        same = sum(takewhile(bool, map(_are_equal, words, others)))
+        lowered = zip(map(str.lower, words), map(str.lower, others), strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], lowered))
         if not (_FEWEST_SAME <= same < len(others) and same < len(words) <= same + _MOST_OTHER):
             continue
         ends = (" ".join(words[same:]), " ".join(others[same:]))
         if not corrects or all(map(_VALUE.search, ends)):
             return said.text
     return ""
-
-
-def _are_equal(word: str, other: str) -> bool:
-    return word.lower() == other.lower()
 
 
 _VALUE: Final = re.compile(r"\d|\b[A-Z]")

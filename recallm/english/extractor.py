@@ -14,7 +14,7 @@ from recallm.english.changes import Said, changes_in, sentences_said
 from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
 from recallm.english.coreference.discourse import has_anaphors
 from recallm.english.coreference.passage import TextRead
-from recallm.english.coreference.resolving import Resolved, resolve
+from recallm.english.coreference.resolving import resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
 from recallm.english.propositions import listed_propositions, proposition_prompt, propositions
 from recallm.english.questions import (
@@ -148,7 +148,9 @@ class Extractor:
     def question(self, text: str, *, asker: str | None = None) -> Question:
         """The essential concepts, terms, answer traits and temporal intent of a question (paper,
         Questioning the System), as ``asked_by`` its asker, if any."""
-        ends = _ends_of_text(text)
+        ends = [text]
+        if len(text) > 2 * _END_CHARACTERS:
+            ends = [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
         read = list(
             chain.from_iterable(part.sentences for part in self._reader.read_question(ends))
         )
@@ -314,12 +316,14 @@ class Extractor:
         text = TextRead(read, speaker=next(iter(self._speaker(turn.speaker)), None))
         if has_anaphors(text):
             earlier = [] if discourse is None else discourse.earlier(turn.id)
-            found += [
-                FoundReference(
-                    each.start, each.end, (each.mention, *each.parts), _antecedent(each, earlier)
-                )
-                for each in resolve(text, self._read_earlier(earlier))
-            ]
+            for each in resolve(text, self._read_earlier(earlier)):
+                antecedent = None
+                if each.passages_back:
+                    reference = each.mention.reference  # that passage may refer to it itself
+                    own = earlier[-each.passages_back].id
+                    antecedent = (reference and reference.antecedent) or own
+                concepts = (each.mention, *each.parts)
+                found.append(FoundReference(each.start, each.end, concepts, antecedent))
         if discourse is not None:
             self._earlier.add(read.text, text)
         return found
@@ -385,16 +389,6 @@ def _exact_terms(
     return exact
 
 
-def _antecedent(resolved: Resolved, earlier: Sequence[EarlierPassage]) -> str | None:
-    """The id of the passage that spells an antecedent; None for the passage itself."""
-    if not resolved.passages_back:
-        return None
-    passage = earlier[-resolved.passages_back]
-    reference = resolved.mention.reference
-    # That passage may refer to the antecedent itself.
-    return (reference.antecedent if reference is not None else None) or passage.id
-
-
 def _statement(
     position: int, stated: Stated, speaker_mentions: Sequence[ConceptMention]
 ) -> ExtractedStatement:
@@ -424,13 +418,6 @@ def _add_mentions(concepts: dict[str, ConceptMention], places: Iterable[ConceptP
             known = concepts.get(mention.name)
             if known is None or (known.reference is not None and mention.reference is None):
                 concepts[mention.name] = mention
-
-
-def _ends_of_text(text: str) -> list[str]:
-    """A text, or the beginning and the end of a long one."""
-    if len(text) <= 2 * _END_CHARACTERS:
-        return [text]
-    return [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
 
 
 def _ends(values: tuple[_T, ...]) -> tuple[_T, ...]:

@@ -116,16 +116,12 @@ def cleaned(text: str) -> str:
         text = _TAG.sub(_blank, text)
     if not (text.isascii() and text.isprintable()):
         text = _INVISIBLE_BESIDE_WORDS.sub(_blank, text.translate(_TO_PLAIN))
-    text = _SYMBOLS.sub(_first_three, text)
+    text = _SYMBOLS.sub(lambda run: run[1].ljust(len(run[0])), text)
     return _LONG_RUN.sub(lambda run: _NOT_LETTERS.sub(" ", run[0]), text)
 
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
-
-
-def _first_three(match: re.Match[str]) -> str:
-    return match[1].ljust(len(match[0]))
 
 
 def _line(raw: str, offset: int) -> _Line | None:
@@ -231,7 +227,9 @@ def sentences(tagged: TaggedText) -> list[Span]:
     proposed = [i for i in range(1, count) if tagged.begins[i]]
     if not proposed:
         return [(0, count)]
-    uncut = _uncut(tagged.text)
+    whole = (0, len(tagged.text.rstrip()))
+    quoted = [match.span() for match in _QUOTED_OR_BRACKETED.finditer(tagged.text)]
+    uncut = [span for span in quoted if span != whole]
     cuts = [0]
     checked = 0
     holds_word = False
@@ -250,13 +248,6 @@ def _holds_word(tagged: TaggedText, start: int, end: int) -> bool:
     return any(c.isalnum() for word in tagged.words[start:end] for c in word.text)
 
 
-def _uncut(text: str) -> list[Span]:
-    """The quotations and brackets that no sentence is cut in, in order and disjoint."""
-    spans = [match.span() for match in _QUOTED_OR_BRACKETED.finditer(text)]
-    whole = (0, len(text.rstrip()))
-    return [span for span in spans if span != whole]
-
-
 def _may_begin(text: str, start: int, uncut: Sequence[Span]) -> bool:
     around = bisect_left(uncut, (start, 0)) - 1  # the last that begins before
     if around >= 0 and start < uncut[around][1]:
@@ -271,12 +262,8 @@ def _may_begin(text: str, start: int, uncut: Sequence[Span]) -> bool:
     if last.isalnum() or last == ">":
         return not text[start].islower() and text[start] not in "(["
     if last not in _END_MARKS:
-        return core == before and _is_symbol(last)
+        # A symbol such as an emoji, no common punctuation.
+        return core == before and ord(last) >= 0x2190 and not last.isalnum()
     if text[start].islower() and before[-1] in _QUOTES:
         return False
     return not _ABBREVIATION.search(core)
-
-
-def _is_symbol(character: str) -> bool:
-    """Whether a character is neither a letter nor common punctuation: an emoji, for one."""
-    return ord(character) >= 0x2190 and not character.isalnum()

@@ -10,7 +10,7 @@ date or a quality ("happy"): an entity on no concept. A pronoun that stands for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from recallm.model import (
@@ -39,7 +39,10 @@ def stated_elements(
     statement, and the triplets that have both ends."""
     entities: dict[tuple[str, int], EntityUpsert] = {}
     stated: list[TripletUpsert] = []
-    for triplet, subject, object_ in _with_ends(facts):
+    for triplet in facts:
+        subject, object_ = _entity(triplet.subject_concept, triplet.position), _object(triplet)
+        if subject is None or object_ is None or subject.id == object_.id:
+            continue
         for end in (subject, object_):
             entities.setdefault((end.id, end.position), end)
         stated.append(
@@ -52,16 +55,6 @@ def stated_elements(
             )
         )
     return tuple(entities.values()), tuple(stated)
-
-
-def _with_ends(
-    facts: Iterable[OpenTriplet],
-) -> Iterator[tuple[OpenTriplet, EntityUpsert, EntityUpsert]]:
-    for triplet in facts:
-        subject = _entity(triplet.subject_concept, triplet.position)
-        object_ = _object(triplet)
-        if subject is not None and object_ is not None and subject.id != object_.id:
-            yield triplet, subject, object_
 
 
 def _entity(concept: ConceptMention | None, position: int) -> EntityUpsert | None:

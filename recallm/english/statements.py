@@ -35,6 +35,7 @@ from recallm.model import ConceptMention, Mark, OpenTriplet, Reference
 _WE: Final = frozenset(("we", "us", "both of us", "we both", "we all"))
 _PROPOSING: Final = frozenset(("shall", "should", "let"))
 """Words before a "we" with whom the speaker talks to: "shall we", "let us"."""
+_MAY_ADDRESS: Final = Mark.SECOND_PERSON | Mark.FIRST_PLURAL
 _JOINING: Final = ("meet", "marry", "date", "join")
 """Verbs whose object takes part."""
 _YOU_AND_I: Final = re.compile(r"\byou and (?:i|me)\b", re.IGNORECASE)
@@ -69,12 +70,16 @@ def addressed(read: ReadText) -> Iterator[Span]:
     """The spans of the words of a text that stand for its addressee: "you", "your", and "we" where
     the text says so."""
     for block in read.blocks:
-        words, text = block.tagged.words, block.tagged.text
+        words = block.tagged.words
         for i, word in enumerate(words):
-            is_we = bool(word.marks & Mark.FIRST_PLURAL) and (
-                (i > 0 and words[i - 1].lowered in _PROPOSING) or bool(_YOU_AND_I.search(text))
+            if not word.marks & _MAY_ADDRESS:
+                continue
+            is_meant = (
+                word.marks & Mark.SECOND_PERSON
+                or (i > 0 and words[i - 1].lowered in _PROPOSING)
+                or _YOU_AND_I.search(block.tagged.text)
             )
-            if is_we or word.marks & Mark.SECOND_PERSON:
+            if is_meant:
                 start = block.start + block.tagged.starts[i]
                 yield start, start + len(word.text)
 
@@ -188,6 +193,7 @@ def facts_of(
     ``is_assistant``: what the speaker says of the user is no fact, but advice, a guess or a
     summary."""
     companions: Sequence[ConceptMention] = ()
+    own = speaker[0].label if speaker else None
 
     def read(sentences: Iterable[Stated]) -> list[OpenTriplet]:
         nonlocal companions
@@ -198,8 +204,9 @@ def facts_of(
                 words = tagged.words[slice(*sentence.tokens)]
                 if is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words):
                     continue
-                told = _told(each.read.text, sentence.start, speaker, before)
-                said = each.read.text[sentence.start : sentence.end]
+                text, start = each.read.text, sentence.start
+                behind = Said(own, text[max(0, start - _TOLD_CHARACTERS) : start])
+                told, said = Told([*before, behind]), text[start : sentence.end]
                 concepts = _concepts(words, sentence.tokens[0], places, speaker, told, said)
                 facts = facts_in(
                     tagged, sentence.tokens, position=position, concept_at=concepts.get
@@ -212,16 +219,9 @@ def facts_of(
         return found
 
     for position, stated in enumerate(statements):
-        own = read([stated])
+        found = read([stated])
         changed = changes.get(position)
-        yield from own if changed is None else changed.facts(own, read)
-
-
-def _told(text: str, start: int, speaker: Sequence[ConceptMention], before: Sequence[Said]) -> Told:
-    """What was told before the sentence of a text that begins at ``start``."""
-    own = speaker[0].label if speaker else None
-    behind = text[max(0, start - _TOLD_CHARACTERS) : start]
-    return Told([*before, Said(own, behind)])
+        yield from found if changed is None else changed.facts(found, read)
 
 
 def _concepts(

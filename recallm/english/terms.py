@@ -35,6 +35,7 @@ _CONTENT = tag_set("NOUN PROPN VERB ADJ ADV NUM X PUNCT SYM")
 _LIKE_NAMES = tag_set("NOUN PROPN NUM X")
 _FUNCTION = tag_set("ADP AUX CCONJ DET PART PRON")
 _NUMBER = Mark.DIGITS | Mark.TIME_NUMBER
+_PRONOUN = Mark.PRONOUN
 _ENDS_PART = ":"
 _MOST_CODE_PARTS = 4
 _MOST_WORDS = 16
@@ -66,7 +67,7 @@ def terms(
         if (
             word.is_word
             and not (word.is_stop_word and tag != PROPN)
-            and not word.marks & Mark.PRONOUN
+            and not word.marks & _PRONOUN
             and (
                 tag in _CONTENT
                 or word.is_non_latin

@@ -37,10 +37,11 @@ _REQUEST = re.compile(
 )
 """What asks for an answer like a question: "Tell me about my trip", "List all bands". "Remind me to
 call Ann" has content."""
-# Plain integers, since they are combined for every verb.
-_PAST: Final = int(Trait.PAST)
-_PRESENT: Final = int(Trait.PRESENT)
-_FUTURE: Final = int(Trait.FUTURE)
+# Plain integers, since they are combined for every verb and every sentence.
+_PAST, _PRESENT, _FUTURE = int(Trait.PAST), int(Trait.PRESENT), int(Trait.FUTURE)
+_OF_ENTITIES: Final = {kind: int(trait | Trait.NAME) for kind, trait in ENTITY_TRAITS.items()}
+_NAME: Final = int(Trait.NAME)
+_VERBS: Final = frozenset((AUX, VERB))
 
 
 def traits(tagged: TaggedText, span: Span, entities: Sequence[Entity], text: str) -> Trait:
@@ -53,29 +54,29 @@ def traits(tagged: TaggedText, span: Span, entities: Sequence[Entity], text: str
     seen = 0
     for mark in marks:
         seen |= mark
-    result = tenses(marks, tags, [word.lowered for word in words])
+    result = int(tenses(marks, tags, [word.lowered for word in words]))
     if seen & Mark.FIRST_PERSON:
-        result |= Trait.FIRST_PERSON
+        result |= Trait.FIRST_PERSON.value
     if seen & Mark.NEGATION:
-        result |= Trait.NEGATION
+        result |= Trait.NEGATION.value
     if seen & _MAY_BE_TIME and mentions_time(marks, tags, [word.is_capitalised for word in words]):
-        result |= Trait.TIME
-    if any(
+        result |= Trait.TIME.value
+    if (seen & Mark.DIGITS or NUM in tags) and any(
         (tag == NUM or mark & Mark.DIGITS)
         and not mark & Mark.TIME_NUMBER
         and word.is_word
         and word.lowered not in ("one", "ones")
         for word, tag, mark in zip(words, tags, marks, strict=True)
     ):
-        result |= Trait.NUMBER
+        result |= Trait.NUMBER.value
     if PROPN in tags:
-        result |= Trait.NAME
+        result |= _NAME
     for first, last, kind in entities:
         if first >= start and last <= end:
-            result |= ENTITY_TRAITS.get(kind, Trait(0)) | Trait.NAME
+            result |= _OF_ENTITIES.get(kind, _NAME)
     if is_question(text, words):
-        result |= Trait.QUESTION
-    return result
+        result |= Trait.QUESTION.value
+    return Trait(result)
 
 
 def mentions_time(marks: Sequence[int], tags: Sequence[int], capitalised: Sequence[bool]) -> bool:
@@ -116,8 +117,9 @@ def tenses(marks: Sequence[int], tags: Sequence[int], lowered: Sequence[str]) ->
     governed = False
     for i, tag in enumerate(tags):
         mark = marks[i]
-        if tag in (AUX, VERB):
-            if mark & Mark.FUTURE or (mark & Mark.GOING and _goes_to_a_verb(i, tags, lowered)):
+        if tag in _VERBS:
+            is_future = mark & Mark.GOING and lowered[i + 1 : i + 2] == ["to"]
+            if mark & Mark.FUTURE or (is_future and not _VERBS.isdisjoint(tags[i + 2 : i + 3])):
                 found |= _FUTURE
             elif (
                 mark & Mark.PAST
@@ -139,7 +141,7 @@ def tenses(marks: Sequence[int], tags: Sequence[int], lowered: Sequence[str]) ->
 def _is_participle(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool:
     """Whether a verb stands behind a form of "have", or just behind one of "be"."""
     before = i - 1
-    while before >= 0 and tags[before] not in (AUX, VERB):
+    while before >= 0 and tags[before] not in _VERBS:
         before -= 1
     return before >= 0 and (
         lowered[before] in _HAVE
@@ -159,10 +161,6 @@ def _is_past(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool:
         or tags[before] == PROPN
         or (tags[before] == NOUN and not lowered[before].endswith("s"))
     )
-
-
-def _goes_to_a_verb(i: int, tags: Sequence[int], lowered: Sequence[str]) -> bool:
-    return i + 2 < len(tags) and lowered[i + 1] == "to" and tags[i + 2] in (AUX, VERB)
 
 
 def is_question(text: str, words: Sequence[Word]) -> bool:

@@ -79,7 +79,7 @@ class Draft:
 
 def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
     """What a clause states: a draft for each of its coordinated subjects with each object."""
-    subjects = [head for phrase in clause.subjects for head in _alternatives(tree, phrase)]
+    subjects = [phrase.head for phrase in _each(tree, clause.subjects)]
     if not subjects:
         return
     if clause.is_copula:
@@ -118,10 +118,6 @@ def of_clause(tree: SentenceTree, clause: Clause) -> Iterator[Draft]:
                 -1 if place in ("complement", "quote") else phrase.head,
                 negated=clause.negated or is_negated(tree, phrase.head),
             )
-
-
-def _alternatives(tree: SentenceTree, phrase: NounPhrase) -> list[int]:
-    return coordinated(tree, phrase.head) if not phrase.is_antecedent else [phrase.head]
 
 
 def _objects(tree: SentenceTree, clause: Clause) -> tuple[list[NounPhrase], str]:

@@ -38,6 +38,9 @@ _MOST_COMBINED: Final = 60
 _SHORT: Final = 14
 """Tokens of a sentence whose parse can be trusted."""
 
+_SURE: Final = 0.9
+"""How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
+
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 _LONGEST: Final = 80
 """Characters of an end that is no single concept."""
@@ -68,10 +71,11 @@ def facts_in(
         return []
     tree = SentenceTree(tagged, tagged.tree, span)
     read = drafts(tree)
+    least = 0.5 if len(tree) <= _SHORT else 0.0
     return [
         replace(
             fact,
-            confidence=max(fact.confidence, _least_confidence(tree, draft)),
+            confidence=max(fact.confidence, _SURE if draft.construction == "possessor" else least),
             position=position,
             subject_concept=_end(tree, draft.subject_head, concept_at),
             object_concept=_end(tree, draft.object_head, concept_at),
@@ -79,14 +83,6 @@ def facts_in(
         for draft in fact_drafts(tree, read)
         for fact in (written(tree, draft, len(read)),)
     ]
-
-
-def _least_confidence(tree: SentenceTree, draft: Draft) -> float:
-    """How sure a fact is at least, whatever the model of open triplets says: "Ada's sister Ingrid"
-    says who Ingrid is."""
-    if draft.construction == "possessor":
-        return 0.9
-    return 0.5 if len(tree) <= _SHORT else 0.0
 
 
 def drafts(tree: SentenceTree) -> list[Draft]:
