@@ -152,7 +152,7 @@ class Extractor:
         if len(text) > 2 * _END_CHARACTERS:
             ends = [text[:_END_CHARACTERS], text[-_END_CHARACTERS:]]
         read = list(
-            chain.from_iterable(part.sentences for part in self._reader.read_question(ends))
+            chain.from_iterable(part.sentences for part in self._reader.read(ends, asked=True))
         )
         concepts: dict[str, ConceptMention] = {}
         found_terms: dict[str, None] = {}

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import spacy
-from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
+from spacy.attrs import DEP, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
 from spacy.lang.en import English
 from spacy.language import Language
 from spacy.symbols import IDS
@@ -39,8 +39,6 @@ _ID_OR_FILE: Final = re.compile(
     r"|(?:\w+[:=])?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 )
 """One word, however its letters and digits stand: "dbo.Users_2024", "Report.PDF", a UUID."""
-_BEGINS: Final = 3
-_INSIDE: Final = 1
 _TRUE: Final = 1
 _SPACY_NAME = re.compile(r"[a-z]{2,3}_(?:core|dep|ent|sent)_[a-z]+_(?:sm|md|lg|trf)")
 _PROBE = "Anna lives in Paris. She has two cats."
@@ -171,8 +169,10 @@ class Pipeline:
             ]
             if parser is None:
                 return read
-            if self._network is not None:
-                _begin_sentences(docs, labels)
+            # The parser keeps to the sentences that the network begins.
+            for doc, own in zip(docs, labels if self._network else (), strict=False):
+                begins: Any = np.where(own.begins, 1, -1).astype(np.uint64)
+                doc.from_array([SENT_START], begins)
             # A parse of the user's own pipeline is overwritten: nothing reads it.
             docs = _run(parser, docs)
             return [
@@ -184,13 +184,6 @@ def _run(nlp: Language, docs: list[Doc]) -> list[Doc]:
     """Run a pipeline's components on documents."""
     # For a single text, Language.pipe costs more to set up than it saves.
     return list(nlp.pipe(docs, batch_size=len(docs))) if len(docs) > 1 else [*map(nlp, docs)]
-
-
-def _begin_sentences(docs: Sequence[Doc], labels: Sequence[Labels]) -> None:
-    """Let documents have the sentences that their labels begin; the parser keeps to them."""
-    for doc, own in zip(docs, labels, strict=True):
-        begins: Any = np.where(own.begins, 1, -1).astype(np.uint64)
-        doc.from_array([SENT_START], begins)
 
 
 def _multiply_by_numpy(nlp: Language) -> None:
@@ -217,14 +210,11 @@ def read_doc(doc: Doc, text: str, lexicon: Lexicon, labels: Labels | None = None
 
 def _labels(doc: Doc) -> Labels:
     """What spaCy's components set on a document."""
-    columns: list[list[int]] = (
-        doc.to_array([POS, SENT_START, ENT_IOB, ENT_TYPE]).T.astype(np.uint64, copy=False).tolist()
-    )
-    tags, begins, marks, types = columns
+    tags, begins = doc.to_array([POS, SENT_START]).T.astype(np.uint64, copy=False).tolist()
     return Labels(
         tags=tags,
         begins=[begin == _TRUE for begin in begins],
-        entities=_entities(doc, marks, types) if any(types) else [],
+        entities=[(entity.start, entity.end, entity.label_) for entity in doc.ents],
         roles=[],
     )
 
@@ -239,18 +229,6 @@ def _tree(doc: Doc) -> Tree:
         relations=[strings[relation].lower() for relation in relations.tolist()],
         lemmas=[strings[lemma] for lemma in lemmas.tolist()],
     )
-
-
-def _entities(doc: Doc, marks: Sequence[int], types: Sequence[int]) -> list[tuple[int, int, str]]:
-    found: list[tuple[int, int, str]] = []
-    strings = doc.vocab.strings
-    for i, (mark, kind) in enumerate(zip(marks, types, strict=True)):
-        if mark == _BEGINS:
-            found.append((i, i + 1, strings[kind]))
-        elif mark == _INSIDE and found and found[-1][1] == i:
-            first, _, label = found[-1]
-            found[-1] = (first, i + 1, label)
-    return found
 
 
 def load_pipeline(model: str | None) -> Pipeline:

@@ -4,9 +4,9 @@ by itself, whoever says it and whatever stands before it."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
@@ -118,21 +118,29 @@ class TextReader:
         """The pipeline of the settings."""
         return load_pipeline(self._config.spacy_model)
 
-    def read(self, texts: Sequence[str], *, parsed: bool = False) -> list[ReadText]:
-        """Read texts, several at once; ``parsed``: their blocks have trees. The pipeline does not
-        run again on blocks that were read lately, such as those of the message before."""
-        return self._read_all(texts, partial(self._tagged, parsed=parsed))
+    def read(
+        self, texts: Sequence[str], *, parsed: bool = False, asked: bool = False
+    ) -> list[ReadText]:
+        """Read texts, several at once; ``parsed``: their blocks have trees; ``asked``: they are
+        parts of a question. The pipeline does not run again on blocks that were read lately, such
+        as those of the message before."""
+        spans = [blocks(text) for text in texts]
+        pieces = [
+            cleaned(text[start:end])
+            for text, own in zip(texts, spans, strict=True)
+            for start, end in own
+        ]
+        tagged: Iterator[TaggedText]
+        if asked:
+            tagged = (with_missed_names(read, asked=True) for read in self.pipeline.tag(pieces))
+        else:
+            tagged = self._tagged(pieces, parsed=parsed)
+        return [
+            self._read_text(text, own, [*islice(tagged, len(own))])
+            for text, own in zip(texts, spans, strict=True)
+        ]
 
-    def read_question(self, parts: Sequence[str]) -> list[ReadText]:
-        """Read the parts of a question to the memory."""
-        return self._read_all(
-            parts,
-            lambda pieces: [
-                with_missed_names(read, asked=True) for read in self.pipeline.tag(pieces)
-            ],
-        )
-
-    def _tagged(self, pieces: Sequence[str], *, parsed: bool) -> list[TaggedText]:
+    def _tagged(self, pieces: Sequence[str], *, parsed: bool) -> Iterator[TaggedText]:
         """Blocks as the pipeline reads them, each once."""
         known = {
             piece: found
@@ -144,23 +152,7 @@ class TextReader:
         for piece, read in zip(fresh, self.pipeline.tag(fresh, parsed=parsed), strict=True):
             known[piece] = with_missed_names(read, asked=False)
             self._blocks.add(piece, known[piece])
-        return [known[piece] for piece in pieces]
-
-    def _read_all(
-        self, texts: Sequence[str], tag: Callable[[Sequence[str]], Sequence[TaggedText]]
-    ) -> list[ReadText]:
-        """Texts with what ``tag`` gives for all their blocks at once."""
-        spans = [blocks(text) for text in texts]
-        pieces = [
-            cleaned(text[start:end])
-            for text, own in zip(texts, spans, strict=True)
-            for start, end in own
-        ]
-        tagged = iter(tag(pieces))
-        return [
-            self._read_text(text, own, [next(tagged) for _ in own])
-            for text, own in zip(texts, spans, strict=True)
-        ]
+        return map(known.__getitem__, pieces)
 
     def _read_text(
         self, text: str, spans: Sequence[Span], tagged: Sequence[TaggedText]

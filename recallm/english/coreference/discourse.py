@@ -33,6 +33,8 @@ _KIND_OF_PRONOUN: Final[dict[str, Kind]] = by_word("pronouns")
 _CASE_OF_PRONOUN: Final[dict[str, Case]] = by_word("cases")
 _PHRASE_NOUNS: Final = frozenset().union(*WORDS["nouns"].values())
 _FOLLOWED_BY_NOUN: Final = frozenset({NOUN, PROPN, ADJ})
+
+
 _COMPLEMENTS: Final = frozenset({"that", "to", "for", "if", "when", "how", "what", "whether", "-"})
 _JUDGING_REACH: Final = 5
 

@@ -259,7 +259,7 @@ def _of_predicate(tree: SentenceTree, draft: Draft) -> Iterator[Draft]:
     elif (
         role
         and not tree.is_relative(subject)
-        and (is_quality or _valued(tree, draft).value or _is_bare(tree, head))
+        and (is_quality or _valued(tree, draft).value or _is_value(tree, head))
     ):
         words = role.words.rpartition(" ")[0]
         for owner in role.owners:
@@ -421,8 +421,11 @@ def _name_of(tree: SentenceTree, noun: int) -> int:
     return noun
 
 
-def _is_bare(tree: SentenceTree, head: int) -> bool:
-    """Whether a phrase has no article and is no plural, and can be the value of a quality."""
+def _is_value(tree: SentenceTree, head: int) -> bool:
+    """Whether a phrase can be the value of a quality: a number, an adjective, or a noun without
+    an article that is no plural."""
+    if tree.tags[head] in (NUM, ADJ) or tree.words[head].marks & Mark.DIGITS:
+        return True
     is_bare = tree.child(head, "det", "nmod:poss") < 0 and tree.tags[head] != PRON
     return is_bare and not tree.lowered[head].endswith("s")
 

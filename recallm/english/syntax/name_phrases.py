@@ -121,7 +121,7 @@ def _mend_code(tree: SentenceTree, hyphen: int) -> None:
     ):
         return
     outer = [i for i in together if tree.heads[i] not in together]
-    main = _main(tree, outer) if outer else together[0]
+    main = outer[0] if outer else together[0]
     for i in together:
         if i != main:
             tree.move_all((j for j in tree.children[i] if j not in together), main)
@@ -195,7 +195,7 @@ def _join(tree: SentenceTree, name: Name) -> None:
     outer = [i for i in words if tree.heads[i] not in words]
     if len(words) < 2 or not outer:
         return
-    main = _main(tree, outer)
+    main = outer[0]
     top = next((i for i in outer if not any(tree.is_below(i, j) for j in outer if j != i)), main)
     if main != top:
         tree.move(main, tree.heads[top], tree.relations[top])
@@ -245,11 +245,6 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
         tree.move(own, noun, "appos" if has_comma else "flat")
 
 
-def _main(tree: SentenceTree, tokens: Sequence[int]) -> int:
-    """The token that stands for others: one in the place of a noun phrase, else the first."""
-    return next((i for i in tokens if tree.relations[i] in _PLACES), tokens[0])
-
-
 def _lists(tree: SentenceTree, names: Sequence[Name]) -> list[list[Name]]:
     """Names in a row: "Ann Alba, Bo Berg, and Cy Cole"."""
     found: list[list[Name]] = []
@@ -279,7 +274,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
     begin, end = names[0][0], names[-1][1]
     inside = range(begin, end)
     heads = [
-        _main(tree, [i for i in range(*name) if tree.heads[i] not in range(*name)] or [name[0]])
+        next((i for i in range(*name) if tree.heads[i] not in range(*name)), name[0])
         for name in names
     ]
     outer = [i for i in inside if tree.heads[i] not in inside]
