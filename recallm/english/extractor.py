@@ -11,7 +11,13 @@ from typing import TypeVar
 
 from recallm.config import RecallConfig
 from recallm.english.changes import Said, changes_in, sentences_said
-from recallm.english.concepts import ConceptPlace, label_words, name_of_word, neighbour_pairs
+from recallm.english.concepts import (
+    ConceptPlace,
+    label_words,
+    name_of_word,
+    neighbour_pairs,
+    spaced_code,
+)
 from recallm.english.coreference.discourse import has_anaphors
 from recallm.english.coreference.passage import TextRead
 from recallm.english.coreference.resolving import resolve
@@ -39,7 +45,6 @@ from recallm.english.statements import (
     said_in,
     sentences_of,
 )
-from recallm.english.terms import spaced_code
 from recallm.english.words import LONGEST_WORD, Word, is_all_capitals
 from recallm.errors import InvalidInputError
 from recallm.ground import checks

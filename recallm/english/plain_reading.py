@@ -10,11 +10,10 @@ from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from recallm.config import RecallConfig
-from recallm.english.concepts import ConceptPlace, concept_places, trimmed
+from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
 from recallm.english.names import Entity, entities, entities_within, with_missed_names
 from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
-from recallm.english.terms import terms
 from recallm.english.traits import traits
 from recallm.english.words import Word, is_all_capitals
 from recallm.ground.forking import new_lock

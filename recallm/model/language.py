@@ -62,7 +62,7 @@ class ExtractedStatement:
     ``text`` is the text of a proposition that differs from its span; None where the two are equal.
     Spans of propositions may overlap and stand in any order.
     ``terms`` are the stems of its content words in textual order, with repetitions, then its exact
-    tokens (``recallm.english.terms``), each once. No concept name appears twice in ``concepts``;
+    tokens (``recallm.english.concepts``), each once. No concept name appears twice in ``concepts``;
     the speaker, if known, is the first.
     """
 
