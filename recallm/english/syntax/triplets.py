@@ -45,10 +45,6 @@ _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 _LONGEST: Final = 80
 """Characters of an end that is no single concept."""
 
-_QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
-_LONGEST_TITLE: Final = 12
-"""Tokens before and behind the head."""
-
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
 """Prepositions of phrases that belong to an end: "head of sales", "budget for the laptop"."""
