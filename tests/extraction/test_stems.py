@@ -16,13 +16,13 @@ from recallm.english.word_lists import (
 )
 from recallm.english.words import (
     Lexicon,
-    Mark,
     is_all_capitals,
     is_like_acronym,
     name_in_capitals,
     plain,
     stem,
 )
+from recallm.model import Mark
 from tests.tables import each_row
 
 
