@@ -326,7 +326,8 @@ def find_modality(
     """The modality and the negation of a clause, those of its context among them."""
     parent, head = clause.parent, clause.head
     base = tree.bases[head]
-    own = own_modality(tree, head)
+    cop = tree.child(head, "cop")
+    own = own_modality(tree, head, cop)
     context = ""
     if base == "acl":
         context = _modality_of_noun(tree, head)

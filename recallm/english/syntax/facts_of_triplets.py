@@ -193,9 +193,10 @@ def _of_verb(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft
         changed = replace(draft, negated=draft.negated or ends)
         yield from _with_owners(tree, changed, draft.subject_head, role)
         return
-    if role_of_name := _role_of_name(tree, draft, clause):
-        yield _fact(tree, draft, draft.object_head, role_of_name, draft.subject, draft.subject_head)
-        return
+    for name, words in _names_of_relatives(tree, draft, clause):
+        yield _fact(tree, draft, name, words, draft.subject, draft.subject_head)
+        if name == draft.object_head:
+            return
     yield from _dated(tree, draft, clause)
     yield from _beside(tree, draft, clause)
     is_alone = draft.construction == "passive alone" and not draft.modality
@@ -382,15 +383,24 @@ def _assumed(tree: SentenceTree, draft: Draft, clause: Clause) -> tuple[_Role, b
     return (role, ends) if role else None
 
 
-def _role_of_name(tree: SentenceTree, draft: Draft, clause: Clause) -> str:
-    """The role of a name behind a relative whom somebody has: "Ada has two daughters, Tia and Bea";
-    empty for all else."""
+def _names_of_relatives(
+    tree: SentenceTree, draft: Draft, clause: Clause
+) -> Iterator[tuple[int, str]]:
+    """The names of relatives whom somebody has, each with the role: "Ada has two daughters, Tia and
+    Bea", "a son named Kai"."""
     if draft.relation != "have" or draft.construction != "verb object":
-        return ""
-    noun, name = clause.objects[0].head, draft.object_head
-    is_name = tree.bases[name] == "conj" and tree.tags[name] == PROPN
-    is_behind = name != noun and is_name and tree.is_relative(noun)
-    return f"{_role_words(tree, noun)} {_OF}" if is_behind else ""
+        return
+    noun, head = clause.objects[0].head, draft.object_head
+    if not tree.is_relative(noun):
+        return
+    names = [head] if head != noun and tree.bases[head] == "conj" else []
+    for i in range(noun + 1, len(tree)) if head == noun else ():
+        is_called = any(tree.lowered[j] in ("called", "named") for j in (tree.heads[i], i - 1))
+        if (tree.heads[i] == noun and tree.bases[i] in ("appos", "flat")) or is_called:
+            names += coordinated(tree, i)
+    for name in names:
+        if tree.tags[name] == PROPN:
+            yield name, f"{_role_words(tree, noun)} {_OF}"
 
 
 # Ends.

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADV, AUX, NOUN, PROPN, VERB, X
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
 
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
@@ -83,6 +83,8 @@ def _mend(tree: SentenceTree) -> None:
     for i in range(len(tree)):
         if tree.tags[i] == NOUN and _is_mistaken_noun(tree, i):
             tree.tags[i] = VERB
+        elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
+            _mend_second_verb(tree, i)
 
 
 def _mend_infinitive(tree: SentenceTree, to: int) -> None:
@@ -121,7 +123,7 @@ def _mend_code(tree: SentenceTree, hyphen: int) -> None:
     ):
         return
     outer = [i for i in together if tree.heads[i] not in together]
-    main = outer[0] if outer else together[0]
+    main = _main(tree, outer) if outer else together[0]
     for i in together:
         if i != main:
             tree.move_all((j for j in tree.children[i] if j not in together), main)
@@ -195,7 +197,7 @@ def _join(tree: SentenceTree, name: Name) -> None:
     outer = [i for i in words if tree.heads[i] not in words]
     if len(words) < 2 or not outer:
         return
-    main = outer[0]
+    main = _main(tree, outer)
     top = next((i for i in outer if not any(tree.is_below(i, j) for j in outer if j != i)), main)
     if main != top:
         tree.move(main, tree.heads[top], tree.relations[top])
@@ -245,6 +247,11 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
         tree.move(own, noun, "appos" if has_comma else "flat")
 
 
+def _main(tree: SentenceTree, tokens: Sequence[int]) -> int:
+    """The token that stands for others: one in the place of a noun phrase, else the first."""
+    return next((i for i in tokens if tree.relations[i] in _PLACES), tokens[0])
+
+
 def _lists(tree: SentenceTree, names: Sequence[Name]) -> list[list[Name]]:
     """Names in a row: "Ann Alba, Bo Berg, and Cy Cole"."""
     found: list[list[Name]] = []
@@ -274,7 +281,7 @@ def _mend_list(tree: SentenceTree, names: Sequence[Name]) -> None:
     begin, end = names[0][0], names[-1][1]
     inside = range(begin, end)
     heads = [
-        next((i for i in range(*name) if tree.heads[i] not in range(*name)), name[0])
+        _main(tree, [i for i in range(*name) if tree.heads[i] not in range(*name)] or [name[0]])
         for name in names
     ]
     outer = [i for i in inside if tree.heads[i] not in inside]
@@ -350,6 +357,32 @@ def _is_mistaken_noun(tree: SentenceTree, noun: int) -> bool:
     ):
         return False
     return tree.child(noun, *_COMPLEMENTS) >= 0
+
+
+def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
+    """Make "lives" a verb in "Ada works for Cisco and lives in Oslo", where the parser coordinates
+    it with the name: a bare form in -s behind a conjunction and before a phrase, after a verb in
+    -s."""
+    root = next((i for i, head in enumerate(tree.heads) if head < 0), 0)
+    forms = (tree.lowered[root], tree.lowered[noun])
+    is_bare = noun > root and tree.lowered[noun - 1] in ("and", "but")
+    if not is_bare or tree.tags[root] != VERB or not all(form.endswith("s") for form in forms):
+        return
+    phrases = [
+        i
+        for i, head in enumerate(tree.heads)
+        if i > noun + 1
+        and tree.tags[noun + 1] == ADP
+        and tree.bases[i] in ("obl", "nmod")
+        and head in (noun, tree.heads[noun])
+    ]
+    if not phrases:
+        return
+    tree.tags[noun] = VERB
+    tree.move(noun, root, "conj")
+    tree.move(noun - 1, noun, "cc")
+    for i in phrases:
+        tree.move(i, noun, "obl")
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:

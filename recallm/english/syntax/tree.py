@@ -10,7 +10,7 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from spacy.symbols import VERB
+from spacy.symbols import NOUN, PROPN, VERB
 
 from recallm.english.word_lists import read_table, word_set
 from recallm.model import Mark
@@ -35,6 +35,14 @@ LONGEST_PHRASE: Final = 100
 _CLOSING: Final = {'"': '"', "``": "''", "“": "”", "‘": "’", "(": ")", "[": "]", "{": "}", "'": "'"}
 _OPENING: Final = {closing: opening for opening, closing in _CLOSING.items()}
 _EDGE: Final = frozenset((",", ";", ":", ".", "-", "--", "–", "—", "...", "…", "!", "?", "*", "|"))
+_NOMINAL: Final = frozenset(
+    ("amod", "compound", "appos", "nmod", "nmod:desc", "nmod:unmarked", "dep", "flat", "list")
+)
+"""Relations to nouns, which the parser may take for those of ``_VERBAL``."""
+_VERBAL: Final = frozenset(
+    ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent", "obl:unmarked", "advmod", "aux")
+)
+_OF_NOUNS: Final = frozenset(("det", "nmod:poss", "amod", "nummod"))
 _MOST_STEPS: Final = 4
 _NO_RELATIONS: Final[frozenset[str]] = frozenset()
 
@@ -64,6 +72,7 @@ class SentenceTree:
             for i, head in enumerate(tree.heads[first:end])
         ]
         self._mend(tagged.roles[first:end])
+        self._mend_subject()
         self.bases = [relation.partition(":")[0] for relation in self.relations]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(self.heads):
@@ -76,8 +85,40 @@ class SentenceTree:
             for token in range(begin, behind)
         }
 
+    def _mend_subject(self) -> None:
+        """Make the root of "Ada, a friend, lives in Rome" the subject of the verb, which the
+        parser coordinates with it."""
+        heads, relations = self.heads, self.relations
+        root = next((i for i, head in enumerate(heads) if head < 0), -1)
+        if root < 0 or self.tags[root] not in (NOUN, PROPN):
+            return
+        own = [i for i, head in enumerate(heads) if head == root]
+        verbs = [i for i in own if relations[i] == "conj"]
+        modified = any(relations[i] in ("acl:relcl", "appos", "acl") for i in own)
+        if len(verbs) != 1 or not modified or self.lowered[verbs[0] - 1] != ",":
+            return
+        verb = verbs[0]
+        below = [i for i, head in enumerate(heads) if head == verb]
+        relations_below = {relations[i] for i in below}
+        if relations_below & _OF_NOUNS or "cc" in relations_below:
+            return
+        if not relations_below & {"obl", "nmod", "obj", "advmod"}:
+            return
+        heads[root], heads[verb] = verb, -1
+        relations[root], relations[verb] = "nsubj", "root"
+        self.tags[verb] = VERB
+        for i in below:
+            relations[i] = "obl" if relations[i] == "nmod" else relations[i]
+        for i in own:
+            if relations[i] == "punct" and i > verb:
+                heads[i] = verb
+
     def _mend(self, roles: Sequence[str]) -> None:
-        """Let the tagger's root be that of a sentence whose parse has no subject."""
+        """Let the tagger's roles mend the parse of a sentence around its main verb.
+
+        In short sentences the parser takes verbs for nouns ("My sister studies law"), where the
+        tagger is right more often.
+        """
         if roles.count("root") != 1 or (verb := roles.index("root")) >= len(self.heads):
             return
         heads, relations = self.heads, self.relations
@@ -86,10 +127,20 @@ class SentenceTree:
             if heads[root] < 0:
                 break
             root = heads[root]
-        has_subject = any(relation.startswith("nsubj") for relation in relations)
-        if root != verb and heads[root] < 0 and not has_subject:
+        if root != verb:
+            if heads[root] >= 0 or any(relation.startswith("nsubj") for relation in relations):
+                return
             heads[root], heads[verb] = verb, -1
             relations[root], relations[verb] = roles[root], "root"
+        elif self.tags[verb] != VERB:
+            return
+        for i, role in enumerate(roles):
+            nominal = heads[i] in (root, verb) and relations[i] in _NOMINAL
+            if nominal and i not in (root, verb) and role in _VERBAL:
+                heads[i], relations[i] = verb, role
+                for j in range(max(0, i - _MOST_STEPS), i):
+                    if heads[j] == verb and roles[j] in _OF_NOUNS:
+                        heads[j], relations[j] = i, roles[j]
 
     def move(self, token: int, head: int, relation: str = "") -> None:
         """Hang a token with all below it from another one (-1: from none), by another relation if

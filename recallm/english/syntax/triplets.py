@@ -45,6 +45,10 @@ _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 _LONGEST: Final = 80
 """Characters of an end that is no single concept."""
 
+_QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
+_LONGEST_TITLE: Final = 12
+"""Tokens before and behind the head."""
+
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
 """Prepositions of phrases that belong to an end: "head of sales", "budget for the laptop"."""
@@ -129,7 +133,7 @@ def _end(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention
     concept = _concept(tree, head, concept_at) if head >= 0 else None
     if head < 0 or (concept is not None and concept.reference is not None):
         return concept
-    label = _code(tree, head) or tree.text(name_around(tree, head))
+    label = _code(tree, head) or _title(tree, head) or tree.text(name_around(tree, head))
     owner = tree.child(head, "nmod:poss")
     if label and 0 <= owner < head and tree.tags[owner] == PROPN:
         label = tree.text(range(name_around(tree, owner)[0], head + 1))  # "Hwang's Kitchen"
@@ -166,6 +170,23 @@ def _code(tree: SentenceTree, head: int) -> str:
     text = tree.text(together) if len(together) > 1 else ""
     is_code = "-" in text and any(character.isdigit() for character in text)
     return text.removesuffix(".") if is_code else ""
+
+
+def _title(tree: SentenceTree, head: int) -> str:
+    """The words between quotation marks that a token stands among, without the marks."""
+    first = next(
+        (i for i in range(head, max(head - _LONGEST_TITLE, -1), -1) if _is_quote(tree, i)), -1
+    )
+    last = next(
+        (i for i in range(head, min(head + _LONGEST_TITLE, len(tree))) if _is_quote(tree, i)), -1
+    )
+    if first < 0 or last < 0 or sum(_is_quote(tree, i) for i in range(first)) % 2:
+        return ""
+    return tree.text(range(first + 1, last)).strip(" ,.")
+
+
+def _is_quote(tree: SentenceTree, token: int) -> bool:
+    return tree.lowered[token] in _QUOTES
 
 
 def _whole(tree: SentenceTree, head: int) -> list[int]:
