@@ -11,6 +11,7 @@ from recallm.english.word_lists import (
     SINGULARS,
     VERBS,
     read_table,
+    regular_base,
     verb_base,
     without_prefix,
 )
@@ -184,3 +185,23 @@ def test_the_lists_of_words_are_in_lower_case() -> None:
         for key, words in lists.items():
             for text in words.values() if isinstance(words, dict) else [words]:
                 assert text == text.lower(), f"{section}.{key}"
+
+
+@each_row(
+    [
+        ("tapped planned referred modelled", "tap plan refer model"),
+        ("adding calling missed buzzing", "add call miss buzz"),
+        ("hiking waking typed using shining", "hike wake type use shine"),
+        ("solving noticed argued sizing juggled", "solve notice argue size juggle"),
+        ("raised choosing rinsed browsed judging", "raise choose rinse browse judge"),
+        ("managed changing plunged belonging hanged", "manage change plunge belong hang"),
+        ("celebrating created treated formatted", "celebrate create treat format"),
+        ("prepared provided combined required", "prepare provide combine require"),
+        ("edited visiting invited focused", "edit visit invite focus"),
+        ("exploring monitored breathing tasted posted", "explore monitor breathe taste post"),
+        ("opened discovered training shouted", "open discover train shout"),
+        ("studied identifying feed bring eating", "study identify feed bring eat"),
+    ]
+)
+def test_regular_forms_give_their_base(forms: str, bases: str) -> None:
+    assert " ".join(map(regular_base, forms.split())) == bases

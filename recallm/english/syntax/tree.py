@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from spacy.symbols import NOUN, PROPN, VERB
 
-from recallm.english.word_lists import read_table, word_set
+from recallm.english.word_lists import read_table, regular_base, verb_base, word_set
 from recallm.model import Mark
 
 if TYPE_CHECKING:
@@ -172,15 +172,15 @@ class SentenceTree:
         return len(self.heads)
 
     def base_form(self, verb: int) -> str:
-        """A verb's base form. The lemmatizer may leave a doubled consonant ("plann"), and may take
-        a verb for a noun ("lives": "life")."""
+        """A verb's base form. The lemmatizer may cut a regular verb wrongly ("plann", "solv"), and
+        may take a verb for a noun ("lives": "life")."""
         lemma, form = self.lemmas[verb].lower(), self.lowered[verb]
-        doubled = len(lemma) > 3 and lemma[-1] == lemma[-2] and lemma[-1] in "bdgmnprt"
-        if doubled and form.startswith(lemma) and form != lemma:
-            return lemma[:-1]
-        if form[-1:] == "s" and self.tags[verb] == VERB and not form.startswith(lemma):
-            return _without_s(form) if lemma not in ("be", "have", "do", "go") else lemma
-        return lemma
+        if lemma in ("be", "have", "do", "go") or self.tags[verb] != VERB:
+            return lemma
+        if form.endswith(("ing", "ed")):
+            base = verb_base(form)
+            return base if base != form else regular_base(form)
+        return _without_s(form) if form[-1:] == "s" and not form.startswith(lemma) else lemma
 
     def child(self, head: int, *relations: str) -> int:
         """The first child with one of the relations, -1 if there is none."""
