@@ -34,6 +34,10 @@ def told(*messages: str, least: float | None = None) -> set[str]:
         (["Ann: I am allergic to shellfish."], "Ann — allergic to → shellfish"),
         (["Ann: I have two sons, Ed and Al."], "Al — son of → Ann"),
         (["Ann: Paul says he hates olives."], "Paul — hate → olives"),
+        (["Ann: I borrowed Tom's old bike."], "Ann — borrow → Tom's old bike"),
+        (["Ann: I love my sister's dog."], "Ann — love → dog of sister of Ann"),
+        (["Ann: I stumbled upon a bakery."], "Ann — stumble upon → bakery"),
+        (["Ann: I'm solving a crossword."], "Ann — solve → crossword"),
     ]
 )
 def test_facts_are_of_whom_they_are_said(messages: list[str], line: str) -> None:
@@ -66,6 +70,10 @@ def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
         (["assistant: You could try oat milk."],),
         (["Ann: Let's sell the boat."],),
         (["Ann: I run three times."],),
+        (["Ann: Hmm, interesting numbers."],),
+        (["Ann: I saw one."],),
+        (["Ann: I like the idea."],),
+        (["Ann: I wish more people took time for that."],),
         ([f"Ann: Edit this: {'We sell boats. ' * 100}"],),
     ]
 )

@@ -33,7 +33,10 @@ _OF: Final = "of"
 _BE: Final = "be "
 _PLACES: Final = frozenset(("in", "at", "near"))
 _VAGUE: Final = frozenset(("bit", "way", "rid"))
-_OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine"))
+_VAGUE_ALONE: Final = frozenset(("one", "ones", "idea"))
+_SAYING_WHICH: Final = ("nmod", "amod", "compound", "nmod:poss")
+"""Words that name nothing unless modifiers say which: "I saw one", "I like the idea"."""
+_OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine", "wish"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
 )
@@ -95,7 +98,13 @@ def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
     two is a name, the other is none. Else they may be items of a list."""
     if draft.construction != "apposition":
         head = draft.object_head
-        return head < 0 or not (tree.lowered[head] in _VAGUE or tree.tags[head] == ADV)
+        if head < 0:
+            return True
+        word = tree.lowered[head]
+        is_vague = word in _VAGUE or (word in _VAGUE_ALONE and tree.child(head, *_SAYING_WHICH) < 0)
+        return not (is_vague or tree.tags[head] == ADV)
+    if tree.lowered[draft.subject_head] in OPENING:
+        return False  # "Hmm, interesting numbers."
     if draft.object_head in tree.written_together(draft.subject_head):
         return True  # "co-founders"
     are_names = [tree.tags[i] == PROPN for i in (draft.subject_head, draft.object_head)]

@@ -135,11 +135,12 @@ def _end(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention
         return concept
     label = _code(tree, head) or _title(tree, head) or tree.text(name_around(tree, head))
     owner = tree.child(head, "nmod:poss")
-    if label and 0 <= owner < head and tree.tags[owner] == PROPN:
-        label = tree.text(range(name_around(tree, owner)[0], head + 1))  # "Hwang's Kitchen"
+    if 0 <= owner < head and tree.tags[owner] == PROPN and not tree.is_relative(head):
+        # "Hwang's Kitchen", "Tolkien's books"
+        label = tree.text(range(min(name_around(tree, owner), default=owner), head + 1))
     if not label and _is_named_by_noun(tree, head, concept):
         label = tree.text(_whole(tree, head)).replace('"', "")
-        if owner >= 0 and tree.is_relative(head):
+        if owner >= 0 and (tree.is_relative(head) or tree.is_relative(owner)):
             bearer = _end(tree, owner, concept_at)
             if bearer is None:
                 return None
