@@ -101,7 +101,7 @@ def _candidates(asked: OpenQuestion, request: RecallRequest) -> Candidates | Non
         question,
         vector,
         request,
-        wanted=wanted_statements(request) + len(request.known),
+        wanted=wanted_statements(request),
         relations=relations,
     )
 

@@ -250,7 +250,7 @@ def context_of_statements(
     trace.keep(ranked.order, "under min_score, known, another's, or the question itself")
     superseded = superseded_candidates(candidates)
     budget = Budget.of(request, limit_of(request), superseded)
-    wanted = wanted_statements(request) + len(request.known)
+    wanted = wanted_statements(request)
     order: Sequence[int]
     questions: Mapping[int, int]
     order, questions = placed(ranked.order, candidates, wanted=wanted)

@@ -52,6 +52,9 @@ as many where the nearest by embedding come beside them."""
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
 
+_FEW = 32
+"""Statements of passages that are not known: where there are fewer, more are read."""
+
 _EXPANDED = 24
 """The first 24 of them bring the statements before and after them."""
 
@@ -80,8 +83,9 @@ def read_candidates(
     brought.update(leads.of_neighbours)
     fetched = max(FETCHED, 2 * wanted)
     posted = _posting_counts(question, leads)
-    best = posted.best(fetched if vector is None else fetched // 2, leads.sizes)
-    rows = _read_rows(reader, leads, facts, best, brought, fetched, request)
+    first = fetched if vector is None else fetched // 2
+    best = posted.best(first + len(request.known), leads.sizes)
+    rows = _read_rows(reader, leads, facts, best[:first], brought, fetched, request, best[first:])
     speakers, columns, when = _asked_for(question, posted.stems, rows.context.values())
     terms = tuple(posted.stems[column] for column in columns)
     asks_tokens = len(posted.stems) > len(question.search_terms)
@@ -122,7 +126,8 @@ def _read_facts(
     if relations is not None:
         fact_reader = FactReader(reader, question, request, relations)
         pattern = fact_reader.matching() if question.asks_all else None
-        matching = [] if pattern is None else [each for each, _ in pattern.matches[:wanted]]
+        found = () if pattern is None else pattern.matches
+        matching = [each for each, _ in found if each.passage not in request.known][:wanted]
         # Summaries of the question's concepts are candidates too, and have the first places.
         facts = fact_reader.candidates(matching, first_place=len(question.concepts))
     if not question.asks_all:
@@ -138,10 +143,12 @@ def _read_rows(
     brought: Collection[int],
     fetched: int,
     request: RecallRequest,
+    behind: Sequence[int],
 ) -> Rows:
     """The rows of the ``best`` statements, of what else was ``brought``, and of what stands around
     the first of them; summaries and facts are rows too. Of the newest statements, which no word of
-    the question leads to, those in the first person."""
+    the question leads to, those in the first person. Where known passages leave few others, also
+    those of statements ``behind`` the best."""
     where = request.where
     all_may_answer = not where
     summaries = [
@@ -153,6 +160,9 @@ def _read_rows(
     newest = set(leads.newest).difference(best, brought)
     context = _read_context(reader, best, {*brought, *newest, *covered}, fetched)
     context |= _read_items(reader, [context[key] for key in best[:_HEADINGS] if key in context])
+    while behind and sum(row.passage_id not in request.known for row in context.values()) < _FEW:
+        more, behind = reader.statements(behind[:fetched]), behind[fetched:]
+        context.update((row.key, row) for row in more if row.passage_id not in request.known)
     rows = request.as_days(context[key] for key in sorted(context))
     context = {row.key: row for row in rows}
 

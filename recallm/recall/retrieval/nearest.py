@@ -51,7 +51,7 @@ def read_nearest(
     equals = EqualSentences()
     found: dict[SentenceKey, NearStatement] = {}
     done: set[int] = set()
-    size = max(_FIRST_FETCH, 2 * (wanted + len(request.known)))
+    size = max(_FIRST_FETCH, 2 * wanted)
     while True:
         nearest = vector.nearest(reader, size)
         fresh = {key: cosine for key, cosine in nearest if key not in done}
