@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from recallm import (
 from recallm.config import RankingName
 from recallm.facts import FactMemory
 from recallm.recall.prompts import CHRONOLOGICAL_PREFIX, ement_prompt
+from recallm.recall.retrieval.candidates import FETCHED
 from tests.store_suite import DictStore
 from tests.vectors.fakes import words
 
@@ -145,6 +147,32 @@ class TestRecall:
         )
         explained = memory.recall("What did Brandon buy?").explain()
         assert not any(line.startswith("[x#0") for line in explained.splitlines())
+
+    def test_a_code_is_found_in_every_spelling(self) -> None:
+        """Also one whose number looks like a year, and behind a word with a capital."""
+        lost = []
+        for spellings in (("POL-358", "POL358", "POL 358"), ("AB-1234", "AB1234", "AB 1234")):
+            for written, asked in product(spellings, repeat=2):
+                memory = RecallM()
+                memory.update(f"Parcel {written} is for Lukas.")
+                if not memory.recall(f"Whose is parcel {asked}?"):
+                    lost.append((written, asked))
+        assert not lost
+
+    def test_what_is_known_costs_nothing_and_hides_nothing(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """However long a thread is that the reader has, as little is read, and what it does not
+        hold is found behind it."""
+        memory = RecallM(DictStore())
+        memory.update("Ann saw a whale.", id="whale")
+        thread = [f"said-{n}" for n in range(400)]
+        memory.update_many({"text": f"Ann saw bird number {id}.", "id": id} for id in thread)
+        with caplog.at_level("DEBUG", "recallm.recall"):
+            memory.recall("What did Ann see?", known=thread[200:])
+        assert int(caplog.messages[0].split()[1]) < 3 * FETCHED
+        found = memory.recall("What did Ann see?", known=thread)
+        assert {statement.passage for statement in found.statements} == {"whale"}
 
     def test_known_passages_are_not_recalled(self) -> None:
         store = DictStore()

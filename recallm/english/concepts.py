@@ -292,10 +292,12 @@ def terms(
 
 def spaced_code(words: Sequence[Word]) -> str:
     """The name of a code that begins these words, its letters and numbers apart, as if they were
-    joined: "POL 358" → "pol358". Empty where no number follows at once."""
+    joined: "POL 358" → "pol358". Empty where no number follows at once; a year is a number
+    behind capitals alone ("AB 1234")."""
     parts = [words[0].stem]
+    ends = 0 if words[0].is_acronym else Mark.TIME_NUMBER
     for word in words[1:_MOST_CODE_PARTS]:
-        if not word.marks & Mark.DIGITS or word.marks & Mark.TIME_NUMBER or "," in word.text:
+        if not word.marks & Mark.DIGITS or word.marks & ends or "," in word.text:
             break
         parts.append(word.id_parts[-1] if word.id_parts else word.stem)
     return "".join(parts) if len(parts) > 1 else ""

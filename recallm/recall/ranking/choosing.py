@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import chain
+from string import digits
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -110,14 +111,16 @@ class AskedNames(NamedTuple):
 
 
 def _stored_words(candidates: Candidates) -> set[str]:
-    """The concepts and stems of the question that a statement or fact within the filter holds."""
+    """The concepts and stems of the question that a statement or fact within the filter holds; of a
+    code ("pol358") its letters, too."""
     leads = candidates.leads
     held = {stem for stem, found in leads.postings.items() if found.keys}
     held.update(chain.from_iterable(fact.statement.terms for fact in candidates.facts.values()))
     mentioned = {
         name for name in leads.essential if name not in leads.mentions or leads.mentions[name].keys
     }
-    return {*mentioned, *held, *map(readable_term, held)}
+    held.update(list(map(readable_term, held)))
+    return {*mentioned, *held, *(term.rstrip(digits) for term in held)}
 
 
 def confidence(
