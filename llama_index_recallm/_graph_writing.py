@@ -9,7 +9,7 @@ which chunks show an entity or a relation, and forgetting a chunk keeps what ano
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from llama_index.core.graph_stores.types import (
     TRIPLET_SOURCE_KEY,
@@ -41,6 +41,8 @@ from recallm import (
 
 SourcedEntity = tuple[str | None, NewEntity]
 """An entity with the chunk whose update it joins."""
+
+_N = TypeVar("_N", ChunkNode, EntityNode)
 
 _BATCH = 500
 """Knowledge updates in one transaction: an index may hand over a whole library."""
@@ -179,15 +181,25 @@ def _split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityN
     entities: list[EntityNode] = []
     for node in nodes:
         if isinstance(node, ChunkNode):
-            chunks.append(node)
+            chunks.append(_with_vector(node))
         elif isinstance(node, EntityNode):
-            entities.append(node)
+            entities.append(_with_vector(node))
         else:
             raise InvalidInputError(
                 f"a node must be an EntityNode or a ChunkNode, not {type(node).__name__}",
                 argument="nodes",
             )
     return chunks, entities
+
+
+def _with_vector(node: _N) -> _N:
+    """``node`` with the vector that stands in its property "embedding", as other stores keep it. As
+    a property, language models would read the numbers."""
+    vector = node.properties.get("embedding")
+    if not isinstance(vector, list) or set(map(type, vector)) != {float}:
+        return node
+    rest = {key: value for key, value in node.properties.items() if key != "embedding"}
+    return node.model_copy(update={"embedding": node.embedding or vector, "properties": rest})
 
 
 def _write(memory: RecallM, updates: Sequence[GraphUpdate]) -> None:

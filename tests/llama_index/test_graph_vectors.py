@@ -88,6 +88,11 @@ def test_nodes_without_embeddings(store: PropertyGraphStore) -> None:
     assert _asked(store, EAST) == ([], [])
     _places(store)
     assert sorted(_near(store, EAST, 99)) == ["east", "north", "northeast", "up"]
+    west = [-1.0, 0.0, 0.0]
+    kept = EntityNode(name="west", properties={"embedding": west, "n": 6})  # as other stores do
+    store.upsert_nodes([kept])
+    nodes, _ = _asked(store, west, 1)
+    assert [(node.id, node.properties) for node in nodes] == [("west", {"n": 6})]
 
 
 def test_chunks_are_found(store: PropertyGraphStore) -> None:
