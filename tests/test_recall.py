@@ -212,7 +212,7 @@ class TestAsk:
             ranked.ask("What about Paris, Brandon?", llm=llm)
             assert "cancelled" in prompts[-1]
             assert prompts[-1].count(CHRONOLOGICAL_PREFIX) == 1
-            assert "the later one replaces the earlier one" in prompts[-1]
+            assert prompts[-1].count("the later one") == 1  # tokens are money
             assert "Oldest first" not in prompts[-1]
 
     @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])

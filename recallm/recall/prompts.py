@@ -27,16 +27,12 @@ _NOTHING_KNOWN = "(nothing about this is remembered)"
 
 
 def question_prompt(question: str, context: str) -> str:
-    """The prompt of ``ask`` (RecallM; the wording is that of the walk-through, and that later
-    statements replace earlier ones, as the paper's experiments put it).
-
-    ``context`` is the text of a recalled context, with its prefix, or empty.
-    """
+    """The prompt of ``ask`` (RecallM, in the words of the walk-through). ``context`` is the text of
+    a recalled context, with its prefix, or empty."""
     statements = context.removeprefix(CHRONOLOGICAL_PREFIX).removeprefix(f"{PREFIX}\n").lstrip()
     return (
         "Using the following statements when necessary, answer the question that follows. "
-        f"{CHRONOLOGICAL_PREFIX} where two contradict each other, the later one replaces the "
-        f"earlier one.\n\nstatements:\n{as_data(statements) or _NOTHING_KNOWN}\n\n"
+        f"{CHRONOLOGICAL_PREFIX}\n\nstatements:\n{as_data(statements) or _NOTHING_KNOWN}\n\n"
         f"question:\n{question}\n\nAnswer:"
     )
 
