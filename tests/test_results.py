@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.model import TemporalReading
-from recallm.recall.results import RecalledContext
+from recallm.recall.results import RecalledContext, RecalledStatement
 
 QUESTION = "Where did she live before 2023?"
 
@@ -23,3 +23,10 @@ def test_explain_says_nothing_of_time_where_no_rule_fired() -> None:
         f"question: {QUESTION}"
     )
     assert RecalledContext(question=QUESTION).explain() == f"question: {QUESTION}"
+
+
+def test_a_statement_shows_its_line_in_a_notebook() -> None:
+    said = RecalledStatement(
+        id="a#0", text="I live in Oslo.", t_index=1, position=0, speaker="Ann", concepts=()
+    )
+    assert repr((said,)) == "(<RecalledStatement 'a#0': Ann: I live in Oslo.>,)"

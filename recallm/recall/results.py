@@ -128,6 +128,9 @@ class RecalledStatement:
     passage: str | None = None
     superseded_by: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r}: {self.line}>"
+
     @property
     def line(self) -> str:
         """The statement alone on a line, with date and speaker. In ``RecalledContext.text`` those
