@@ -241,6 +241,22 @@ def test_outputs_and_errors_hold_no_terminal_controls(told: Run) -> None:
 
 
 @pytest.mark.slow
+def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    """The driver's log says the same in other words."""
+    (tmp_path / "password").write_text("secret", encoding="utf-8")
+    (tmp_path / "password").chmod(0o600)
+    server = ["--db", "neo4j://127.0.0.1:1", "--password-file", "password"]
+    done = subprocess.run(
+        [sys.executable, "-c", "from recallm.cli import main; main()", "stats", *server],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("recallm: ")) == (1, 1), done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 def test_no_output_controls_a_terminal(told: Run, tmp_path: Path) -> None:
     """All commands on a terminal without colours, as one process."""

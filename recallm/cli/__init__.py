@@ -35,4 +35,5 @@ def main() -> None:
     log = logging.StreamHandler()
     log.setFormatter(PrintableFormatter("recallm: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # an error says the same
     app()
