@@ -96,14 +96,7 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
 
 def _candidates(asked: OpenQuestion, request: RecallRequest) -> Candidates | None:
     question, reader, vector, relations, _ = asked
-    return read_candidates(
-        reader,
-        question,
-        vector,
-        request,
-        wanted=wanted_statements(request),
-        relations=relations,
-    )
+    return read_candidates(reader, question, vector, request, relations)
 
 
 def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
@@ -334,16 +327,13 @@ class Recaller:
 
     def passages(self, reader: GraphReader, request: RecallRequest) -> Mapping[str, float]:
         """The ids of the visible passages that match the question, best first, each with the
-        probability of its best statement. Equal passages all stay. This is always the default
-        ranking, whatever the settings say, without facts.
-
-        ``candidate_limit`` candidates are read, whatever the limit, so that pages follow one order.
-        """
+        probability of its best statement, by the default ranking without facts. Equal passages all
+        stay. ``candidate_limit`` candidates are read, so that pages follow one order."""
         question = self._extractor.question(request.question, asker=request.asker)
         question = self._asked_by_a_role(question, reader)
         vector = self._embedded(question, reader, request)
-        wanted = request.config.candidate_limit
-        candidates = read_candidates(reader, question, vector, request, wanted=wanted)
+        wide = replace(request, limit=request.config.candidate_limit)
+        candidates = read_candidates(reader, question, vector, wide)
         if candidates is None:
             return {}
         ranked = rank(candidates, request, repeats=True)

@@ -158,7 +158,7 @@ def candidates(
 ) -> Candidates | None:
     with store.reader(namespace) as reader:
         request = RecallRequest(question=question.text, where=where)
-        return read_candidates(reader, question, under, request, wanted=10)
+        return read_candidates(reader, question, under, request)
 
 
 FILL = RecallConfig(fill=True)

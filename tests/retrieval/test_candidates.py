@@ -63,7 +63,7 @@ def test_the_candidate_limit_bounds_what_is_looked_at() -> None:
     store = store_of(*(turn(f"The ferry left {n}", session=str(n)) for n in range(50)))
     with store.reader("n") as reader:
         request = RecallRequest(question="ferry", config=RecallConfig(candidate_limit=5))
-        found = read_candidates(reader, asked("ferry"), None, request, wanted=10)
+        found = read_candidates(reader, asked("ferry"), None, request)
     assert found is not None
     assert said(found) == {f"The ferry left {n}" for n in range(45, 50)}
     assert found.documents.tolist() == [50]

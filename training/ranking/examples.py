@@ -137,7 +137,7 @@ def candidates_of(memory: RecallM, text: str) -> Candidates | None:
     """The candidates of a question; None where nothing of the question is known."""
     request = RecallRequest(question=text, config=memory.config)
     with memory._questions.recaller.opened(request) as opened:
-        return read_candidates(opened.reader, opened.question, opened.vector, request, wanted=10)
+        return read_candidates(opened.reader, opened.question, opened.vector, request)
 
 
 def _of_passages(groups: Sequence[set[str]]) -> Callable[[Candidates], Groups]:

@@ -33,6 +33,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
+from recallm.recall.ranking.budget import wanted_statements
 from recallm.recall.ranking.candidates import Candidates, Leads, Rows
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.matches import Matches
@@ -52,9 +53,6 @@ as many where the nearest by embedding come beside them."""
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
 
-_FEW = 32
-"""Statements of passages that are not known: where there are fewer, more are read."""
-
 _EXPANDED = 24
 """The first 24 of them bring the statements before and after them."""
 
@@ -64,13 +62,12 @@ def read_candidates(
     question: Question,
     vector: EmbeddedQuestion | None,
     request: RecallRequest,
-    *,
-    wanted: int,
     relations: RelationIndex | None = None,
 ) -> Candidates | None:
-    """The candidates for ``question``, enough to recall ``wanted`` statements; None if the graph
-    has none of the question's words and concepts, and no vector or related word leads to one.
+    """The candidates for ``question``, enough for the budget of ``request``; None if the graph has
+    none of the question's words and concepts, and no vector or related word leads to one.
     ``relations``: those of the namespace's triplets; None where it has no triplet."""
+    wanted = wanted_statements(request)
     dates = asked_dates(question.text, request.asked_at)
     leads: Leads
     leads, (facts, matches) = reader.together(
@@ -160,9 +157,10 @@ def _read_rows(
     newest = set(leads.newest).difference(best, brought)
     context = _read_context(reader, best, {*brought, *newest, *covered}, fetched)
     context |= _read_items(reader, [context[key] for key in best[:_HEADINGS] if key in context])
-    while behind and sum(row.passage_id not in request.known for row in context.values()) < _FEW:
+    known = request.known
+    while behind and sum(row.passage_id not in known for row in context.values()) < fetched // 4:
         more, behind = reader.statements(behind[:fetched]), behind[fetched:]
-        context.update((row.key, row) for row in more if row.passage_id not in request.known)
+        context.update((row.key, row) for row in more if row.passage_id not in known)
     rows = request.as_days(context[key] for key in sorted(context))
     context = {row.key: row for row in rows}
 

@@ -14,10 +14,6 @@ from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import RecallRequest
 from recallm.stores.base import GraphReader
 
-_FIRST_FETCH = 32
-"""The least number of nearest statements in the first fetch. Each further fetch asks for four times
-as many."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedQuestion:
@@ -44,14 +40,14 @@ def read_nearest(
     reader: GraphReader, vector: EmbeddedQuestion | None, request: RecallRequest, *, wanted: int
 ) -> list[NearStatement]:
     """The ``wanted`` nearest statements that may be recalled, nearest first, of equal sentences the
-    latest; none without vectors. The index is asked for more until ``wanted`` are found or it has
-    no more."""
+    latest; none without vectors. The index is asked for four times as many each time, until
+    ``wanted`` are found or it has no more."""
     if vector is None:
         return []
     equals = EqualSentences()
     found: dict[SentenceKey, NearStatement] = {}
     done: set[int] = set()
-    size = max(_FIRST_FETCH, 2 * wanted)
+    size = 4 * wanted
     while True:
         nearest = vector.nearest(reader, size)
         fresh = {key: cosine for key, cosine in nearest if key not in done}
