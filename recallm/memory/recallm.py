@@ -33,7 +33,6 @@ from recallm.recall.ranking.signals import load_tables
 from recallm.recall.recalling import check_ranking
 from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
-from recallm.stores.base import ClusterStore
 from recallm.stores.opening import StoreTarget, names_file, open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
@@ -68,8 +67,6 @@ class RecallM:
     ``neo4j://`` or ``bolt://`` URI (user name and password in ``auth``, never in the URI; the
     server's database in ``database``); a ``neo4j.Driver``; or a ``GraphStore``. The memory closes
     neither of the last two. ``namespace`` is the owner of the memory: no data ever cross it.
-    ``bookmark``: that of a memory in another process on the same server, whose writes this memory
-    waits for.
 
     ``llm`` is a callable prompt → text: it revises contexts as in the paper, and answers ``ask``.
     ``count_tokens`` measures ``max_tokens``; the default is a quarter of the characters, rounded
@@ -125,7 +122,6 @@ class RecallM:
         *,
         auth: tuple[str, str] | None = None,
         database: str | None = None,
-        bookmark: str | None = None,
         namespace: str = "default",
         config: RecallConfig | None = None,
         llm: Callable[[str], str] | None = None,
@@ -171,7 +167,6 @@ class RecallM:
             auth=auth,
             database=database,
             timeout=checks.seconds(timeout, "timeout"),
-            bookmark=checks.optional(checks.string, bookmark, "bookmark"),
         )
         vectors: StatementVectors | None = None
         closing = [opened.close] if is_own else []
@@ -347,15 +342,6 @@ class RecallM:
     def namespace(self) -> str:
         """The owner of this memory."""
         return self._opened.name
-
-    @property
-    def bookmark(self) -> str | None:
-        """What this memory wrote and read, as a text: a memory of another process on the same
-        server, opened with ``bookmark=``, reads no earlier state. None for a store without
-        bookmarks: a file shows every process the latest state."""
-        self._opened.check_open()
-        store = self._opened.store
-        return store.bookmark if isinstance(store, ClusterStore) else None
 
     def now(self) -> datetime:
         """The present, aware, by this memory's clock."""

@@ -394,15 +394,3 @@ class CheckedStore(Protocol):
     def problems(self) -> list[str]:
         """What is wrong with the structure of the file, a line each; empty where nothing is."""
         ...
-
-
-@runtime_checkable
-class ClusterStore(Protocol):
-    """A store whose writes another process may not see at once: the members of its cluster follow
-    each other."""
-
-    @property
-    def bookmark(self) -> str | None:
-        """What this store wrote and read, as a text that another process can wait for; None before
-        anything was."""
-        ...

@@ -29,7 +29,6 @@ def open_store(
     auth: tuple[str, str] | None = None,
     database: str | None = None,
     timeout: float | None = None,
-    bookmark: str | None = None,
 ) -> tuple[GraphStore, bool]:
     """The store, and whether it was opened here, so that the caller must close it.
 
@@ -39,13 +38,7 @@ def open_store(
         StoreError: it cannot be opened.
     """
     if (isinstance(target, str) and is_server(target)) or _is_driver(target):
-        return _open_neo4j(target, auth, database, timeout, bookmark), True
-    if bookmark is not None:
-        raise InvalidInputError(
-            "bookmark goes with a neo4j server alone: a file shows what was written at once, and a "
-            "GraphStore takes the bookmark itself; leave it out",
-            argument="bookmark",
-        )
+        return _open_neo4j(target, auth, database, timeout), True
     for value, argument in ((auth, "auth"), (database, "database")):
         if value is not None:
             raise InvalidInputError(
@@ -77,7 +70,6 @@ def _open_neo4j(
     auth: tuple[str, str] | None,
     database: str | None,
     timeout: float | None,
-    bookmark: str | None,
 ) -> GraphStore:
     try:
         from recallm.stores.neo4j import Neo4jStore
@@ -85,7 +77,7 @@ def _open_neo4j(
         if error.name != "neo4j":
             raise
         raise MissingDependencyError("neo4j", extra="neo4j") from None
-    open_neo4j = partial(Neo4jStore, target, auth=auth, database=database, bookmark=bookmark)
+    open_neo4j = partial(Neo4jStore, target, auth=auth, database=database)
     return open_neo4j() if timeout is None else open_neo4j(retry_time=timeout)
 
 

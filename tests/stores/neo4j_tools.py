@@ -1,8 +1,7 @@
-"""What tests of Neo4j share: an update, what a server holds, bookmarks."""
+"""What tests of Neo4j share: an update, what a server holds."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
 from neo4j import Driver
@@ -47,22 +46,3 @@ def nodes_of(driver: Driver, rows: int) -> int:
     )
     found: int = counted[0]["count"]
     return found
-
-
-def parts_of(bookmark: str | None) -> tuple[bytes, int]:
-    """The database's id and the transaction's number in one bookmark of the server: a list of a
-    byte string of 16 and an integer, in PackStream."""
-    assert bookmark is not None
-    assert " " not in bookmark
-    packed = base64.b64decode(bookmark.removeprefix("FB:"))
-    number = packed[19:]
-    sizes = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}
-    if number[0] in sizes:
-        return packed[3:19], int.from_bytes(number[1 : 1 + sizes[number[0]]], signed=True)
-    return packed[3:19], int.from_bytes(number[:1], signed=True)
-
-
-def bookmark_of(database: bytes, number: int) -> str:
-    """The bookmark of a transaction of a database."""
-    packed = b"\x91\xcc\x10" + database + b"\xca" + number.to_bytes(4) + b"\x90"
-    return "FB:" + base64.b64encode(packed).decode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing import get_context
@@ -34,9 +34,8 @@ from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.transaction import Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
-from tests.store_suite.marked_text import prepared
 from tests.store_suite.topics.base import at, find_passage
-from tests.stores.neo4j_tools import bookmark_of, nodes_of, parts_of, rich, rows_of
+from tests.stores.neo4j_tools import nodes_of, rich, rows_of
 from tests.tools import skip_for_want_of_a_tool
 
 
@@ -194,24 +193,6 @@ def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, name
     # The node of the namespace itself may stay.
     assert _all_nodes(driver) - before <= 1
     assert store.restore(namespace, 3, records) == 3
-
-
-def test_waiting_ends_with_the_write(
-    neo4j_server: RunningServer, store: Neo4jStore, namespace: str
-) -> None:
-    """A bookmark that is a few transactions ahead: the store opens once they are there."""
-    database, number = parts_of(store.bookmark)
-    ahead = bookmark_of(database, number + 20)
-    with ThreadPoolExecutor(1) as pool:
-        opening = pool.submit(Neo4jStore, neo4j_server.uri, auth=neo4j_server.auth, bookmark=ahead)
-        written = 0
-        while parts_of(store.bookmark)[1] < number + 20:
-            assert not opening.done()
-            written += 1
-            store.apply(namespace, [prepared(str(written), "[Ann] sings")])
-        with closing(opening.result(timeout=30)) as second:
-            with second.reader(namespace, Horizon()) as reader:
-                assert reader.state.t_index == written
 
 
 def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, namespace: str) -> None:

@@ -11,24 +11,12 @@ from contextlib import contextmanager
 from typing import Any, Final, Generic, LiteralString, TypeVar
 
 import neo4j
-from neo4j import Driver, Session
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j import Auth, Driver, GraphDatabase, Session
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
-from recallm.stores.neo4j.driver import (
-    bookmark_manager,
-    bookmark_text,
-    not_a_bookmark,
-    open_driver,
-)
-from recallm.stores.neo4j.failures import (
-    has_code,
-    is_lost,
-    is_passing,
-    ran_out_of_time,
-    translated,
-)
+from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
 from recallm.stores.neo4j.transaction import (
     GRACE,
     AlreadyWrittenError,
@@ -57,6 +45,8 @@ _LEAST_COMMIT_CHECK: Final = 10.0
 """Seconds; the shortest time of retries after the reply to a commit was lost."""
 _UNLOCKED_TRIES: Final = 3
 """Tries of a write without the lock; then the writer takes it, so that every writer gets on."""
+_LIVENESS_CHECK_AFTER: Final = 2.0
+"""Seconds without use after which the driver tests a connection before it uses it."""
 _NO_STAMP: Final = WriteStamp("", "")
 _BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, ChangedError)
 """What the driver and the work in a transaction raise: a connection can go on after it."""
@@ -71,7 +61,6 @@ class Connection:
         database: the database's name; None: the user's home database.
         timeout: seconds for which a write waits for another one of its namespace, and for which
             transactions are retried after transient errors.
-        bookmark: what ``bookmark`` of another connection gave; reads here wait for its writes.
     """
 
     def __init__(
@@ -81,17 +70,14 @@ class Connection:
         auth: tuple[str, str] | None,
         database: str | None,
         timeout: float,
-        bookmark: str | None = None,
     ) -> None:
         self._database = database
         self._closed = False
         self.timeout = min(timeout, _LONGEST_TIMEOUT)
-        # Seconds to wait for a connection, and for a server to greet.
-        self._patience = min(max(timeout, 5.0), 10.0)
         self.lock_patience = max(self.timeout, _LEAST_LOCK_WAIT)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
-        self._bookmarks = bookmark_manager(bookmark)
+        self._bookmarks = GraphDatabase.bookmark_manager()
         self._writers: deque[str] = deque()
         if isinstance(server, Driver):
             if auth is not None:
@@ -105,53 +91,9 @@ class Connection:
             uri = checked_uri(server)
             self.owned = True
             self.name = f"{uri.scheme}://{uri.netloc}"
-            self.driver = open_driver(
-                server.strip(), auth, patience=self._patience, timeout=self.timeout
-            )
-
-    @property
-    def bookmark(self) -> str | None:
-        """What was written and read here, as a text; None before anything was."""
-        return bookmark_text(self._bookmarks)
-
-    def await_bookmark(self) -> None:
-        """Wait until the server has what the given bookmark stands for.
-
-        Raises:
-            InvalidInputError: the server cannot read the bookmark.
-            StoreBusyError: the server had not got it after ``timeout`` seconds.
-            StoreError: the server failed.
-        """
-        until = time.monotonic() + self.lock_patience
-        while True:
-            self.check_open()
-            wait = max(until - time.monotonic(), 0.1)
-            try:
-                with self.session(neo4j.READ_ACCESS) as session:
-                    tx = Tx(
-                        session,
-                        bound=wait,
-                        stamp=_NO_STAMP,
-                        access=neo4j.READ_ACCESS,
-                        owned=self.owned,
-                        is_whole=False,
-                        lock_patience=wait,
-                    )
-                    tx.rows("RETURN 1", {})
-                return
-            except (DriverError, Neo4jError) as error:
-                if has_code(error, ".InvalidBookmark"):
-                    raise not_a_bookmark() from error
-                late = _is_late(error) or has_code(error, ".BookmarkTimeout")
-                if late and time.monotonic() < until:
-                    continue
-                if late:
-                    raise StoreBusyError(
-                        f"{self.name} had not got the writes of the bookmark after "
-                        f"{self.lock_patience:g} s; try again, wait longer with timeout=… "
-                        "(retry_time=… of Neo4jStore), or check that the bookmark is of this server"
-                    ) from error
-                raise self.failure(error) from error
+            # Seconds to wait for a connection, and for a server to greet.
+            patience = min(max(timeout, 5.0), 10.0)
+            self.driver = _driver(server.strip(), auth, patience=patience, timeout=self.timeout)
 
     def rows(
         self, query: LiteralString, parameters: Mapping[str, Any], *, retry: bool = True
@@ -407,3 +349,43 @@ class _Tries(Generic[Result]):
 def _is_late(error: DriverError | Neo4jError) -> bool:
     """Whether a reply did not come in time, or the server ended the transaction."""
     return ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
+
+
+def _driver(uri: str, auth: object, *, patience: float, timeout: float) -> Driver:
+    """A driver. ``patience``: seconds to wait for a connection; ``timeout``: those for which it may
+    try a transaction again.
+
+    Raises:
+        InvalidInputError: the URI or the credentials cannot be used.
+    """
+    credentials = _credentials(auth)
+    try:
+        return GraphDatabase.driver(
+            uri,
+            auth=credentials,
+            connection_timeout=patience,
+            connection_acquisition_timeout=patience,
+            liveness_check_timeout=_LIVENESS_CHECK_AFTER,
+            max_transaction_retry_time=timeout,
+            user_agent="recallm",
+        )
+    except (ConfigurationError, ValueError):
+        pass  # the driver's error repeats the URI
+    raise InvalidInputError(
+        "this cannot be used as a Neo4j URI: write neo4j://HOST:7687, or bolt://HOST:7687 for "
+        "one server without routing, with +s after the scheme for TLS",
+        argument="store",
+    )
+
+
+def _credentials(auth: object) -> tuple[str, str] | Auth | None:
+    """A user name and a password, or what ``neo4j.Auth`` stands for. What is refused is not
+    repeated, as the driver would do: it may be a password."""
+    if auth is None or isinstance(auth, Auth):
+        return auth
+    if isinstance(auth, tuple | list) and [type(part) for part in auth] == [str, str]:
+        user, password = auth
+        return user, password
+    raise InvalidInputError(
+        "auth is a user name and a password, two texts: auth=(USER, PASSWORD)", argument="auth"
+    )

@@ -96,11 +96,6 @@ def is_lost(error: DriverError | Neo4jError) -> bool:
     return isinstance(error, ServiceUnavailable | SessionExpired) or _is_of_pool(error)
 
 
-def has_code(error: DriverError | Neo4jError, ending: str) -> bool:
-    """Whether the server's name for the error ends so."""
-    return _code(error).endswith(ending)
-
-
 def is_passing(error: DriverError | Neo4jError) -> bool:
     """Whether a retry may succeed soon. ``IF NOT EXISTS`` does not see which constraint or index
     another store is creating at this moment; the next try does."""

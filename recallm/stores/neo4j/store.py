@@ -47,17 +47,12 @@ class Neo4jStore:
         retry_time: seconds for which a write waits for another writer of its namespace (3 at
             least), and for which a transaction is tried again after errors that pass. What was
             committed though the reply was lost is not written again.
-        bookmark: that of another store on the same cluster: this one waits at most ``retry_time``
-            seconds until the members that it asks have what that store wrote.
 
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.
         StoreCredentialsError: the user name or the password is wrong.
         SchemaVersionError: another version of recallm wrote the database.
-        InvalidInputError: the URI cannot be used, or has a user name or a password in it; or
-            ``bookmark`` is none.
-        StoreBusyError: what ``bookmark`` stands for did not arrive in time.
-
+        InvalidInputError: the URI cannot be used, or has a user name or a password in it.
     """
 
     def __init__(
@@ -67,7 +62,6 @@ class Neo4jStore:
         auth: tuple[str, str] | None = None,
         database: str | None = None,
         retry_time: float = _RETRY_TIME,
-        bookmark: str | None = None,
     ) -> None:
         place = server if isinstance(server, str) else repr(server)
         self._place = f"{place}, database={database!r}"
@@ -77,13 +71,10 @@ class Neo4jStore:
             auth=auth,
             database=database,
             timeout=_RETRY_TIME if patience is None else patience,
-            bookmark=checks.optional(checks.string, bookmark, "bookmark"),
         )
         self._purger = Purger(self._connection)
         self._groups = Groups(self._apply)
         try:
-            if bookmark is not None:
-                self._connection.await_bookmark()
             self._prepare_schema()
         except BaseException:
             self._connection.close()
@@ -96,11 +87,6 @@ class Neo4jStore:
     def driver(self) -> Driver:
         """The driver in use."""
         return self._connection.driver
-
-    @property
-    def bookmark(self) -> str | None:
-        """What this store wrote and read, as a text for ``bookmark=`` of another process."""
-        return self._connection.bookmark
 
     def _prepare_schema(self) -> None:
         def create(tx: Tx) -> None:
