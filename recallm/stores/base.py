@@ -63,7 +63,7 @@ class GraphReader(Protocol):
     triplet counts its visible evidence. A triplet with a hidden subject or object is hidden too.
 
     *What is counted* are all updates up to the view's t: an expired or withdrawn passage counts in
-    strengths, t_index, labels, document frequencies, sizes and ``stats`` until it is forgotten.
+    strengths, t_index, labels, document frequencies and sizes until it is forgotten.
     (Session keys stay as written.) A session exists while a counted statement belongs to it.
     """
 
@@ -244,8 +244,7 @@ class GraphReader(Protocol):
         ...
 
     def stats(self) -> Stats:
-        """How much of everything is counted (``summaries``: the concepts that have one up to the
-        view's t; ``t_index``: the view's)."""
+        """How much of everything there is, whatever the horizon hides (``t_index``: the view's)."""
         ...
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:

@@ -268,7 +268,7 @@ class DictReader(DictFacts):
         return {key: blob for key, blob in sorted(found) if key in keys}
 
     def stats(self) -> Stats:
-        counting = self._counting
+        counting = self._all.updates
         entities = {entity.id for update in counting for entity in update.entities}
         triplets = {ends_of(triplet) for update in counting for triplet in update.triplets}
         return Stats(
@@ -279,9 +279,9 @@ class DictReader(DictFacts):
             relations=len(_shown(counting)),
             entities=len(entities),
             triplets=sum({subject, object} <= entities for subject, _, object in triplets),
-            summaries=sum(s.t_index <= self._t_index for s in self._all.summaries.values()),
+            summaries=len(self._all.summaries),
             vectors=sum(len(update.vectors) for update in counting),
-            sessions=self.sizes().corpus.sessions,
+            sessions=len({self._session_keys[t_of(u)] for u in counting if u.statements} - {None}),
         )
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:

@@ -20,7 +20,7 @@ from recallm.model import (
 from recallm.stores.base import GraphReader
 from tests.store_suite.dict_namespace import json_text
 
-UNHIDDEN = frozenset({"dump", "dumped json", "predicates"})
+UNHIDDEN = frozenset({"dump", "dumped json", "predicates", "stats"})
 """What no horizon hides anything of."""
 
 _ENOUGH = 1_000_000

@@ -366,7 +366,8 @@ class Neo4jReader:
         return {row["id"]: row["blob"] for row in found}
 
     def stats(self) -> Stats:
-        return Stats(t_index=self._t, **self._ask(cypher.STATS)[0])
+        every = {"t": self._counter, "before": statement_key(self._counter + 1, 0)}
+        return Stats(t_index=self._t, **self._ask(cypher.STATS, **every)[0])
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         return dump(partial(self._ask, t=self._counter))

@@ -1,6 +1,6 @@
 """How much there is in a view: concepts with totals and summaries, relations, sizes, statistics.
 
-What a horizon hides up to the view's t counts in the sizes and statistics.
+What a horizon hides up to the view's t counts in the sizes.
 
 ``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
 its evidence: the row with the latest ``shown`` up to the view's t carries the strength at that t.
@@ -9,8 +9,7 @@ Where the view hides some of what counts, a relation needs evidence that is show
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Collection, Mapping
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -27,7 +26,7 @@ from recallm.model import (
 from recallm.stores.semantics.reading import concept_rows, sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.codec import unpack, unpack_mentions
-from recallm.stores.sqlite.view import PAIRS, TOUCHED, Queries, View
+from recallm.stores.sqlite.view import Queries, View
 
 _TOUCHES: LiteralString = (
     "WITH touch (concept, at, entity) AS ("
@@ -38,15 +37,6 @@ _TOUCHES: LiteralString = (
     " ON v.ns = e.ns AND v.element = e.number{counted} WHERE c.ns = :ns AND c.name IN {list}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
-
-_ENDS: LiteralString = (
-    "SELECT name, (SELECT max(at) >> 20 FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-    " (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
-    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.id)"
-    " AND ns = :ns AND name IN {list}"
-)
-"""The t of the latest mention and the key of the earliest, of concepts without entities: two seeks
-each, however many mentions there are."""
 
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
@@ -59,32 +49,14 @@ _SESSIONS: LiteralString = (
     " WHERE x.ns = :ns AND x.key IN {list} AND at < :end GROUP BY x.key"
 )
 
-_OF_PRESENT: dict[str, LiteralString] = {
+_STATS: dict[str, LiteralString] = {
+    "passages": "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = :ns",
     "concepts": "SELECT count(*) FROM concept WHERE ns = :ns",
     "relations": "SELECT count(*) / 2 FROM neighbour WHERE ns = :ns",
     "entities": "SELECT count(*) FROM element WHERE ns = :ns AND id IS NOT NULL",
     "triplets": "SELECT count(*) FROM element WHERE ns = :ns AND subject IS NOT NULL",
+    "summaries": "SELECT count(*) FROM summary WHERE ns = :ns",
     "vectors": "SELECT count(*) FROM vector WHERE ns = :ns",
-}
-_SHOWN: LiteralString = (
-    " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = n.ns AND element = n.{} AND at < :end)"
-)
-_OF_PAST: dict[str, LiteralString] = {
-    "concepts": "SELECT count(*) FROM concept c WHERE ns = :ns"
-    + TOUCHED.replace("{visible}", " AND at < :end"),
-    "relations": "SELECT count(*) FROM"
-    " (SELECT DISTINCT a, b FROM evidence WHERE ns = :ns AND shown <= :last)",
-    "entities": "SELECT count(*) FROM element n WHERE ns = :ns AND id IS NOT NULL"
-    + _SHOWN.replace("{}", "number"),
-    "triplets": "SELECT count(*) FROM element n WHERE ns = :ns AND subject IS NOT NULL"
-    + _SHOWN.replace("{}", "number")
-    + _SHOWN.replace("{}", "subject")
-    + _SHOWN.replace("{}", "object"),
-    "vectors": "SELECT count(*) FROM vector WHERE ns = :ns AND at < :end",
-}
-_OF_BOTH: dict[str, LiteralString] = {
-    "passages": "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = :ns AND t <= :last",
-    "summaries": "SELECT count(*) FROM summary WHERE ns = :ns AND t_index <= :last",
 }
 """Queries by the field of `Stats` that they count."""
 
@@ -109,28 +81,17 @@ def read_concepts(
         {name: ConceptTotals(*row) for _, _, name, *row in stored},
         view.last,
         limit,
-        lambda names: count_touches(view, dict.fromkeys(names), view.counted),
+        lambda names: count_touches(view, names, view.counted),
         lambda names: _summaries_in_force(view, {ids[name]: name for name in names}),
     )
 
 
 def count_touches(
-    queries: Queries,
-    left: Mapping[str, tuple[int, int] | None],
-    counted: LiteralString = "",
+    queries: Queries, names: Collection[str], counted: LiteralString = ""
 ) -> dict[str, ConceptTotals]:
     """``Rows.count_touches``. ``counted`` is a condition on ``at``."""
-    if not left:
-        return {}
     touches: LiteralString = _TOUCHES.replace("{counted}", counted)
-    known = {name: counts for name, counts in left.items() if counts}
-    rows: list[tuple[Any, ...]] = [
-        (name, t_index, *known[name], first)
-        for name, t_index, first in queries.rows(_ENDS, known)
-        if first is not None
-    ]
-    names = left.keys() - {name for name, *_ in rows}
-    rows += queries.rows(
+    rows = queries.rows(
         touches + "SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
         " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
         " FROM touch GROUP BY concept",
@@ -221,32 +182,22 @@ def context_version(queries: Queries, name: str) -> ContextVersion | None:
     return ContextVersion(t_index=t_index_of(latest), statements=statements, summary_t=summary_t)
 
 
-def _corpus(view: View) -> Sequence[int]:
-    """The size of the namespace: its statements, their terms, its sessions."""
-    return view.totals if view.is_present else view.rows(_CORPUS)[0]
-
-
 def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
     """``GraphReader.sizes``."""
     keys = set(session_keys)
-    if view.is_present:
-        sql: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND key IN {list}"
-        rows = [row[2:] for row in view.read("session", sql + " AND statements > 0", keys)]
-    else:
-        rows = view.rows(_SESSIONS, keys)
-    return sizes_of(_corpus(view), rows)
+    if not view.is_present:
+        return sizes_of(view.rows(_CORPUS)[0], view.rows(_SESSIONS, keys))
+    sql: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND key IN {list}"
+    rows = view.read("session", sql + " AND statements > 0", keys)
+    return sizes_of(view.totals, (row[2:] for row in rows))
 
 
 def read_stats(view: View) -> Stats:
     """``GraphReader.stats``."""
-    statements, _, sessions = _corpus(view)
-    queries = _OF_BOTH | (_OF_PRESENT if view.is_present else _OF_PAST)
-    counts = {field: view.rows(sql)[0][0] for field, sql in queries.items()}
+    statements, _, sessions = view.totals
+    counts = {field: view.rows(sql)[0][0] for field, sql in _STATS.items()}
     return Stats(t_index=view.state.t_index, statements=statements, sessions=sessions, **counts)
 
-
-_FEW_AT_LEAST = 64
-"""Neighbours that are always read, rather than asked for one by one."""
 
 _LATEST_SHOWN: LiteralString = (
     " AND e.shown = (SELECT max(shown) FROM evidence q"
@@ -296,26 +247,15 @@ def _newest_relations(view: View, names: Collection[str], limit: int) -> set[Rel
 
 
 def _relations_among(view: View, names: Collection[str]) -> list[Relation]:
-    """Of concepts with few neighbours these are read; of two that both have many, whether they are
-    related."""
     ids = {id: name for name, id in view.ids("concept", names).items()}
-    few = max(_FEW_AT_LEAST, len(ids))
-    pairs: set[tuple[int, int]] = set()
-    hubs: list[int] = []
-    for concept in ids:
-        sql: LiteralString = "SELECT b FROM neighbour WHERE ns = :ns AND a = :a LIMIT :most"
-        rows = view.rows(sql, a=concept, most=few + 1)
-        if len(rows) > few:
-            hubs.append(concept)
-        else:
-            pairs.update((min(concept, b), max(concept, b)) for (b,) in rows if b in ids)
-    pairs.update(combinations(sorted(hubs), 2))
     rows = view.rows(
-        "SELECT e.a, e.b, e.strength, e.shown FROM " + PAIRS + " p CROSS JOIN evidence e"
-        " ON e.ns = :ns AND e.a = p.a AND e.b = p.b"
-        + _LATEST_SHOWN.replace("{a}", "p.a").replace("{b}", "p.b")
+        "SELECT e.a, e.b, e.strength, e.shown FROM json_each(:listed) k CROSS JOIN neighbour n"
+        " ON n.ns = :ns AND n.a = k.value AND n.b > n.a CROSS JOIN evidence e"
+        " ON e.ns = n.ns AND e.a = n.a AND e.b = n.b"
+        + _LATEST_SHOWN.replace("{a}", "n.a").replace("{b}", "n.b")
+        + " WHERE n.b IN {list}"
         + _shown(view),
-        [a << 32 | b for a, b in sorted(pairs)],
+        ids,
     )
     return [_relation(ids[a], ids[b], *found) for a, b, *found in rows]
 

@@ -125,7 +125,7 @@ _NAMESPACE: LiteralString = (
     + columns("namespace")
     + " FROM namespace WHERE name = :name"
 )
-TOUCHED: LiteralString = (
+_TOUCHED: LiteralString = (
     " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
     " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
     "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.id{visible}))"
@@ -201,7 +201,7 @@ class View(Queries):
         self.visible += update_shown.replace("{t}", "at >> 20")
         self.visible_evidence += update_shown.replace("{t}", "shown")
         self.visible_passage += shown
-        self.visible_concept = TOUCHED.replace("{visible}", self.visible)
+        self.visible_concept = _TOUCHED.replace("{visible}", self.visible)
 
     def ids(self, table: LiteralString, names: Iterable[str]) -> dict[str, int]:
         """Name → id in a table that has ``ns``, ``name`` and ``id``."""

@@ -283,6 +283,5 @@ class EntityTests(StoreTests):
         with space.reader(Horizon(as_of=2)) as reader:
             assert reader.entities() == []
             assert reader.triplets() == []
-            assert reader.stats().triplets == 0
         with space.reader() as reader:
             assert [t.t_index for t in reader.triplets()] == [2]
