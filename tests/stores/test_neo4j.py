@@ -11,6 +11,7 @@ import pytest
 from neo4j import Driver
 
 from recallm import RecallM
+from recallm.errors import ConflictError
 from recallm.model import (
     Filter,
     Horizon,
@@ -386,3 +387,23 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
         ]
         assert reader.sizes().corpus.statements == 60
         assert reader.relations(["n1"], limit=9)[0].strength == 6
+
+
+def test_many_writers(store: Neo4jStore, namespace: str) -> None:
+    """Threads take turns: all are written once, each at the t of its answer, and a conflict harms
+    nobody else."""
+    store.apply(namespace, [prepared("0", "[Ann]")])
+
+    def write(n: int) -> tuple[str, int]:
+        if n % 10 == 9:
+            with pytest.raises(ConflictError):
+                store.apply(namespace, [prepared("0", f"[Bo] {n}")])
+            return "0", 1
+        return f"{n}-x", store.apply(namespace, [prepared(f"{n}-x", "[Ann] met [Bo]")])[0].t_index
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = dict(pool.map(write, range(60)))
+    with store.reader(namespace, Horizon()) as reader:
+        assert {passage.id: passage.t_index for passage in reader.passages(Filter())} == answers
+        assert reader.state.t_index == len(answers) == 55
+        assert reader.relations(["ann"], limit=9)[0].strength == 54

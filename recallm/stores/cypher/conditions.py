@@ -3,8 +3,7 @@
 Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after it), ``$dated`` and
 ``$said`` (whether the horizon is a datetime, and which), ``$now`` (passages that expired by then
 are hidden), ``$withdrawn_by`` (passages that are withdrawn from that t or an earlier one on are
-hidden), ``$plain`` (nothing is hidden but later updates), ``$listed`` (nothing is hidden but later
-updates and those of the t in ``$hidden``); those of a filter in
+hidden), ``$plain`` (nothing is hidden but later updates); those of a filter in
 ``recallm.stores.neo4j.reader``.
 """
 
@@ -55,8 +54,7 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     )""",
     "{{NEIGHBOUR_SEEN}}": "(other.key < $before AND " + _shown("other") + ")",
     "{{RELATION_SEEN}}": """(
-        $plain OR $listed AND any(t IN r.ts WHERE NOT t IN $hidden AND t <= $t)
-        OR EXISTS {
+        $plain OR EXISTS {
         UNWIND range(size(r.ts) - 1, 0, -1) AS place
         WITH r.ts[place] AS t WHERE t <= $t
         MATCH (u:RecallMUpdate {namespace: $namespace, t: t})

@@ -137,7 +137,7 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
     UNWIND range(size(keys) - 1, 0, -1) AS place
     WITH keys[place] AS key, counts[place] AS count, sessions[place] AS session
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
-        AND ($listed AND NOT $filtered AND NOT key / 1048576 IN $hidden OR EXISTS {
+        AND ($plain AND NOT $filtered OR EXISTS {
             MATCH (s:RecallMStatement {namespace: $namespace, key: key})
             USING INDEX SEEK s:RecallMStatement(namespace, key)
             WHERE {{STATEMENT_MEETS}}

@@ -19,13 +19,11 @@ OPEN: Final[LiteralString] = """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
 RETURN coalesce(n.rows, -1) AS rows, coalesce(n.t, 0) AS t,
     coalesce(n.statements, 0) AS statements, coalesce(n.terms, 0) AS terms,
-    coalesce(n.sessions, 0) AS sessions, COLLECT {
+    coalesce(n.sessions, 0) AS sessions, EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-        RETURN u.t LIMIT $limit
-    } AS expired, COLLECT {
+    } OR EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.withdrawn <= $withdrawn_by
-        RETURN [u.t, u.withdrawn] LIMIT $limit
-    } AS withdrawn, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
+    } AS hides, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
     coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes
 """
 """No row has -1, the ``rows`` of a namespace that there is not."""

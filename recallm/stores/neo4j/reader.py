@@ -75,9 +75,6 @@ from recallm.stores.timestamps import microseconds
 Result = TypeVar("Result")
 
 _EVERY = Filter()
-_MOST_LISTED = 100
-"""Expired or withdrawn passages that queries leave out by their t; of more, they look at each
-node."""
 _CORPUS = ("statements", "terms", "sessions")
 
 
@@ -99,7 +96,6 @@ class Neo4jReader:
             "key": self._key,
             "now": expired_by,
             "withdrawn_by": -1 if horizon.withdrawn else latest_t,
-            "limit": _MOST_LISTED + 1,
         }
         state = connection.rows(cypher.OPEN, opened)[0]
         self._rows: int = state["rows"]
@@ -111,21 +107,15 @@ class Neo4jReader:
             found = self._run(cypher.LATEST_SAID, said=said, t=self._counter)[0]
             self._t, all_shown = found["t"], found["all_shown"]
         self._before = statement_key(self._t + 1, 0)
-        expired: list[int] = [t for t in state["expired"] if t is not None]
-        withdrawn: list[int] = [t for t, since in state["withdrawn"] if since <= self._t]
-        hidden = {*expired, *withdrawn}
-        is_whole = max(len(expired), len(state["withdrawn"])) <= _MOST_LISTED
         self._horizon = {
             "t": self._t,
             "before": self._before,
             "dated": not all_shown,
             "said": said or 0,
             "now": expired_by,
-            # Whether nothing is hidden but by its t, and whether it is known what else is.
             "withdrawn_by": -1 if horizon.withdrawn else self._t,
-            "plain": all_shown and is_whole and not hidden,
-            "listed": all_shown and is_whole,
-            "hidden": list(hidden),
+            # Whether nothing is hidden but by its t.
+            "plain": all_shown and not state["hides"],
         }
         vector_bytes = mapping_of(state["vector_bytes"])
         # Of a node that is being written, the model may be read without its size.

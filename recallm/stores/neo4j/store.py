@@ -10,12 +10,12 @@ from neo4j import Driver
 
 from recallm.errors import SchemaVersionError
 from recallm.ground import checks
+from recallm.ground.forking import new_lock
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import Purger, purge, restore
-from recallm.stores.neo4j.groups import Groups
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows, UnlockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
@@ -24,6 +24,9 @@ from recallm.stores.semantics.forgetting import DryRun, forget
 
 _ALL = Horizon()
 _RETRY_TIME = 15.0
+_TURNS = 64
+"""Locks by which the threads of one process take turns, so that none is overtaken: a namespace has
+one of them."""
 
 
 class Neo4jStore:
@@ -31,7 +34,7 @@ class Neo4jStore:
 
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
     follow each other; those of different namespaces do not wait. ``apply`` holds the lock only
-    while the server runs a query, and writes for all threads that wait. The server ends a
+    while the server runs a query; threads of one process take turns. The server ends a
     transaction that works for more than 20 seconds, and with it the lock of a writer that is gone;
     a writer that is not gone begins again and has 160 seconds, then 1,280.
 
@@ -73,7 +76,7 @@ class Neo4jStore:
             timeout=_RETRY_TIME if patience is None else patience,
         )
         self._purger = Purger(self._connection)
-        self._groups = Groups(self._apply)
+        self._turns = [new_lock() for _ in range(_TURNS)]
         try:
             self._prepare_schema()
         except BaseException:
@@ -117,17 +120,18 @@ class Neo4jStore:
         self._connection.check_open()
         if not updates:
             return []
-        return self._groups.apply(namespace, updates, now)
-
-    def _apply(
-        self, namespace: str, updates: Sequence[PreparedUpdate], now: datetime | None
-    ) -> list[Applied]:
-        return self._connection.write(
-            lambda tx: apply_updates(LockedRows(tx, namespace), updates, now=now),
-            unlocked=lambda tx: apply_updates(
-                UnlockedRows(tx, namespace, updates), updates, now=now
-            ),
-        )
+        turn = self._turns[hash(namespace) % _TURNS]
+        has_turn = turn.acquire(timeout=self._connection.lock_patience)
+        try:
+            return self._connection.write(
+                lambda tx: apply_updates(LockedRows(tx, namespace), updates, now=now),
+                unlocked=lambda tx: apply_updates(
+                    UnlockedRows(tx, namespace, updates), updates, now=now
+                ),
+            )
+        finally:
+            if has_turn:
+                turn.release()
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:
