@@ -217,7 +217,7 @@ def test_properties_of_an_archive_in_portions(
     store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever transaction wrote the properties of an evidence, all are merged by t."""
-    monkeypatch.setattr(archiving, "PORTION", 1)
+    monkeypatch.setattr(archiving, "_PORTION", 1)
     records = [
         prepared(
             f"{t}",

@@ -141,7 +141,7 @@ def test_lost_replies_of_a_restore(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An archive is there once and whole, in however many portions it is read and written."""
-    monkeypatch.setattr(archiving, "PORTION", 400)
+    monkeypatch.setattr(archiving, "_PORTION", 400)
     records = [
         prepared(str(t), "[Ann] met [Bo]", t_index=t, vectors=(vector(0, b"four"),))
         for t in range(1, 600)

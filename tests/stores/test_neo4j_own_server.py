@@ -5,9 +5,8 @@ The server of this file is its own, and is started once."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -16,9 +15,8 @@ from typing import Any, LiteralString
 
 import pytest
 from neo4j import Driver
-from neo4j.exceptions import DriverError
 
-from recallm.errors import ArchiveError, ClosedError, SchemaVersionError, StoreUnavailableError
+from recallm.errors import ArchiveError, SchemaVersionError, StoreUnavailableError
 from recallm.model import Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.cypher import (
     changes,
@@ -30,8 +28,6 @@ from recallm.stores.cypher import (
 )
 from recallm.stores.neo4j import Neo4jStore, generations, stored
 from recallm.stores.neo4j import store as store_module
-from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.transaction import Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
 from tests.store_suite.topics.base import at, find_passage
@@ -105,7 +101,7 @@ def test_rows_that_a_crash_left(
     driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is forgotten is gone at once; where deleting its rows was cut short, the next store
-    that is opened ends it in the background."""
+    that is opened ends it."""
     with closing(Neo4jStore(driver)) as store:
         store.apply(namespace, [rich("1"), rich("2")])
         rows = rows_of(driver, namespace)
@@ -118,59 +114,9 @@ def test_rows_that_a_crash_left(
                 assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
             assert nodes_of(driver, rows) > 0
         assert store.apply(namespace, [rich("1")])[0].t_index == 3
-    with closing(Neo4jStore(driver)):
-        _wait_until(lambda: nodes_of(driver, rows) == 0)
     with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
+        assert nodes_of(driver, rows) == 0
         assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
-
-
-def test_a_store_is_closed_while_it_purges(
-    neo4j_server: RunningServer, driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither opening nor closing waits for a portion; what is left is for the next store."""
-    monkeypatch.setattr(generations, "_AT_ONCE", 1)
-    begun, go_on = threading.Event(), threading.Event()
-    write = Connection.write
-
-    def held(self: Connection, work: Callable[[Tx], Any], *, locks: bool = True) -> Any:
-        if threading.current_thread().name == "recallm-purge":
-            begun.set()
-            assert go_on.wait(60)
-        return write(self, work, locks=locks)
-
-    with closing(Neo4jStore(driver)) as store, monkeypatch.context() as patch:
-        store.apply(namespace, [rich("1"), rich("2")])
-        rows = rows_of(driver, namespace)
-        patch.setattr(store_module, "purge", lambda connection: None)
-        store.forget(namespace, Selection(kind="everything", value=True))
-    before = nodes_of(driver, rows)
-    with monkeypatch.context() as patch:
-        patch.setattr(Connection, "write", held)
-        store = Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)
-        assert begun.wait(60)
-        with store.reader(namespace, Horizon()) as reader:
-            assert reader.state.t_index == 2
-        store.close()
-        with pytest.raises(ClosedError):
-            store.namespaces()
-        go_on.set()
-        _wait_until(
-            lambda: "recallm-purge" not in {thread.name for thread in threading.enumerate()}
-        )
-        with pytest.raises(DriverError):
-            store.driver.verify_connectivity()
-    assert 0 < nodes_of(driver, rows) <= before
-    with closing(Neo4jStore(driver)) as store:
-        _wait_until(lambda: not store._connection.rows(generations.GARBAGE, {}))
-    assert nodes_of(driver, rows) == 0
-
-
-def _wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait for what happens in the background."""
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:

@@ -130,13 +130,9 @@ class Connection:
         finally:
             self._writers.append(writer)
 
-    def refuse(self) -> None:
-        """Begin nothing from now on."""
-        self._closed = True
-
     def close(self) -> None:
         """Begin nothing from now on, and close the driver if it is ours."""
-        self.refuse()
+        self._closed = True
         if self.owned:
             self.driver.close()
 

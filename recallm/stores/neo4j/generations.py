@@ -5,26 +5,22 @@ fill a namespace from an archive, ``rows`` is pointed at other rows in one small
 however much is deleted or written, it happens at once, and no transaction grows with it. Rows that
 nothing points at stand under a namespace node without a name, which has ``purge_after``: from that
 moment (milliseconds since 1970) they are to be deleted. Who forgets them deletes them; what a
-killed process left, a ``Purger`` of the next store deletes in the background.
+killed process left, the next store deletes when it is opened.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, LiteralString
 
-from recallm.errors import ClosedError, InvalidInputError, StoreError
-from recallm.ground.forking import new_lock
+from recallm.errors import InvalidInputError, StoreError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.values import fresh_key, fresh_rows
-from recallm.stores.semantics import archiving
 from recallm.stores.semantics.archiving import restore_records
 
 _AT_ONCE = 5000
@@ -99,8 +95,7 @@ def restore(
     it."""
     staged = _StagedRows(connection, namespace)
     try:
-        with closing(_read_ahead(records)) as ahead:
-            written = restore_records(staged, namespace, t_index, ahead)
+        written = restore_records(staged, namespace, t_index, records)
         staged.publish()
     except BaseException:
         staged.discard()
@@ -108,76 +103,18 @@ def restore(
     return written
 
 
-def _read_ahead(
-    records: Iterable[PreparedUpdate | Summary],
-) -> Generator[PreparedUpdate | Summary, None, None]:
-    """The records; a portion is read while the server writes the one before."""
-    iterator = iter(records)
-
-    def read() -> list[PreparedUpdate | Summary]:
-        portion, size = [], 0
-        while size < archiving.PORTION and (record := next(iterator, None)) is not None:
-            portion.append(record)
-            size += archiving.size_of(record)
-        return portion
-
-    portion = read()  # here: a program that is ending can start no thread
-    with ThreadPoolExecutor(1, thread_name_prefix="recallm-restore") as thread:
-        while portion:
-            following = thread.submit(read)
-            yield from portion
-            portion = following.result()
-
-
-def purge(connection: Connection, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Delete the rows that no namespace points at, until ``is_over``. What fails is left for the
-    next time: nobody sees these rows."""
+def purge(connection: Connection) -> None:
+    """Delete the rows that no namespace points at. What fails is left for the next time: nobody
+    sees these rows."""
     with suppress(StoreError):
         for garbage in connection.rows(GARBAGE, {}):
             given = {"key": garbage["key"], "limit": _AT_ONCE}
             for query in PURGE:
                 some = partial(Tx.rows, query=query, parameters=given)
-                while not is_over() and connection.write(some, locks=False)[0]["deleted"]:
+                while connection.write(some, locks=False)[0]["deleted"]:
                     pass
-            if is_over():
-                return
             last = partial(Tx.rows, query=FORGET_GARBAGE, parameters=given)
             connection.write(last, locks=False)
-
-
-class Purger:
-    """Purges in a daemon thread. ``close`` waits for nothing: a portion that is being deleted then
-    is the last, and the thread closes the connection behind it."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._lock = new_lock()
-        self._thread: threading.Thread | None = None
-        self._is_closed = False
-
-    def begin(self) -> None:
-        """Purge from now on."""
-        with self._lock:
-            self._thread = threading.Thread(target=self._run, name="recallm-purge", daemon=True)
-            self._thread.start()
-
-    def close(self) -> None:
-        """Close the connection, at once or behind the last portion."""
-        with self._lock:
-            self._is_closed = True
-            self._connection.refuse()
-            if self._thread is None or not self._thread.is_alive():  # as in a forked child
-                self._connection.close()
-
-    def _run(self) -> None:
-        try:
-            with suppress(ClosedError):
-                purge(self._connection, lambda: self._is_closed)
-        finally:
-            with self._lock:
-                self._thread = None
-                if self._is_closed:
-                    self._connection.close()
 
 
 class _StagedRows(Neo4jRows):

@@ -15,7 +15,7 @@ from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selecti
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.generations import Purger, purge, restore
+from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows, UnlockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
@@ -75,7 +75,6 @@ class Neo4jStore:
             database=database,
             timeout=_RETRY_TIME if patience is None else patience,
         )
-        self._purger = Purger(self._connection)
         self._turns = [new_lock() for _ in range(_TURNS)]
         try:
             self._prepare_schema()
@@ -108,7 +107,7 @@ class Neo4jStore:
         if version != schema.VERSION:
             raise SchemaVersionError(version, schema.VERSION)
         if found["garbage"]:
-            self._purger.begin()
+            purge(self._connection)
 
     def apply(
         self,
@@ -142,8 +141,8 @@ class Neo4jStore:
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
-        are deleted in portions before this returns, or, where that fails, in the background of
-        the next store that is opened."""
+        are deleted in portions before this returns, or, where that fails, by the next store
+        that is opened."""
         try:
             forgotten = self._connection.write(
                 lambda tx: forget(LockedRows(tx, namespace), selection)
@@ -166,4 +165,4 @@ class Neo4jStore:
         return sorted(row["name"] for row in found)
 
     def close(self) -> None:
-        self._purger.close()
+        self._connection.close()

@@ -15,7 +15,7 @@ from recallm.stores.semantics.writing import UpdateWriter
 
 _PAGE = 500
 """Updates that a dump reads at a time."""
-PORTION = 4000
+_PORTION = 4000
 """Updates and their statements that a restore writes at a time, about."""
 
 
@@ -28,11 +28,6 @@ def dump_records(
         yield from updates
         after = updates[-1].t_index or 0
     yield from sorted(summaries(), key=lambda summary: (summary.t_index, summary.concept))
-
-
-def size_of(record: PreparedUpdate | Summary) -> int:
-    """What a record counts in ``PORTION``."""
-    return 1 if isinstance(record, Summary) else 1 + len(record.statements)
 
 
 def restore_records(
@@ -57,10 +52,10 @@ def restore_records(
         elif record.text is not None or record.elements:
             record = without_unknown(record, passages)
             pending.append(_numbered(totals, record))
-            size += size_of(record)
+            size += 1 + len(record.statements)
             passages.add(record.id)
             written += 1
-        if size >= PORTION:
+        if size >= _PORTION:
             writer.write(pending)
             pending, size = [], 0
     totals.t = max(t_index, totals.t)
