@@ -14,14 +14,19 @@ from recallm.model import (
     Filter,
     Horizon,
     Mentions,
+    OpenSession,
+    Passage,
     Postings,
     PreparedUpdate,
+    Scalar,
+    Session,
     StoredStatement,
     Summary,
     Trait,
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.semantics.archiving import dump_records
+from recallm.stores.semantics.reading import open_session_of, session_of
 from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
 from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
 from recallm.stores.sqlite.connections import Snapshot
@@ -34,19 +39,15 @@ from recallm.stores.sqlite.elements import (
     read_triplets,
 )
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql, newest_rows
-from recallm.stores.sqlite.passages import (
-    read_open_session,
-    read_passages,
-    read_paths,
-    read_sessions,
-    read_t_indexes,
-)
-from recallm.stores.sqlite.schema import passage_row
-from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
+from recallm.stores.sqlite.filtering import FilterSql, likely_condition, newest_rows
+from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.stored import page_of_updates, passage_fields_of, stored_summaries
 from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
 from recallm.stores.sqlite.view import View, columns
 from recallm.stores.timestamps import unpack_timestamp
+
+_EVERY_PASSAGE = Filter()
+_SESSIONS_BY_ID: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
 
 _BESIDE: LiteralString = (
     "(at) FROM statement q INDEXED BY statement_session"
@@ -79,11 +80,6 @@ class SQLiteReader(View):
         StoreCorruptError: what was read is damaged.
     """
 
-    passages = read_passages
-    paths = read_paths
-    t_indexes = read_t_indexes
-    sessions = read_sessions
-    open_session = read_open_session
     concepts = read_concepts
     relations = read_relations
     entities = read_entities
@@ -105,6 +101,74 @@ class SQLiteReader(View):
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         return [read(self) for read in reads]
+
+    def passages(
+        self,
+        where: Filter = _EVERY_PASSAGE,
+        *,
+        ids: Collection[str] | None = None,
+        limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
+    ) -> list[Passage]:
+        filter_sql = FilterSql(self, where)
+        likely_sql, likely_values = likely_condition(likely or {})
+        order: LiteralString = ""
+        if ids is not None:
+            source: LiteralString = "passage INDEXED BY passage_id WHERE ns = :ns AND id IN {list}"
+            ids = set(ids)
+        else:
+            # Few may hold a likely value: from the newest on, the search for them reads all.
+            every = limit is None or where.key is not None or bool(likely_sql)
+            source = filter_sql.passage_source(every=every)
+            order = " ORDER BY t DESC LIMIT :limit"
+            filter_sql.values["limit"] = -1 if limit is None else limit
+        sql: LiteralString = "SELECT {} FROM " + source + self.visible_passage + filter_sql.passages
+        values = {**filter_sql.values, **likely_values}
+        rows = self.read("passage", sql + likely_sql + order, ids, **values)
+        rows.sort(key=itemgetter(1), reverse=True)
+        check_ascending((-row[1] for row in rows), after=-MAX_T - 1)
+        if ids is not None and any(row[2] not in ids for row in rows):
+            raise ValueError("an index of the table passage leads to another row")
+        filter_sql.check_metadata(row[9] for row in rows)
+        return [Passage(**passage_fields_of(row)) for row in rows[:limit]]
+
+    def t_indexes(self, where: Filter) -> list[int]:
+        filter_sql = FilterSql(self, where)
+        source = filter_sql.passage_source(every=True)
+        column: LiteralString = "metadata" if where.metadata else "NULL"
+        rows = self.rows(
+            "SELECT t, " + column + " FROM " + source + self.visible_passage + filter_sql.passages,
+            **filter_sql.values,
+        )  # fmt: skip
+        filter_sql.check_metadata(text for _, text in rows)
+        return sorted(t for t, _ in rows)
+
+    def paths(self) -> list[tuple[str, ...]]:
+        rows = self.rows(
+            "SELECT DISTINCT path FROM passage INDEXED BY passage_item"
+            " WHERE ns = :ns AND key IS NOT NULL" + self.visible_passage
+        )
+        return sorted(read_path(path) for (path,) in rows)
+
+    def sessions(self) -> list[Session]:
+        rows = self.rows(
+            "SELECT session_id, count(*), min(t), max(t) AS latest, min(said), max(said)"
+            " FROM passage INDEXED BY passage_t WHERE ns = :ns AND session_id IS NOT NULL"
+            + self.visible_passage
+            + " GROUP BY session_id ORDER BY latest DESC"
+        )
+        ids = {row[0] for row in rows}
+        keys = {row[0]: row[2] for row in self.read("session", _SESSIONS_BY_ID, ids)}
+        return [session_of(keys[id], *totals) for id, *totals in rows]
+
+    def open_session(self) -> OpenSession | None:
+        rows = self.rows(
+            "SELECT p.t, s.key, p.said, p.source FROM namespace n"
+            " JOIN passage p ON p.row = (n.id << 32) + n.open_t"
+            " JOIN session s ON s.id = p.session_id"
+            " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
+        )
+        return open_session_of(*rows[0]) if rows else None
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
@@ -255,8 +319,8 @@ class SQLiteReader(View):
         negative number, which has none."""
         known = self._session_keys
         missing = [id for id in set().union(*parts) if id > 0 and id not in known]
-        sql: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
-        known.update((id, key) for id, _, key, _, _ in self.read("session", sql, missing))
+        rows = self.read("session", _SESSIONS_BY_ID, missing)
+        known.update((id, key) for id, _, key, _, _ in rows)
 
 
 _trait = lru_cache(maxsize=1 << 10)(Trait)
