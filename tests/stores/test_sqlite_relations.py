@@ -1,14 +1,13 @@
-"""Relations among concepts are found in other ways for hubs and in views of the past."""
+"""Relations are found in other ways in views of the past."""
 
 from __future__ import annotations
 
 import random
-from itertools import product
 
 import pytest
 
 from recallm.model import Horizon
-from recallm.stores.sqlite import SQLiteStore, totals
+from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite import DictStore
 from tests.store_suite.marked_text import entity, prepared
 from tests.store_suite.topics.base import at
@@ -41,7 +40,7 @@ def written(seed: int) -> tuple[SQLiteStore, DictStore]:
 
 
 @pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 6), marks=pytest.mark.nightly)])
-def test_every_way_says_what_the_oracle_says(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_says_what_the_oracle_says(seeds: range) -> None:
     horizons = (
         Horizon(),
         Horizon(as_of=25),
@@ -51,11 +50,10 @@ def test_every_way_says_what_the_oracle_says(seeds: range, monkeypatch: pytest.M
     )
     for seed in seeds:
         store, oracle = written(seed)
-        for horizon, few in product(horizons, (1, 64)):
-            monkeypatch.setattr(totals, "_FEW_AT_LEAST", few)
+        for horizon in horizons:
             with store.reader("n", horizon) as reader, oracle.reader("n", horizon) as expected:
                 for size in (2, 5, 14):
-                    names, case = NAMES[:size], (seed, horizon, few, size)
+                    names, case = NAMES[:size], (seed, horizon, size)
                     found, wanted = (
                         view.relations(names, among=True) for view in (reader, expected)
                     )

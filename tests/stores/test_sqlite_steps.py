@@ -91,7 +91,6 @@ QUESTIONS: dict[str, Callable[[GraphReader], object]] = {
     "concepts": lambda reader: reader.concepts(["ann", "bo", "c2"]),
     "latest concepts": lambda reader: reader.concepts(limit=5),
     "relations": lambda reader: reader.relations(["ann"], limit=20),
-    "relations among": lambda reader: reader.relations(["ann", "bo", "c2"], among=True),
     "statements": lambda reader: reader.statements(KEYS),
     "sizes": lambda reader: reader.sizes(["=s0"]),
     "passages": lambda reader: reader.passages(Filter(), limit=5),

@@ -176,8 +176,8 @@ class Neo4jRows(ABC):
         found = self.rows_of(cypher.RELATION_EVIDENCE, relations=relations)
         return {(row["a"], row["b"]): row["ts"] for row in found}
 
-    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
-        names = keys_of(concepts)
+    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
+        names = keys_of(left.keys())
         return counted_in(self.rows_of(cypher.COUNT_TOUCHES, names=names, **_EVERY_T))
 
     def select(self, selection: Selection) -> list[int]:

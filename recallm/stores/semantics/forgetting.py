@@ -1,7 +1,7 @@
 """`GraphStore.forget`: what goes with a statement, and every total without it.
 
-What stays is counted and merged anew from what is left. `references` says when a mention by
-reference goes.
+What stays is counted and merged anew from what is left; from a concept that lost only mentions
+these are subtracted. `references` says when a mention by reference goes.
 """
 
 from __future__ import annotations
@@ -118,8 +118,10 @@ class _Forgetting:
         self._rows = rows
         self._namespace = namespace
         self._counts: Counter[str] = Counter()
-        # Concept: the t of the earliest update in which a statement lost its mention.
-        self._first_lost: dict[str, int] = {}
+        # Concept, then t: how many statements that mention the concept are forgotten.
+        self._lost_mentions: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        # Concept: the t of the updates that no longer mention it.
+        self._lost_updates: defaultdict[str, set[int]] = defaultdict(set)
         # Concepts with entities that lost evidence.
         self._recounted: set[str] = set()
         # The ids of passages that are forgotten, and those of passages that are cut, with the names
@@ -176,8 +178,9 @@ class _Forgetting:
         """Count and merge anew all that has lost something."""
         self._settle_elements()
         self._settle_relations()
-        if self._first_lost:
-            self._counts["summaries"] = self._rows.drop_summaries(self._first_lost)
+        if self._lost_mentions:
+            first = {name: min(lost) for name, lost in self._lost_mentions.items()}
+            self._counts["summaries"] = self._rows.drop_summaries(first)
         self._counts["concepts"] = self._settle_concepts()
         counts: dict[str, Any] = dict(self._counts)
         return Forgotten(**counts)
@@ -185,11 +188,16 @@ class _Forgetting:
     def _settle_concepts(self) -> int:
         """Write the totals of the concepts that lost something; how many concepts nothing touches
         any more."""
-        names = (self._first_lost.keys() | self._recounted) - {""}
+        names = (self._lost_mentions.keys() | self._recounted) - {""}
         if not names:
             return 0
-        known = self._rows.look_up(Keys(concepts=names)).concepts
-        return write_counted_concepts(self._rows, self._namespace, known)
+        left: dict[str, tuple[int, int] | None] = {}
+        for name, totals in self._rows.look_up(Keys(concepts=names)).concepts.items():
+            lost = self._lost_mentions[name]
+            updates = totals.updates - len(self._lost_updates[name])
+            counts = updates, totals.statements - lost.total()
+            left[name] = None if name in self._recounted else counts
+        return write_counted_concepts(self._rows, self._namespace, left)
 
     def _change(self, updates: Iterable[tuple[PreparedUpdate, PreparedUpdate | None]]) -> None:
         """Write what is left of updates (before, after), None for nothing, and note what they
@@ -249,8 +257,10 @@ class _Forgetting:
             self._pairs.setdefault(pair, set()).add(t_index)
         self._counts["statements"] += len(gone)
         mentions = _mentions_of(after) if after else Counter()
-        for name in _mentions_of(before) - mentions:
-            self._first_lost[name] = min(t_index, self._first_lost.get(name, t_index))
+        for name, lost in (_mentions_of(before) - mentions).items():
+            self._lost_mentions[name][t_index] += lost
+            if name not in mentions:
+                self._lost_updates[name].add(t_index)
         left = (
             {(element.element, element.position) for element in after.elements} if after else set()
         )

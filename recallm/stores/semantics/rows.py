@@ -289,10 +289,13 @@ class Rows(Protocol):
         latest one before. A store may give earlier ones too. The relations were looked up."""
         ...
 
-    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
+    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         """The totals of these concepts, counted from the mentions and the evidence of entities that
         are stored now. Label and kind are those of the earliest mention, else those of the entity
         with the earliest evidence (by t, then by id). A concept that nothing touches has no entry.
+
+        ``left`` gives, where the caller knows them, the updates and statements that still touch the
+        concept, if no entity stands on it: a store need not count these.
         """
         ...
 

@@ -12,7 +12,7 @@ once, adds the batch in order of its updates, and writes all changed rows at onc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -98,13 +98,14 @@ def count_triplets(
     changes.namespace.vocabulary += 0 in (before, before + change)
 
 
-def write_counted_concepts(rows: Rows, namespace: NamespaceTotals, names: Collection[str]) -> int:
+def write_counted_concepts(
+    rows: Rows, namespace: NamespaceTotals, left: Mapping[str, tuple[int, int] | None]
+) -> int:
     """Write the totals that `Rows.count_touches` gives for these concepts, and delete those that
     nothing touches any more, with their summaries; how many were deleted."""
-    if not names:
+    if not left:
         return 0
-    counted = rows.count_touches(names)
-    concepts: dict[str, ConceptTotals | None] = {**dict.fromkeys(names), **counted}
+    concepts: dict[str, ConceptTotals | None] = {**dict.fromkeys(left), **rows.count_touches(left)}
     gone = [name for name, totals in concepts.items() if totals is None]
     if gone:
         rows.drop_summaries(dict.fromkeys(gone, 0))
@@ -161,7 +162,8 @@ class UpdateWriter:
                 self._add_element(t_of(update), triplet)
         self._add_late()
         self._rows.write(self._changes)
-        write_counted_concepts(self._rows, self._namespace, sorted(self._recount))
+        recount = dict.fromkeys(sorted(self._recount))
+        write_counted_concepts(self._rows, self._namespace, recount)
 
     # -- passages ----------------------------------------------------------------------------
 

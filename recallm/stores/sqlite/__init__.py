@@ -32,7 +32,6 @@ from recallm.stores.sqlite.rows import SQLiteRows, has_expired
 __all__ = ["SQLiteStore", "back_up", "restore_file"]
 
 _ALL = Horizon()
-_BULK = 100
 
 
 # The records of a restore come from elsewhere, and so do their errors.
@@ -89,8 +88,7 @@ class SQLiteStore:
         now: datetime | None = None,
     ) -> list[Applied]:
         return self._connections.write(
-            lambda connection: apply_updates(SQLiteRows(connection, namespace), updates, now=now),
-            bulk=len(updates) >= _BULK,
+            lambda connection: apply_updates(SQLiteRows(connection, namespace), updates, now=now)
         )
 
     @contextmanager
@@ -130,7 +128,6 @@ class SQLiteStore:
                 SQLiteRows(connection, namespace), namespace, t_index, records
             ),
             keep_view=True,
-            bulk=True,
         )
 
     def namespaces(self) -> list[str]:

@@ -125,14 +125,13 @@ class Connections(ABC):
         erase: bool = False,
         waits: bool = True,
         keep_view: bool = False,
-        bulk: bool = False,
     ) -> _T:
         """Call ``work`` in a write transaction and return its result: commit when it returns, roll
         back when it raises.
 
         ``erase``: if ``work`` returns a true value, overwrite what it deleted in the file and in
         the log. Without ``waits``, another writer causes a StoreBusyError at once. ``keep_view``:
-        readers that open during ``work`` see the state before it. ``bulk``: expect a large write.
+        readers that open during ``work`` see the state before it.
         """
         limit = self._timeout if waits else 0.0
         started = time.monotonic()
@@ -148,7 +147,7 @@ class Connections(ABC):
             self._writer_thread = thread
             self._check()
             left = max(0.0, limit - (time.monotonic() - started))
-            return self._transact(work, left, erase=erase, keep_view=keep_view, bulk=bulk)
+            return self._transact(work, left, erase=erase, keep_view=keep_view)
         except DRIVER_ERRORS as error:
             waited = time.monotonic() - started
             raise translated(error, self.name, waited, limit) from error
@@ -180,7 +179,6 @@ class Connections(ABC):
         *,
         erase: bool,
         keep_view: bool,
-        bulk: bool,
     ) -> _T:
         """``write``, by the thread that holds the write lock; ``wait`` seconds are left."""
 
@@ -291,9 +289,8 @@ class MemoryConnections(Connections):
         *,
         erase: bool,
         keep_view: bool,
-        bulk: bool,
     ) -> _T:
-        del wait, erase, bulk
+        del wait, erase
         before = self._current
         with self._guard:
             if not keep_view and not self._has_readers(before):

@@ -35,10 +35,6 @@ _WRITER_CACHE_KIB = 32_768
 _CHECKPOINT_PAGES = 4_000
 """SQLite copies the write-ahead log into the file when it has about 8 MB: some 70 updates."""
 
-_BULK_CHECKPOINT_PAGES = 32_000
-"""For large writes: a batch of 1,000 statements writes 10 to 40 MB, and a page that several batches
-change is copied once."""
-
 _LOG_BYTES = 16_777_216
 """The length to which SQLite cuts the log after it is copied."""
 
@@ -159,7 +155,6 @@ class FileConnections(Connections):
         *,
         erase: bool,
         keep_view: bool,
-        bulk: bool,
     ) -> _T:
         if self._read_only is not None:
             raise StoreReadOnlyError(self._read_only)
@@ -168,8 +163,6 @@ class FileConnections(Connections):
         writer = self._writer or self._open_writer()
         writer.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
         self._part_from_copies(writer, wait)
-        pages = _BULK_CHECKPOINT_PAGES if bulk else _CHECKPOINT_PAGES
-        writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
 
         def checked(connection: sqlite3.Connection) -> _T:
             before = connection.total_changes
@@ -337,6 +330,7 @@ class FileConnections(Connections):
                 connection.execute("PRAGMA secure_delete = ON").fetchone()
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
                 connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
+                connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}").fetchone()
                 transact(connection, create_schema_if_empty)
                 check_schema(connection, self.name)
                 break

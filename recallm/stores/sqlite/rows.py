@@ -182,8 +182,8 @@ class SQLiteRows:
             found[pair] = [t for (t,) in self._fetch(_SHOWN, (*key, t_index))]
         return found
 
-    def count_touches(self, concepts: Collection[str]) -> dict[str, ConceptTotals]:
-        return count_touches(self._queries, concepts)
+    def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
+        return count_touches(self._queries, left)
 
     def select(self, selection: Selection) -> list[int]:
         kind, value = selected_by(selection)

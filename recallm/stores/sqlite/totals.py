@@ -38,6 +38,15 @@ _TOUCHES: LiteralString = (
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
 
+_ENDS: LiteralString = (
+    "SELECT name, (SELECT max(at) >> 20 FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
+    " (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
+    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.id)"
+    " AND ns = :ns AND name IN {list}"
+)
+"""The t of the latest mention and the key of the earliest, of concepts without entities: two seeks
+each, however many mentions there are."""
+
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
     " count(DISTINCT CASE WHEN session > 0 THEN session END)"
@@ -81,17 +90,28 @@ def read_concepts(
         {name: ConceptTotals(*row) for _, _, name, *row in stored},
         view.last,
         limit,
-        lambda names: count_touches(view, names, view.counted),
+        lambda names: count_touches(view, dict.fromkeys(names), view.counted),
         lambda names: _summaries_in_force(view, {ids[name]: name for name in names}),
     )
 
 
 def count_touches(
-    queries: Queries, names: Collection[str], counted: LiteralString = ""
+    queries: Queries,
+    left: Mapping[str, tuple[int, int] | None],
+    counted: LiteralString = "",
 ) -> dict[str, ConceptTotals]:
     """``Rows.count_touches``. ``counted`` is a condition on ``at``."""
+    if not left:
+        return {}
     touches: LiteralString = _TOUCHES.replace("{counted}", counted)
-    rows = queries.rows(
+    known = {name: counts for name, counts in left.items() if counts}
+    rows: list[tuple[Any, ...]] = [
+        (name, t_index, *known[name], first)
+        for name, t_index, first in queries.rows(_ENDS, known)
+        if first is not None
+    ]
+    names = left.keys() - {name for name, *_ in rows}
+    rows += queries.rows(
         touches + "SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
         " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
         " FROM touch GROUP BY concept",
