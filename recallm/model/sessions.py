@@ -16,7 +16,7 @@ update continues it if their timestamps are less than an hour apart. This follow
 arrival. A session key stays as it was written, also where the update before it is forgotten. Where
 the update that the next one may continue is forgotten, the next one begins a session.
 
-Stores decide by this rule inside a write (``recallm.stores.semantics.sessions``), and
+Stores decide by this rule inside a write (``recallm.stores.semantics.applying``), and
 ``recallm.memory.discourses`` decides by it beforehand which passages stand before a text.
 """
 

@@ -283,7 +283,7 @@ class GraphStore(Protocol):
         forgets the passage with that id.
 
         A mention whose reference names a passage that is neither stored nor earlier in ``updates``
-        is not written (``recallm.stores.semantics.references``).
+        is not written (``recallm.stores.semantics.cutting``).
 
         A graph-only update is never a duplicate. With an id it joins the update that brought that
         passage (stored, hidden or not, or earlier in ``updates``): its entities and triplets become
@@ -334,7 +334,7 @@ class GraphStore(Protocol):
         the summary of a concept they mention where its t is not before theirs. A passage goes with
         its last statement; ``redact`` (``recallm.stores.semantics.cutting``) cuts one that keeps
         some (positions stay). A mention by reference goes where its antecedent's passage goes, or
-        spells the concept no more (``recallm.stores.semantics.references``). Entity and triplet
+        spells the concept no more (``recallm.stores.semantics.cutting``). Entity and triplet
         evidence goes with its statement, that without one with the last statement of its update
         (``before`` a t: with its t). An entity without evidence goes with its triplets; a triplet
         without evidence and a concept that nothing touches go too. Session keys derived from time

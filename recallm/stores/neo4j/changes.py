@@ -20,7 +20,7 @@ from recallm.stores.neo4j.values import (
     summary_out,
     update_out,
 )
-from recallm.stores.semantics.references import antecedents_in
+from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
     ElementRow,
@@ -28,9 +28,9 @@ from recallm.stores.semantics.rows import (
     NamespaceTotals,
     Pair,
     description_of,
+    stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.sessions import stored_session_key
 from recallm.stores.semantics.writing import pairs_of
 
 

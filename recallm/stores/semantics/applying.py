@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -21,19 +21,22 @@ from recallm.model import (
     SetExpiry,
     Withdraw,
     WriteSummary,
+    decide_session,
     is_message,
     session_key_of,
     statement_key,
     t_index_of,
 )
 from recallm.stores.base import Applied, ExpiredError
-from recallm.stores.semantics.forgetting import forget_updates
-from recallm.stores.semantics.references import antecedents, without_unknown
-from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows, t_of
-from recallm.stores.semantics.sessions import (
-    close_session,
+from recallm.stores.semantics.cutting import antecedents, without_unknown
+from recallm.stores.semantics.forgetting import close_session, forget_updates
+from recallm.stores.semantics.rows import (
+    Changes,
+    Keys,
+    NamespaceTotals,
+    Rows,
     stored_session_key,
-    with_session_key,
+    t_of,
 )
 from recallm.stores.semantics.writing import UpdateWriter
 
@@ -143,6 +146,19 @@ def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
     size = namespace.vector_sizes.setdefault(model, len(blob))
     if len(blob) != size:
         raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
+
+
+def with_session_key(
+    namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
+) -> PreparedUpdate:
+    """The numbered ``update`` with its session key (``recallm.model.sessions``), where that is not
+    the one of its names. ``namespace`` notes which session is open; ``has_statements`` says it of a
+    session key."""
+    decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
+    namespace.open_session = decided.open_session
+    if decided.key == session_key_of(update.session, update.source):
+        return update
+    return replace(update, session_key=decided.key)
 
 
 class _Batch:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from recallm.errors import InvalidInputError, UnknownEntityError
-from recallm.model import PreparedUpdate, Summary
-from recallm.stores.semantics.applying import pin_vectors_of
-from recallm.stores.semantics.references import without_unknown
-from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows
-from recallm.stores.semantics.sessions import restored_with_session_key
+from recallm.model import OpenSession, PreparedUpdate, Summary, is_message
+from recallm.stores.semantics.applying import pin_vectors_of, with_session_key
+from recallm.stores.semantics.cutting import without_unknown
+from recallm.stores.semantics.rows import Changes, Keys, NamespaceTotals, Rows, t_of
 from recallm.stores.semantics.writing import UpdateWriter
 
 _PAGE = 500
@@ -91,4 +90,11 @@ def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpd
     namespace.t = update.t_index
     if update.text is None:
         update = replace(update, id="")
-    return restored_with_session_key(namespace, update)
+    said, key = update.timestamp, update.session_key
+    if key is not None and said is not None:  # the archive says the session of a message
+        namespace.open_session = OpenSession(t_of(update), key, said, update.source)
+    elif is_message(update):
+        namespace.open_session = None
+    else:
+        return with_session_key(namespace, update, lambda _: False)
+    return update

@@ -24,8 +24,13 @@ from recallm.model import (
     statement_key,
     t_index_of,
 )
-from recallm.stores.semantics.cutting import cut, without_concept, without_elements
-from recallm.stores.semantics.references import spelled, without_mentions
+from recallm.stores.semantics.cutting import (
+    cut,
+    spelled,
+    without_concept,
+    without_elements,
+    without_mentions,
+)
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
@@ -37,7 +42,6 @@ from recallm.stores.semantics.rows import (
     Rows,
     t_of,
 )
-from recallm.stores.semantics.sessions import close_session
 from recallm.stores.semantics.writing import (
     count_statements,
     count_triplets,
@@ -109,6 +113,12 @@ def _forget_everything(rows: Rows, namespace: NamespaceTotals) -> Forgotten:
         )
     )
     return forgotten
+
+
+def close_session(namespace: NamespaceTotals, t_index: int) -> None:
+    """Note that the update at this t is forgotten: no update continues its session."""
+    if namespace.open_session and namespace.open_session.t_index == t_index:
+        namespace.open_session = None
 
 
 class _Forgetting:

@@ -52,6 +52,7 @@ from recallm.model import (
     Summary,
     TripletKey,
     TripletUpsert,
+    session_key_of,
 )
 from recallm.stores.timestamps import microseconds
 
@@ -68,6 +69,11 @@ def t_of(update: PreparedUpdate) -> int:
     if update.t_index is None:
         raise ValueError(f"update {update.id!r} has no t")
     return update.t_index
+
+
+def stored_session_key(update: PreparedUpdate) -> str | None:
+    """The session key of a stored update; None where it belongs to no session."""
+    return update.session_key or session_key_of(update.session, update.source)
 
 
 _LATEST_T = 1 << 42

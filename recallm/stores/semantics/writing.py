@@ -38,9 +38,9 @@ from recallm.stores.semantics.rows import (
     Rows,
     SessionTotals,
     is_bare,
+    stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.sessions import stored_session_key
 
 
 def pairs_of(update: PreparedUpdate) -> set[Pair]:

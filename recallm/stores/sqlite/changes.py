@@ -17,9 +17,14 @@ from typing import Any, LiteralString, TypeVar
 from recallm.errors import StoreError
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
-from recallm.stores.semantics.references import antecedents_in
-from recallm.stores.semantics.rows import Changes, Pair, description_of, t_of
-from recallm.stores.semantics.sessions import stored_session_key
+from recallm.stores.semantics.cutting import antecedents_in
+from recallm.stores.semantics.rows import (
+    Changes,
+    Pair,
+    description_of,
+    stored_session_key,
+    t_of,
+)
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import Queries, fetch_from
