@@ -214,25 +214,12 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
     CALL (x, lane) {
         WITH x WHERE x.t_index <= $t
         RETURN x.statements AS counted, x.terms AS length
-        // A later session is counted from the nearer end. The plan would put a WHERE of its own
-        // behind the search, and read every statement.
+        // The plan would put a WHERE of its own behind the search, and read every statement.
         UNION ALL
-        UNWIND CASE WHEN x.t_index > $t AND x.number + x.t_index >= 2 * $t THEN [lane] ELSE [] END
-            AS later
+        UNWIND CASE WHEN x.t_index > $t THEN [lane] ELSE [] END AS later
         MATCH (s:RecallMStatement)
         WHERE s.namespace = $namespace AND s.lane = later AND s.key < $before
         RETURN count(s) AS counted, coalesce(sum(s.length), 0) AS length
-        UNION ALL
-        UNWIND CASE WHEN x.t_index > $t AND x.number + x.t_index < 2 * $t THEN [lane] ELSE [] END
-            AS later
-        WITH x, COLLECT {
-            MATCH (s:RecallMStatement)
-            WHERE s.namespace = $namespace AND s.lane = later AND s.key >= $before
-                AND s.key < (x.t_index + 1) * 1048576
-            RETURN s.length
-        } AS lengths
-        RETURN x.statements - size(lengths) AS counted,
-            x.terms - reduce(sum = 0, count IN lengths | sum + count) AS length
     }
     WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
     RETURN [x.name, counted, length]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, LiteralString, Protocol
+from typing import Any
 
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher import changes as cypher
+from recallm.stores.neo4j.stored import Ask
 from recallm.stores.neo4j.values import (
     CONCEPT_WORDS,
     element_key,
@@ -34,13 +35,7 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.semantics.writing import pairs_of
 
 
-class _Write(Protocol):
-    """Runs a query in the namespace."""
-
-    def __call__(self, query: LiteralString, **parameters: Any) -> object: ...
-
-
-def write_changes(write: _Write, changes: Changes) -> None:
+def write_changes(write: Ask, changes: Changes) -> None:
     """Write all changes, with one query where nothing goes."""
     # A graph-only update that brings nothing is not stored.
     new = [
@@ -84,7 +79,7 @@ def write_changes(write: _Write, changes: Changes) -> None:
         write(cypher.SUMMARIES, summaries=[summary_out(summary) for summary in changes.summaries])
 
 
-def _delete_totals(write: _Write, changes: Changes, *, may_empty_sessions: bool) -> None:
+def _delete_totals(write: Ask, changes: Changes, *, may_empty_sessions: bool) -> None:
     """Delete the totals that became 0. A session of 0 statements that lost none was never there."""
     sessions = changes.sessions if may_empty_sessions else {}
     gone = {
@@ -118,7 +113,7 @@ def _namespace(totals: NamespaceTotals) -> dict[str, Any]:
 
 
 def _forget(
-    write: _Write,
+    write: Ask,
     gone: list[PreparedUpdate],
     cut: list[tuple[PreparedUpdate, PreparedUpdate]],
 ) -> None:
@@ -188,7 +183,7 @@ def _cut_passage(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any
 # -- relations ---------------------------------------------------------------------------------
 
 
-def _delete_relations(write: _Write, changes: Changes) -> None:
+def _delete_relations(write: Ask, changes: Changes) -> None:
     """The evidence that forgetting takes, and the relations without any."""
     lost = [
         {
@@ -269,7 +264,7 @@ def _element(
     }
 
 
-def _delete_elements(write: _Write, changes: Changes) -> None:
+def _delete_elements(write: Ask, changes: Changes) -> None:
     """The entities, triplets and evidence that go."""
     lost = [
         [element_key(key), at]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from operator import attrgetter
 from typing import Any, LiteralString, NamedTuple
 
@@ -141,7 +141,7 @@ def read_entities(
     shown = _shown(view, numbers)
     rows, names = elements_with_ends(view, shown)
     found = [rows[number] for number in shown if rows[number].id is not None]
-    sources = _sources(view, {e.number: shown[e.number][1] for e in found})
+    sources = _sources(view, {e.number for e in found})
     entities = [
         Entity(
             id=e.id,
@@ -198,7 +198,7 @@ def read_triplets(
         )
         numbers.update(number for (number,) in found)
     shown = _shown(view, numbers)
-    sources = _sources(view, {number: latest for number, (_, latest) in shown.items()})
+    sources = _sources(view, shown)
     rows, _ = elements_with_ends(view, shown)
     triplets = [
         Triplet(
@@ -260,17 +260,9 @@ def _shown(view: View, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
     return {number: (updates, t_index) for number, updates, t_index in rows}
 
 
-def _sources(view: View, latest: Mapping[int, int]) -> dict[int, str | None]:
-    """By the number of an entity or triplet: the id of the latest visible passage that shows it.
-
-    ``latest`` maps each number to the latest t of its evidence, which mostly has a passage.
-    """
-    rows = {passage_row(view.ns, t) for t in latest.values()}
-    by_t = dict(view.rows("SELECT t, id FROM passage WHERE row IN {list}", rows))
-    found: dict[int, str | None] = {n: by_t[t] for n, t in latest.items() if t in by_t}
-    sql: LiteralString = _SOURCE.replace("{visible}", view.visible)
-    found.update(view.rows(sql, latest.keys() - found.keys()))
-    return found
+def _sources(view: View, numbers: Collection[int]) -> dict[int, str | None]:
+    """By the number of an entity or triplet: the id of the latest visible passage that shows it."""
+    return dict(view.rows(_SOURCE.replace("{visible}", view.visible), numbers))
 
 
 def _of_passages(view: View, passages: Collection[str]) -> set[int]:
