@@ -69,8 +69,7 @@ from recallm.stores.semantics.reading import (
     sizes_of,
     state_of,
 )
-from recallm.stores.semantics.rows import ConceptTotals
-from recallm.stores.timestamps import microseconds
+from recallm.stores.semantics.rows import ConceptTotals, microseconds
 
 Result = TypeVar("Result")
 

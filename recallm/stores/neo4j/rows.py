@@ -48,9 +48,10 @@ from recallm.stores.semantics.rows import (
     RelationTotals,
     SessionTotals,
     Totals,
+    microseconds,
     selected_by,
+    timestamp_text,
 )
-from recallm.stores.timestamps import microseconds, timestamp_text
 
 _EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
 """Parameters of queries that leave out what is later than a t."""

@@ -31,8 +31,12 @@ from recallm.model import (
 )
 from recallm.stores.cypher.changes import SHARED_COLUMNS
 from recallm.stores.semantics.reading import mapping_of
-from recallm.stores.semantics.rows import ConceptTotals
-from recallm.stores.timestamps import microseconds, timestamp_text, unpack_timestamp
+from recallm.stores.semantics.rows import (
+    ConceptTotals,
+    microseconds,
+    timestamp_text,
+    unpack_timestamp,
+)
 
 _INDEXABLE = 1000
 _RESERVED = "\0"

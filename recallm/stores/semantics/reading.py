@@ -30,8 +30,12 @@ from recallm.model import (
     position_of,
     session_name_in,
 )
-from recallm.stores.semantics.rows import ConceptTotals, Evidence
-from recallm.stores.timestamps import from_microseconds, unpack_timestamp
+from recallm.stores.semantics.rows import (
+    ConceptTotals,
+    Evidence,
+    from_microseconds,
+    unpack_timestamp,
+)
 
 by_parts = attrgetter("subject", "predicate", "object")
 """The order of triplets."""

@@ -36,8 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Protocol, overload
 
 from recallm.model import (
     ConceptKind,
@@ -54,7 +55,9 @@ from recallm.model import (
     TripletUpsert,
     session_key_of,
 )
-from recallm.stores.timestamps import microseconds
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 Pair = tuple[str, str]
 """The names of two related concepts, the smaller one first."""
@@ -74,6 +77,31 @@ def t_of(update: PreparedUpdate) -> int:
 def stored_session_key(update: PreparedUpdate) -> str | None:
     """The session key of a stored update; None where it belongs to no session."""
     return update.session_key or session_key_of(update.session, update.source)
+
+
+@overload
+def microseconds(timestamp: datetime) -> int: ...
+@overload
+def microseconds(timestamp: datetime | None) -> int | None: ...
+def microseconds(timestamp: datetime | None) -> int | None:
+    """A timestamp as it is compared and indexed: whole microseconds since 1970 (UTC)."""
+    return None if timestamp is None else (timestamp - _EPOCH) // _MICROSECOND
+
+
+def from_microseconds(value: int) -> datetime:
+    """The timestamp (UTC) ``value`` microseconds after 1970."""
+    return _EPOCH + value * _MICROSECOND
+
+
+def timestamp_text(timestamp: datetime | None) -> str | None:
+    """A timestamp as readers get it back: ISO 8601, with its own offset."""
+    return None if timestamp is None else timestamp.isoformat()
+
+
+@lru_cache(maxsize=1 << 10)
+def unpack_timestamp(text: str | None) -> datetime | None:
+    """Decode a timestamp that may be missing."""
+    return None if text is None else datetime.fromisoformat(text)
 
 
 _LATEST_T = 1 << 42

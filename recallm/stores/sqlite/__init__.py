@@ -39,7 +39,7 @@ _ALL = Horizon()
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
-    What is read of a damaged file is a StoreCorruptError wherever the damage shows (``checksums``
+    What is read of a damaged file is a StoreCorruptError wherever the damage shows (``codec``
     says where it does not).
 
     Safe for threads, and for several processes on one file (on a local disk): readers never wait;

@@ -22,13 +22,14 @@ from recallm.stores.semantics.rows import (
     Changes,
     Pair,
     description_of,
+    microseconds,
     stored_session_key,
     t_of,
+    timestamp_text,
 )
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import Queries, fetch_from
-from recallm.stores.timestamps import microseconds, timestamp_text
 
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]

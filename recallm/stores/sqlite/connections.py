@@ -22,7 +22,7 @@ from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import ClosedError, RecallMError, StoreBusyError, StoreUnavailableError
 from recallm.ground import forking
-from recallm.stores.sqlite.checksums import register
+from recallm.stores.sqlite.codec import register
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 from recallm.stores.sqlite.schema import create_schema
 

@@ -18,7 +18,7 @@ from recallm.stores.open_files import (
     node_of,
     private,
 )
-from recallm.stores.sqlite.checksums import register
+from recallm.stores.sqlite.codec import register
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.lineage import begin

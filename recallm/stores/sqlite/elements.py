@@ -9,10 +9,10 @@ from typing import Any, LiteralString, NamedTuple
 
 from recallm.model import LARGEST_NUMBER, Entity, Triplet, TripletEvidence, position_of, t_index_of
 from recallm.stores.semantics.reading import bearers_of, by_parts, latest_first, mapping_of
-from recallm.stores.sqlite.checksums import verified_vectors
+from recallm.stores.semantics.rows import unpack_timestamp
+from recallm.stores.sqlite.codec import verified_vectors
 from recallm.stores.sqlite.schema import passage_row
 from recallm.stores.sqlite.view import Queries, View
-from recallm.stores.timestamps import unpack_timestamp
 
 _SHOWN: LiteralString = (
     "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"

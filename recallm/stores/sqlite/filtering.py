@@ -17,12 +17,11 @@ from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
 from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
-from recallm.stores.sqlite.checksums import verified
-from recallm.stores.sqlite.codec import below, hash_of, path_text
+from recallm.stores.semantics.rows import microseconds
+from recallm.stores.sqlite.codec import below, hash_of, path_text, verified
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 from recallm.stores.sqlite.view import columns as columns_of
-from recallm.stores.timestamps import microseconds
 
 FEW = 1_000
 """The most passages that are found by an index first."""

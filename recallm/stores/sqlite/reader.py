@@ -27,8 +27,15 @@ from recallm.model import (
 from recallm.stores.base import GraphReader
 from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.semantics.reading import open_session_of, session_of
-from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
-from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
+from recallm.stores.semantics.rows import unpack_timestamp
+from recallm.stores.sqlite.codec import (
+    check_ascending,
+    read_path,
+    unpack,
+    unpack_mentions,
+    verified,
+    verified_vectors,
+)
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.elements import (
     read_entities,
@@ -44,7 +51,6 @@ from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.stored import page_of_updates, passage_fields_of, stored_summaries
 from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
 from recallm.stores.sqlite.view import View, columns
-from recallm.stores.timestamps import unpack_timestamp
 
 _EVERY_PASSAGE = Filter()
 _SESSIONS_BY_ID: LiteralString = "SELECT {} FROM session WHERE id IN {list}"

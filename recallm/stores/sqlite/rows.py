@@ -34,7 +34,9 @@ from recallm.stores.semantics.rows import (
     RelationTotals,
     SessionTotals,
     Totals,
+    microseconds,
     selected_by,
+    timestamp_text,
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import hash_of, path_text
@@ -42,7 +44,6 @@ from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.sqlite.view import PAIRS, Fetch, Queries, fetch_from
-from recallm.stores.timestamps import microseconds, timestamp_text
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"

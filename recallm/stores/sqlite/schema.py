@@ -33,7 +33,7 @@ range of ``at`` is a range of time.
   before the first statement vector, and after everything is forgotten. ``vector_sizes`` (JSON: the
   size of a vector under each model) outlives the vectors. ``open_t`` is the t of the update whose
   session the next one may continue, 0 for none. ``vocabulary`` is that of ``NamespaceState``.
-* ``crc`` is the checksum of a row (``checksums``): over its ``CHECKSUMMED_COLUMNS``, or over a
+* ``crc`` is the checksum of a row (``codec``): over its ``CHECKSUMMED_COLUMNS``, or over a
   vector and the number of its statement or entity. ``passage.pairs_crc`` is that of the pairs,
   which recall does not read.
 * ``erasure`` has a row while deleted bytes may remain in the file or its log (``erasing``).
@@ -42,11 +42,12 @@ range of ``at`` is a range of time.
 from __future__ import annotations
 
 import sqlite3
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
-from recallm.stores.sqlite.checksums import column, register, vector_column
+from recallm.stores.semantics.reading import passage_fields
+from recallm.stores.sqlite.codec import column, read_path, register, vector_column
 from recallm.stores.sqlite.lineage import APPLICATION_ID, begin, schema_version
 
 MAX_T = (1 << 32) - 1
@@ -213,6 +214,12 @@ empty."""
 def passage_row(ns: int, t_index: int) -> int:
     """The number of the passage row of an update."""
     return ns << 32 | t_index
+
+
+def passage_fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
+    """``passage_fields`` of a row of the table."""
+    named: dict[str, Any] = dict(zip(CHECKSUMMED_COLUMNS["passage"], row, strict=True))
+    return passage_fields(named, read_path(named["path"]))
 
 
 def is_empty_file(connection: sqlite3.Connection) -> bool:

@@ -19,12 +19,17 @@ from recallm.model import (
     position_of,
     t_index_of,
 )
-from recallm.stores.semantics.reading import evidence_of, passage_fields, update_of
+from recallm.stores.semantics.reading import evidence_of, update_of
 from recallm.stores.semantics.rows import Evidence
-from recallm.stores.sqlite.checksums import check_ascending, verified, verified_vectors
-from recallm.stores.sqlite.codec import read_path, unpack, unpack_mentions
+from recallm.stores.sqlite.codec import (
+    check_ascending,
+    unpack,
+    unpack_mentions,
+    verified,
+    verified_vectors,
+)
 from recallm.stores.sqlite.elements import concept_names, elements_with_ends
-from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS
+from recallm.stores.sqlite.schema import passage_fields_of
 from recallm.stores.sqlite.totals import read_summary
 from recallm.stores.sqlite.view import Queries, columns
 
@@ -103,12 +108,6 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
         )
         for t in ts
     ]
-
-
-def passage_fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
-    """``passage_fields`` of a row of the table."""
-    named: dict[str, Any] = dict(zip(CHECKSUMMED_COLUMNS["passage"], row, strict=True))
-    return passage_fields(named, read_path(named["path"]))
 
 
 def _of_updates(

@@ -16,11 +16,11 @@ from typing import Any, LiteralString
 
 from recallm.model import Horizon, statement_key
 from recallm.stores.semantics.reading import state_of
-from recallm.stores.sqlite.checksums import verified
+from recallm.stores.semantics.rows import microseconds
+from recallm.stores.sqlite.codec import verified
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
 from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, FIND_WITHOUT_INDEX, MAX_T
-from recallm.stores.timestamps import microseconds
 
 Fetch = Callable[[LiteralString, Any], list[tuple[Any, ...]]]
 """Runs a query with its parameters and returns all its rows."""
