@@ -50,14 +50,6 @@ class WriteStamp:
     write: str
 
 
-class NeedsLockError(Exception):
-    """A write cannot be done without the lock of its namespace held from its first query on."""
-
-
-class ChangedError(Exception):
-    """Another writer wrote between the look-ups of a write and its changes."""
-
-
 class Tx:
     """One try of a transaction.
 
@@ -71,7 +63,7 @@ class Tx:
             with the last row, before a timeout can be put back.
         is_whole: whether the queries are one transaction of the server. If not, each is in one of
             its own, which the server opens and ends with the query: one round trip instead of
-            three. The only one that changes anything is then that of ``write_at_commit``.
+            three. Those only read.
         lock_patience: the reply timeout (seconds) of the first query, which takes the lock; None:
             that of all other queries.
         idle_reply_timeout: the reply timeout (seconds) that the connection gets after this
@@ -93,7 +85,6 @@ class Tx:
         self.bound = bound
         self.stamp = stamp
         self.lock_patience = lock_patience
-        self.at_commit: tuple[LiteralString, dict[str, Any]] | None = None
         self._session = session
         self._access = access
         self._owned = owned
@@ -118,20 +109,8 @@ class Tx:
         if self._owned and connect is not None:
             with _resolving():
                 connect(self._access)  # now, so that the socket's timeout can be set before
-            # The server ends a write that waits too long for the lock of another writer.
-            _wait(self._session, patience + (GRACE if self._access == WRITE_ACCESS else 0.0))
+            _wait(self._session, patience)
         return self._session.run(Query(query, timeout=min(self.bound, patience)), parameters)
-
-    def write_at_commit(self, query: LiteralString, parameters: Mapping[str, Any]) -> None:
-        """Let the query run when the transaction is committed; without a row from the query,
-        nothing is written.
-
-        Raises:
-            NeedsLockError: this is one transaction of the server.
-        """
-        if self.raw is not None:
-            raise NeedsLockError
-        self.at_commit = query, dict(parameters)
 
     def settle(self) -> None:
         """Set the reply timeout of the connection for its next transaction. That of a single query
@@ -140,16 +119,9 @@ class Tx:
             _wait(self.raw, self._idle_reply_timeout)
 
     def commit(self) -> None:
-        """Commit. What stands in transactions of its own is committed already.
-
-        Raises:
-            ChangedError: the query of ``write_at_commit`` wrote nothing, for what was looked up has
-                changed.
-        """
+        """Commit. A single query is committed already."""
         if self.raw is not None:
             self.raw.commit()
-        elif self.at_commit is not None and not self.rows(*self.at_commit):
-            raise ChangedError
 
 
 @contextmanager

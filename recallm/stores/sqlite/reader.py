@@ -47,8 +47,8 @@ from recallm.stores.sqlite.elements import (
 )
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.filtering import FilterSql, likely_condition, newest_rows
-from recallm.stores.sqlite.schema import MAX_T, passage_row
-from recallm.stores.sqlite.stored import page_of_updates, passage_fields_of, stored_summaries
+from recallm.stores.sqlite.schema import MAX_T, passage_fields_of, passage_row
+from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
 from recallm.stores.sqlite.view import View, columns
 
