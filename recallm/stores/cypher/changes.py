@@ -96,7 +96,7 @@ UNWIND range(0, size($predicates.key) - 1) AS i
 MERGE (x:RecallMPredicate {namespace: $namespace, key: $predicates.key[i]})
 ON CREATE SET x.name = $predicates.name[i], x.triplets = 0
 WITH x, i WHERE x.triplets <> $predicates.triplets[i]
-SET x.triplets = $predicates.triplets[i], x.t_index = $t
+SET x.triplets = $predicates.triplets[i]
 """
 
 _NAMESPACE: Final[LiteralString] = """
@@ -298,8 +298,8 @@ ADD: Final[LiteralString] = (
     + _ENTITY_VECTORS
     + "}\n"
 )
-"""New updates, and totals and elements, new or changed. ``$t`` is the counter. A stem, a session or
-a predicate has no t of its own: at an earlier t it is counted.
+"""New updates, and totals and elements, new or changed. ``$t`` is the counter. A stem or a
+session has no t of its own: at an earlier t it is counted.
 
 Most parameters are maps of columns, which are much shorter than lists of maps; a column of nulls
 alone is left out. A ``name`` is null where it is the key, and ``counts`` of a stem where all are 1.

@@ -221,22 +221,8 @@ the middle, its namespace is null, and by ``t_index`` the row is known to be inc
 PREDICATES: Final[LiteralString] = """
 MATCH (p:RecallMPredicate)
 WHERE p.namespace = $namespace AND p.key IS NOT NULL
-CALL (p) {
-    WITH p WHERE p.t_index <= $t
-    RETURN p.triplets AS triplets
-    UNION ALL
-    UNWIND CASE WHEN p.t_index > $t THEN [p.key] ELSE [] END AS key
-    MATCH (x:RecallMTriplet)
-    USING INDEX SEEK x:RecallMTriplet(namespace, predicate)
-    WHERE x.namespace = $namespace AND x.predicate = key
-        AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-    RETURN count(x) AS triplets
-}
-WITH p, triplets WHERE triplets > 0
-RETURN p.name AS predicate, triplets
+RETURN p.name AS predicate, p.triplets AS triplets
 """
-"""``$t`` is the counter: no horizon hides a predicate. After a WHERE in place of the CASE, the
-planner would read the triplets of all predicates first."""
 
 ENTITIES_BY_WORDS: Final[LiteralString] = spelled("""
 UNWIND $words AS word

@@ -295,7 +295,7 @@ class Neo4jReader:
         return latest_first(evidence, limit)
 
     def predicates(self) -> Mapping[str, int]:
-        found = self._ask(graph_queries.PREDICATES, t=self._counter)
+        found = self._ask(graph_queries.PREDICATES)
         return dict(sorted((row["predicate"], row["triplets"]) for row in found))
 
     def entities_by_words(
