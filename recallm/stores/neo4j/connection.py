@@ -255,7 +255,6 @@ class _Tries(Generic[Result]):
                 session,
                 bound=self._bound,
                 stamp=self._stamp,
-                access=access,
                 owned=connection.owned,
                 # A longer limit needs another reply timeout, which a single query cannot put back.
                 is_whole=bool(self._limit) or not self._reads,

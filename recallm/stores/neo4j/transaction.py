@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from neo4j import WRITE_ACCESS, Query, Result, Session, Transaction
+from neo4j import READ_ACCESS, Query, Result, Session, Transaction
 from neo4j.exceptions import ServiceUnavailable
 from neo4j.graph import Node
 
@@ -57,7 +57,6 @@ class Tx:
         session: of the driver.
         bound: seconds after which the server ends it.
         stamp: identifies the write.
-        access: whether queries go to a server that can write.
         owned: whether the driver is ours. The reply timeout of a user's connections is changed
             within a transaction alone: after a query of its own, the connection is back in the pool
             with the last row, before a timeout can be put back.
@@ -76,7 +75,6 @@ class Tx:
         *,
         bound: float,
         stamp: WriteStamp,
-        access: str = WRITE_ACCESS,
         owned: bool = False,
         is_whole: bool = True,
         lock_patience: float | None = None,
@@ -86,7 +84,6 @@ class Tx:
         self.stamp = stamp
         self.lock_patience = lock_patience
         self._session = session
-        self._access = access
         self._owned = owned
         with _resolving():
             self.raw = session.begin_transaction(timeout=bound) if is_whole else None
@@ -108,9 +105,9 @@ class Tx:
         connect = getattr(self._session, "_connect", None)
         if self._owned and connect is not None:
             with _resolving():
-                connect(self._access)  # now, so that the socket's timeout can be set before
+                connect(READ_ACCESS)  # now, so that the socket's timeout can be set before
             _wait(self._session, patience)
-        return self._session.run(Query(query, timeout=min(self.bound, patience)), parameters)
+        return self._session.run(Query(query, timeout=self.bound), parameters)
 
     def settle(self) -> None:
         """Set the reply timeout of the connection for its next transaction. That of a single query
