@@ -25,17 +25,17 @@ from recallm.stores.semantics.forgetting import DryRun, forget
 _ALL = Horizon()
 _RETRY_TIME = 15.0
 _TURNS = 64
-"""Locks by which the threads of one process take turns, so that none is overtaken: a namespace has
-one of them."""
+"""Locks by which the threads of one process take turns, in place of waiting at the server: a
+namespace has one of them."""
 
 
 class Neo4jStore:
     """A ``GraphStore`` on Neo4j 5.23 or newer.
 
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
-    follow each other; those of different namespaces do not wait. The server ends a
-    transaction that works for more than 20 seconds, and with it the lock of a writer that is gone;
-    a writer that is not gone begins again and has 160 seconds, then 1,280.
+    follow each other; those of different namespaces do not wait. The server ends a transaction that
+    works for more than 20 seconds, and with it the lock of a writer that is gone; a writer that is
+    not gone begins again and has 160 seconds, then 1,280.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what a writer forgets or replaces disappears for open readers
