@@ -299,7 +299,7 @@ def _added(changes: Changes, new: Sequence[PreparedUpdate]) -> dict[str, Any]:
             shown[pair].append(t_of(update))
     of_stems, of_concepts = postings_of((update, update.statements) for update in new)
 
-    def row(name: str, postings: Mapping[int, int], **totals: Any) -> dict[str, Any]:
+    def row(name: str, totals: dict[str, Any], postings: Mapping[int, int]) -> dict[str, Any]:
         return {
             "key": key_of(name),
             "name": name,
@@ -311,15 +311,14 @@ def _added(changes: Changes, new: Sequence[PreparedUpdate]) -> dict[str, Any]:
 
     return {
         "sessions": [
-            {"key": key_of(key), "name": key, "number": first.get(key, 0), "totals": asdict(row)}
-            for key, row in sessions.items()
+            {"key": key_of(key), "name": key, "number": first.get(key, 0), "totals": asdict(totals)}
+            for key, totals in sessions.items()
         ],
         "concepts": [
-            row(name, of_concepts.get(name, {}), **asdict(totals))
-            for name, totals in concepts.items()
+            row(name, asdict(totals), of_concepts[name]) for name, totals in concepts.items()
         ],
         "stems": [
-            row(stem, of_stems.get(stem, {}), documents=documents)
+            row(stem, {"documents": documents}, of_stems[stem])
             for stem, documents in changes.terms.items()
             if documents
         ],
