@@ -51,7 +51,7 @@ def test_writes_go_to_the_leader_and_reads_to_the_followers(
 
 
 # A message each for BEGIN, three queries and COMMIT.
-@pytest.mark.parametrize(("written", "message"), product([0, 1], range(1, 7)))
+@pytest.mark.parametrize(("written", "message"), [*product([0, 1], range(1, 7))])
 @pytest.mark.parametrize("how", ["refuse", "drop"])
 def test_the_leader_moves_during_a_write(
     spread: Neo4jStore,

@@ -33,12 +33,7 @@ CALL () {
 """Totals that became 0."""
 
 
-STATEMENT_COLUMNS: Final = (
-    "key", "text", "own_text", "start", "end", "content", "length", "traits", "model", "blob",
-)  # fmt: skip
-"""Properties of statements that they do not share with their updates."""
-
-SHARED_COLUMNS: Final = (
+_SHARED: tuple[LiteralString, ...] = (
     "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
     "withdrawn",
 )  # fmt: skip
@@ -101,16 +96,20 @@ WITH u, i ORDER BY i
 RETURN collect(u) AS updates
 """
 
-_STATEMENTS: Final[LiteralString] = """
+_STATEMENTS: Final[LiteralString] = (
+    """
 UNWIND $statements AS row
 WITH concepts, row, updates[row.update] AS u
 CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace})
-SET s += row.properties
+SET s += row.properties, """
+    + ", ".join(["s." + name + " = u." + name for name in _SHARED])
+    + """
 WITH concepts, s, row
 UNWIND row.concepts AS place
 WITH s, concepts[place] AS c
 CREATE (s)-[:MENTIONS]->(c)
 """
+)
 
 _RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS row

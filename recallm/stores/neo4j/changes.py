@@ -162,10 +162,10 @@ def _cut_passage(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any
     vectors = {vector.position: vector for vector in after.vectors}
     statements: list[dict[str, Any]] = []
     for s in after.statements:
-        properties = statement_out(node, text, s, vectors.get(s.position))
+        properties = statement_out(t_of(after), text, s, vectors.get(s.position))
         row = {"key": properties["key"], "properties": {"start": s.start, "end": s.end}}
         if stored[s.position] != (s.concepts, s.terms, s.text):
-            row["properties"] = {name: properties[name] for name in cypher.STATEMENT_COLUMNS}
+            row["properties"] = properties
             row["concepts"] = keys_of({mention.name for mention in s.concepts})
             row["references"] = keys_of(antecedents_in(s))
         statements.append(row)
@@ -291,7 +291,7 @@ def _added(changes: Changes, new: Sequence[PreparedUpdate]) -> dict[str, Any]:
         first.setdefault(session_key, t_of(update))
         vectors = {vector.position: vector for vector in update.vectors}
         for said in update.statements:
-            own = statement_out(node, update.text or "", said, vectors.get(said.position))
+            own = statement_out(t_of(update), update.text or "", said, vectors.get(said.position))
             mentioned = [places[mention.name] for mention in said.concepts]
             statements.append({"update": place, "concepts": mentioned, "properties": own})
             session_at[own["key"]] = place_of_session.get(session_key, 0)
