@@ -152,25 +152,19 @@ UNWIND $passages AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
 SET u.text = row.text, u.neighbours = row.neighbours, u.cuts = coalesce(u.cuts, 0) + 1,
     u.metadata = row.metadata, u.metadata_entries = row.metadata_entries
-WITH row, u
-FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
-    SET said.metadata_entries = row.metadata_entries
-)
 WITH row
-CALL (row) {
-    UNWIND row.statements AS said
-    MATCH (s:RecallMStatement {namespace: $namespace, key: said.key})
-    SET s += said.properties
-    WITH s, said WHERE said.concepts IS NOT NULL
-    FOREACH (gone IN COLLECT {
-        MATCH (s)-[gone:MENTIONS]->(c) WHERE NOT c.key IN said.concepts RETURN gone
-        UNION ALL
-        MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
-    } | DELETE gone)
-}
+UNWIND row.statements AS said
+MATCH (s:RecallMStatement {namespace: $namespace, key: said.properties.key})
+SET s += said.properties, s.metadata_entries = row.metadata_entries
+WITH s, said
+FOREACH (gone IN COLLECT {
+    MATCH (s)-[gone:MENTIONS]->(c) WHERE NOT c.key IN said.concepts RETURN gone
+    UNION ALL
+    MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
+} | DELETE gone)
 """
-"""``cuts`` changes with any part of the passage, so that a dump notices it. Of a statement that
-loses mentions, ``concepts`` and ``references`` are left."""
+"""``cuts`` changes with any part of the passage, so that a dump notices it. ``concepts`` and
+``references`` of a statement are those that are left."""
 
 DELETE_STATEMENTS: Final[LiteralString] = (
     DELETE_POSTINGS

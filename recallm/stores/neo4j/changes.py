@@ -135,7 +135,7 @@ def _forget(
             ts=[update.t_index for update in gone if update.text is not None],
         )
     if cut:
-        write(cypher.CUT_PASSAGES, passages=[_cut_passage(*passage) for passage in cut])
+        write(cypher.CUT_PASSAGES, passages=[_cut_passage(after) for _, after in cut])
 
 
 def _without(before: ExtractedStatement, after: ExtractedStatement | None) -> ExtractedStatement:
@@ -155,20 +155,18 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[dict[str, A
     return [{"key": key_of(name), "keys": list(held)} for name, held in postings.items()]
 
 
-def _cut_passage(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
-    """A row for the query that cuts passages."""
+def _cut_passage(after: PreparedUpdate) -> dict[str, Any]:
+    """A row for the query that cuts passages: what is left of an update."""
     node, text = update_out(after, None), after.text or ""
-    stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
     vectors = {vector.position: vector for vector in after.vectors}
-    statements: list[dict[str, Any]] = []
-    for s in after.statements:
-        properties = statement_out(t_of(after), text, s, vectors.get(s.position))
-        row = {"key": properties["key"], "properties": {"start": s.start, "end": s.end}}
-        if stored[s.position] != (s.concepts, s.terms, s.text):
-            row["properties"] = properties
-            row["concepts"] = keys_of({mention.name for mention in s.concepts})
-            row["references"] = keys_of(antecedents_in(s))
-        statements.append(row)
+    statements = [
+        {
+            "properties": statement_out(t_of(after), text, s, vectors.get(s.position)),
+            "concepts": keys_of({mention.name for mention in s.concepts}),
+            "references": keys_of(antecedents_in(s)),
+        }
+        for s in after.statements
+    ]
     columns = ("t", "text", "neighbours", "metadata", "metadata_entries")
     return {"statements": statements, **{name: node[name] for name in columns}}
 
