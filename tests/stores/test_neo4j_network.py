@@ -125,8 +125,7 @@ def test_a_lost_commit(
         lost = proxy.commits_lost
         proxy.lose_commits(1, reply=reply)
         assert write(unsteady, names[0]) == write(store, names[1]), what
-        # What changes nothing commits nothing.
-        assert proxy.commits_lost - lost == (what != "a passage that is there"), what
+        assert proxy.commits_lost - lost == 1, what
         proxy.lose_commits(0, reply=reply)
         assert _dumped(store, names[0]) == _dumped(store, names[1]), what
         assert write(unsteady, names[0]) == write(store, names[1]), what
@@ -241,7 +240,6 @@ def test_a_writer_that_vanished(
     holds: Future[None] = Future()
     lock = Neo4jRows.opened
     monkeypatch.setattr(Neo4jRows, "opened", vanish)
-    # What replaces a passage holds the lock between its queries.
     replacing = prepared("1", "[Dee] sat", replaces=True)
     vanished = pool.submit(unsteady.apply, namespace, [replacing])
     holds.result(_BOUND)
