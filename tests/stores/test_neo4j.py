@@ -259,7 +259,7 @@ def test_evidence_is_read_where_it_must_be(
     assert queries.count(lookups.EVIDENCE) == 1
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="2"))
-    assert queries.count(lookups.EVIDENCE) == 3
+    assert queries.count(lookups.EVIDENCE) == 2
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="1"))
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
