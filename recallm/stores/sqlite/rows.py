@@ -66,6 +66,8 @@ _SHOWN: LiteralString = (
 )
 """The t of the updates that show a relation: from a t on, with the latest one before."""
 
+_ON_CONCEPT: LiteralString = "SELECT id FROM element WHERE ns = ? AND concept = ?"
+
 _SELECT: dict[str, LiteralString] = {
     "id": "SELECT t FROM passage WHERE ns = ?1 AND id = ?2",
     "source": "SELECT t FROM passage WHERE ns = ?1 AND source = ?2",
@@ -196,13 +198,13 @@ class SQLiteRows:
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         self.look_up(Keys(concepts={concept}))
         key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
-        keys = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
-        sql = (
-            "SELECT at FROM element_evidence WHERE ns = ? AND json_extract(description, '$[1]') = ?"
-        )
-        keys += self._fetch(sql, (self._numbers.ns, concept))
-        ids = self._fetch("SELECT id FROM element WHERE ns = ? AND concept = ?", key)
-        return [at for (at,) in keys], [id for (id,) in ids]
+        mentions = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
+        # SQLite's functions for JSON would end a name at a NUL.
+        sql = "SELECT at, description FROM element_evidence WHERE ns = ? AND instr(description, ?)"
+        said = self._fetch(sql, (self._numbers.ns, json.dumps(concept)))
+        keys = [at for (at,) in mentions]
+        keys += [at for at, description in said if json.loads(description)[1] == concept]
+        return keys, [id for (id,) in self._fetch(_ON_CONCEPT, key)]
 
     def referring(self, ids: Collection[str]) -> list[int]:
         hashes = [hash_of(id) for id in ids]
