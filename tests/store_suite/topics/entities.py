@@ -103,6 +103,16 @@ class EntityTests(StoreTests):
         assert named() == [("C", "Cy", ["cy"])]
         assert [len(update.entities) for update in space.dump()] == [0, 1, 1, 1]
 
+    def test_what_called_an_entity_by_a_concept_is_forgotten(self, space: Space) -> None:
+        """Also where the name has a NUL; what calls the entity by another concept stays."""
+        early, late = (entity("e", "Eve", name) for name in ("a\x00b", "bo"))
+        space.write(
+            prepared("1", "[Cy]", entities=(early,)), prepared("2", "[Cy]", entities=(late,))
+        )
+        space.forget("concept", "a\x00b")
+        with space.reader() as reader:
+            assert [(e.updates, e.concept) for e in reader.entities(["e"])] == [(1, "bo")]
+
     def test_an_entity_that_came_back_is_new(self, space: Space) -> None:
         """A new entity with the id of a forgotten one inherits nothing."""
         eve = _graph_only(
