@@ -14,12 +14,16 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Self
 
+from recallm.stores.cypher.changes import GUARDED
+
 _HANDSHAKE = b"\x60\x60\xb0\x17\x00\x04\x04\x05" + bytes(12)
 """Bolt 5.0 to 5.4: the routing table and the failures of later versions look otherwise."""
 _RUN, _BEGIN, _COMMIT, _ROLLBACK, _RESET = 0x10, 0x11, 0x12, 0x13, 0x0F
 _SUCCESS, _FAILURE = 0x70, 0x7F
 _ROUTING_TABLE = b"\xb1\x70\xa1\x82rt"
 _READS = b"\x84mode\x81r"
+_COMMITS_ITSELF = GUARDED.splitlines()[-1].encode()
+"""The end of a query that is a transaction of its own."""
 _REFUSED = b"\xb3\x10\x81x\xa0\xa0"
 """RUN of a query that is no Cypher."""
 
@@ -95,17 +99,18 @@ class Member:
                 self.reads += not writes
             open_ = kind == _BEGIN or (open_ and kind not in (_COMMIT, _ROLLBACK, _RESET))
             if writes and kind in (_BEGIN, _RUN, _COMMIT):
-                lost, code = self._cluster.meets(self, commits=kind == _COMMIT)
+                commits = kind == _COMMIT or _COMMITS_ITSELF in message
+                lost, code = self._cluster.meets(self, commits=commits)
                 if lost == "before":
                     return
                 if code is not None:
                     failures.append(code)
                     writes = False
                     message = _REFUSED
-                elif kind == _COMMIT:
+                elif commits:
                     self.commits += 1
-                    if lost == "after":
-                        failures.append("")
+                    if lost == "after":  # a query has two replies, before and behind its rows
+                        failures += [""] if kind == _COMMIT else ["", ""]
             _send(server, message)
 
     def _answer(self, server: socket.socket, client: socket.socket, failures: list[str]) -> None:

@@ -11,8 +11,10 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-_COMMIT = bytes((0, 2, 0xB0, 0x12, 0, 0))
-"""A COMMIT of the Bolt protocol, as it is sent."""
+from recallm.stores.cypher.changes import GUARDED
+
+_COMMITS = (bytes((0, 2, 0xB0, 0x12, 0, 0)), GUARDED.splitlines()[-1].encode())
+"""A COMMIT of the Bolt protocol, as it is sent, and the end of a query that commits with itself."""
 
 
 class Proxy:
@@ -140,7 +142,7 @@ class Proxy:
                 flow.wait()
                 if doomed.is_set():
                     break
-                if counted and _COMMIT in chunk and self._loses_commit():
+                if counted and any(commit in chunk for commit in _COMMITS) and self._loses_commit():
                     doomed.set()
                     if not self._lose_reply:
                         break

@@ -1,5 +1,5 @@
 """Writes of the shared write semantics (``recallm.stores.semantics.rows.Changes``): final values of
-rows, and rows to delete. They run after ``LOCK``."""
+rows, and rows to delete. They run after ``LOCK``, but for ``GUARDED``."""
 
 from __future__ import annotations
 
@@ -273,6 +273,23 @@ session has no t of its own: at an earlier t it is counted.
 
 What a row refers to is given by its place in another parameter: ``update`` and ``concepts`` of a
 statement, the ends of a relation, the ``sessions`` of postings, which count from 1 (0: none)."""
+
+GUARDED: Final[LiteralString] = (
+    """
+MATCH (n:RecallMNamespace {key: $key})
+SET n.locked = true
+WITH n, coalesce(n.writes, []) AS writes
+WHERE last(writes) = $latest
+SET n.writes = [
+    earlier IN writes WHERE NOT earlier STARTS WITH $writer
+        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
+] + [$writer + ' ' + timestamp() + ' ' + $write]
+WITH n"""
+    + ADD
+    + "RETURN true AS written"
+)
+"""``ADD`` without ``LOCK`` before: it does nothing, and has no row, if the latest of the ``writes``
+is not ``$latest`` any more. Every write becomes the latest."""
 
 DELETE_EVIDENCE: Final[LiteralString] = """
 UNWIND $evidence AS row

@@ -7,18 +7,7 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.postings import mention_lists, newest_mention
 
-LOCK: Final[LiteralString] = """
-MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n.name = $name, n.rows = $fresh, n.t = 0,
-    n.statements = 0, n.terms = 0, n.sessions = 0
-SET n.locked = true
-WITH n, coalesce(n.writes, []) AS writes
-WITH n, any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, [
-    earlier IN writes WHERE NOT earlier STARTS WITH $writer
-        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
-] AS others
-SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
-WITH n, written
+_OPENED: Final[LiteralString] = """
 CALL (n) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
@@ -30,14 +19,32 @@ CALL (n) {
     RETURN collect([item, u.t, u.id]) AS items
 }
 OPTIONAL MATCH (latest:RecallMUpdate {namespace: n.rows, t: n.open_t})
-RETURN written, n {
+"""
+_TOTALS: Final[LiteralString] = """n {
     .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
     .vector_bytes
 } AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
     passages, items, EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-    } AS expired
-"""
+    } AS expired"""
+
+LOCK: Final[LiteralString] = (
+    """
+MERGE (n:RecallMNamespace {key: $key})
+ON CREATE SET n.name = $name, n.rows = $fresh, n.t = 0,
+    n.statements = 0, n.terms = 0, n.sessions = 0
+SET n.locked = true
+WITH n, coalesce(n.writes, []) AS writes
+WITH n, any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, [
+    earlier IN writes WHERE NOT earlier STARTS WITH $writer
+        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
+] AS others
+SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
+WITH n, written"""
+    + _OPENED
+    + "RETURN written, "
+    + _TOTALS
+)
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
 
@@ -85,6 +92,27 @@ RETURN concepts, terms, sessions, relations, elements, their_concepts, predicate
 """
 """A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
 row for each, of nulls where there is none."""
+
+PREPARE: Final[LiteralString] = (
+    """
+MATCH (n:RecallMNamespace {key: $key})
+SET n.locked = true
+WITH n, coalesce(n.writes, []) AS writes"""
+    + _OPENED
+    + """
+CALL (n, latest) {
+    MATCH (x:RecallMSession {namespace: n.rows, key: latest.lane})
+    RETURN collect([x.name, x.statements, x.terms]) AS open_sessions
+}
+"""
+    + LOOK_UP.replace("CALL () {", "CALL (n) {").replace("$namespace", "n.rows")
+    + """, open_sessions, last(writes) AS latest,
+    any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, """
+    + _TOTALS
+)
+"""What ``LOCK`` and ``LOOK_UP`` find, for a write that ``GUARDED`` does later. The lock, which ends
+with the query, keeps it from reading half of another writer's commit. ``open_sessions`` has the
+session that is open. No row: the namespace was never written."""
 
 EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key

@@ -20,6 +20,8 @@ from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, 
 from recallm.stores.neo4j.transaction import (
     GRACE,
     AlreadyWrittenError,
+    ChangedError,
+    NeedsLockError,
     Row,
     Tx,
     WriteStamp,
@@ -41,10 +43,12 @@ _LOCK_WAIT_PER_TRY: Final = 20.0
 transaction: the wait counts in the bound of a transaction, which must not grow with ``timeout``."""
 _LEAST_COMMIT_CHECK: Final = 10.0
 """Seconds; the shortest time of retries after the reply to a commit was lost."""
+_UNLOCKED_TRIES: Final = 3
+"""Tries of a write without the lock; then the writer takes it, so that every writer gets on."""
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
 _NO_STAMP: Final = WriteStamp("", "")
-_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError)
+_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, ChangedError)
 """What the driver and the work in a transaction raise: a connection can go on after it."""
 
 
@@ -103,11 +107,14 @@ class Connection:
         work: Callable[[Tx], Result],
         *,
         locks: bool = True,
+        unlocked: Callable[[Tx], Result] | None = None,
     ) -> Result:
         """Run ``work`` in a write transaction; retry it after transient errors.
 
         The first query must take a lock. ``rows.lock`` also makes a retry safe when the reply to a
         commit was lost. Work that may run twice can use another lock. ``locks=False``: no lock.
+        ``unlocked`` does the same without a lock between its queries; it is tried first, until
+        other writers changed too often what it had looked up.
 
         Raises:
             StoreBusyError: the lock was not free in time, or the work took too long.
@@ -119,7 +126,7 @@ class Connection:
             writer = uuid.uuid4().hex
         stamp = WriteStamp(writer, uuid.uuid4().hex)
         try:
-            return _Tries(self, work, stamp=stamp, locks=locks).run()
+            return _Tries(self, work, stamp=stamp, locks=locks, unlocked=unlocked).run()
         finally:
             self._writers.append(writer)
 
@@ -172,6 +179,8 @@ class _Tries(Generic[Result]):
     ========================================  =================================================
     a try failed because                      the next try
     ========================================  =================================================
+    the work needs the lock from the start    begins at once, with the lock
+    another writer changed what was read      begins at once; after three of them with the lock
     another writer held the lock              begins at once, until the time to wait is over
     the server ended it, which had the lock   begins at once, with the next limit, if there is one
     of an error that passes                   begins after a pause, until the time to retry is over
@@ -185,6 +194,7 @@ class _Tries(Generic[Result]):
         stamp: identifies a write.
         locks: whether the first query takes a lock.
         retries: whether the transaction is tried again after errors that pass.
+        unlocked: does what ``work`` does, without a lock between its queries; it is tried first.
     """
 
     def __init__(
@@ -195,6 +205,7 @@ class _Tries(Generic[Result]):
         stamp: WriteStamp = _NO_STAMP,
         locks: bool = False,
         retries: bool = True,
+        unlocked: Callable[[Tx], Result] | None = None,
     ) -> None:
         self._connection = connection
         self._work = work
@@ -202,11 +213,13 @@ class _Tries(Generic[Result]):
         self._reads = stamp is _NO_STAMP
         self._locks = locks
         self._retries = retries
+        self._unlocked = unlocked
         self._lock_until = time.monotonic() + connection.lock_patience
         self._retry_until: float | None = None
         """None before a try has failed."""
         self._limit = 0
         """The place of the limit in ``_WORK_LIMITS``."""
+        self._unlocked_tries = 0 if unlocked is None else _UNLOCKED_TRIES
         self._results: list[Result] = []
         """The result of the latest try that reached its commit."""
         self._is_unknown = False
@@ -222,6 +235,7 @@ class _Tries(Generic[Result]):
             left = max(self._lock_until - time.monotonic(), 0.1)
             self._wait = min(left, _LOCK_WAIT_PER_TRY)
         self._bound = self._wait + _WORK_LIMITS[self._limit]
+        self._is_unlocked = bool(self._unlocked_tries) and not self._limit
         self._tx: Tx | None = None
         self._is_committing = False
 
@@ -236,6 +250,11 @@ class _Tries(Generic[Result]):
             self._begin()
             try:
                 return self._try()
+            except NeedsLockError:
+                self._unlocked_tries = 0
+            except ChangedError:
+                self._unlocked_tries -= 1
+                self._wait_for_the_lock_anew()
             except (DriverError, Neo4jError) as error:
                 if self._is_committing and self._reads:
                     return self._results[0]
@@ -255,14 +274,16 @@ class _Tries(Generic[Result]):
                 session,
                 bound=self._bound,
                 stamp=self._stamp,
+                access=access,
                 owned=connection.owned,
                 # A longer limit needs another reply timeout, which a single query cannot put back.
-                is_whole=bool(self._limit) or not self._reads,
+                is_whole=bool(self._limit) or not (self._reads or self._is_unlocked),
                 lock_patience=self._wait or None,
                 idle_reply_timeout=_WORK_LIMITS[0] + GRACE if connection.owned else None,
             )
+            work = self._unlocked if self._is_unlocked and self._unlocked else self._work
             try:
-                result = self._work(tx)
+                result = work(tx)
             except AlreadyWrittenError:
                 result = self._results[0]
             finally:
@@ -279,7 +300,7 @@ class _Tries(Generic[Result]):
             StoreBusyError: another writer held the lock for all of the time to wait.
         """
         is_waiting = self._tx is not None and self._tx.lock_patience is not None
-        is_late = ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
+        is_late = ran_out_of_time(error) if self._is_unlocked else _is_late(error)
         if is_waiting and is_late:
             if time.monotonic() < self._lock_until:
                 return True
@@ -292,8 +313,7 @@ class _Tries(Generic[Result]):
             return False
         if self._locks and self._tx is not None and not is_waiting:
             # A process that was stopped, or worked for long, did not spend that time waiting.
-            until = time.monotonic() + self._connection.lock_patience
-            self._lock_until = max(self._lock_until, until)
+            self._wait_for_the_lock_anew()
         if ran_out_of_time(error) and self._limit + 1 < len(_WORK_LIMITS):
             self._limit += 1
             return True
@@ -316,6 +336,15 @@ class _Tries(Generic[Result]):
             self._lock_until = max(self._lock_until, now + self._bound + GRACE)
         if now > self._retry_until or not self._retries or not is_passing(error):
             raise connection.failure(error, unknown=self._is_unknown) from error
+
+    def _wait_for_the_lock_anew(self) -> None:
+        until = time.monotonic() + self._connection.lock_patience
+        self._lock_until = max(self._lock_until, until)
+
+
+def _is_late(error: DriverError | Neo4jError) -> bool:
+    """Whether a reply did not come in time, or the server ended the transaction."""
+    return ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
 
 
 def _driver(uri: str, auth: object, *, patience: float, timeout: float) -> Driver:

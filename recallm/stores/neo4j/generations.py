@@ -18,7 +18,7 @@ from typing import Any, Final, LiteralString
 from recallm.errors import InvalidInputError, StoreError
 from recallm.model import PreparedUpdate, Summary
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.rows import Neo4jRows
+from recallm.stores.neo4j.rows import LockedRows, Neo4jRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.neo4j.values import fresh_key, fresh_rows
 from recallm.stores.semantics.archiving import restore_records
@@ -122,14 +122,13 @@ class _StagedRows(Neo4jRows):
     sees these rows, and nobody else writes them, until they are published."""
 
     def __init__(self, connection: Connection, namespace: str) -> None:
-        self.rows = fresh_rows()
-        self._namespace = namespace
+        super().__init__(namespace, fresh_rows())
         self._connection = connection
         self._stage = fresh_key()
 
     def opened(self, **parameters: Any) -> Row:
         def stage(tx: Tx) -> Row:
-            found = Neo4jRows(tx, self._namespace).opened(**parameters)
+            found = LockedRows(tx, self.namespace).opened(**parameters)
             tx.rows(STAGE, {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE})
             return {**found, "namespace": {**found["namespace"], "rows": self.rows}}
 
@@ -139,10 +138,10 @@ class _StagedRows(Neo4jRows):
         """Let the namespace, if it is still empty, stand on the staged rows."""
 
         def publish(tx: Tx) -> None:
-            namespace = Neo4jRows(tx, self._namespace)
+            namespace = LockedRows(tx, self.namespace)
             if namespace.open().totals.t > 0:
                 raise InvalidInputError(
-                    f"namespace {self._namespace!r} was written meanwhile; restore into a new one",
+                    f"namespace {self.namespace!r} was written meanwhile; restore into a new one",
                     argument="namespace",
                 )
             if not tx.rows(PUBLISH, {"namespace": namespace.rows, "stage": self._stage}):
@@ -161,7 +160,7 @@ class _StagedRows(Neo4jRows):
 
     def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
         def run(tx: Tx) -> Sequence[Row]:
-            staged = Neo4jRows(tx, None, key=self._stage, rows=self.rows)
+            staged = LockedRows(tx, None, key=self._stage, rows=self.rows)
             staged.open()
             return staged.rows_of(query, **parameters)
 

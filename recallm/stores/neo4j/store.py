@@ -17,7 +17,7 @@ from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.rows import Neo4jRows
+from recallm.stores.neo4j.rows import LockedRows, UnlockedRows
 from recallm.stores.neo4j.transaction import Row, Tx
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import DryRun, forget
@@ -33,9 +33,10 @@ class Neo4jStore:
     """A ``GraphStore`` on Neo4j 5.23 or newer.
 
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
-    follow each other; those of different namespaces do not wait. The server ends a transaction that
-    works for more than 20 seconds, and with it the lock of a writer that is gone; a writer that is
-    not gone begins again and has 160 seconds, then 1,280.
+    follow each other; those of different namespaces do not wait. ``apply`` holds the lock only
+    while the server runs a query; threads of one process take turns. The server ends a
+    transaction that works for more than 20 seconds, and with it the lock of a writer that is gone;
+    a writer that is not gone begins again and has 160 seconds, then 1,280.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what a writer forgets or replaces disappears for open readers
@@ -122,7 +123,10 @@ class Neo4jStore:
         has_turn = turn.acquire(timeout=self._connection.lock_patience)
         try:
             return self._connection.write(
-                lambda tx: apply_updates(Neo4jRows(tx, namespace), updates, now=now)
+                lambda tx: apply_updates(LockedRows(tx, namespace), updates, now=now),
+                unlocked=lambda tx: apply_updates(
+                    UnlockedRows(tx, namespace, updates), updates, now=now
+                ),
             )
         finally:
             if has_turn:
@@ -133,7 +137,7 @@ class Neo4jStore:
         yield Neo4jReader(self._connection, namespace, horizon)
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
-        return self._connection.write(lambda tx: amend(Neo4jRows(tx, namespace), amendment))
+        return self._connection.write(lambda tx: amend(LockedRows(tx, namespace), amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
@@ -141,7 +145,7 @@ class Neo4jStore:
         that is opened."""
         try:
             forgotten = self._connection.write(
-                lambda tx: forget(Neo4jRows(tx, namespace), selection)
+                lambda tx: forget(LockedRows(tx, namespace), selection)
             )
         except DryRun as dry_run:
             return dry_run.forgotten

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from neo4j import READ_ACCESS, Query, Result, Session, Transaction
+from neo4j import WRITE_ACCESS, Query, Result, Session, Transaction
 from neo4j.exceptions import ServiceUnavailable
 from neo4j.graph import Node
 
@@ -50,6 +50,14 @@ class WriteStamp:
     write: str
 
 
+class NeedsLockError(Exception):
+    """A write cannot be done without the lock of its namespace held from its first query on."""
+
+
+class ChangedError(Exception):
+    """Another writer wrote between the look-ups of a write and its changes."""
+
+
 class Tx:
     """One try of a transaction.
 
@@ -57,12 +65,13 @@ class Tx:
         session: of the driver.
         bound: seconds after which the server ends it.
         stamp: identifies the write.
+        access: whether queries go to a server that can write.
         owned: whether the driver is ours. The reply timeout of a user's connections is changed
             within a transaction alone: after a query of its own, the connection is back in the pool
             with the last row, before a timeout can be put back.
         is_whole: whether the queries are one transaction of the server. If not, each is in one of
             its own, which the server opens and ends with the query: one round trip instead of
-            three. Those only read.
+            three. The only one that changes anything is then that of ``write_at_commit``.
         lock_patience: the reply timeout (seconds) of the first query, which takes the lock; None:
             that of all other queries.
         idle_reply_timeout: the reply timeout (seconds) that the connection gets after this
@@ -75,6 +84,7 @@ class Tx:
         *,
         bound: float,
         stamp: WriteStamp,
+        access: str = WRITE_ACCESS,
         owned: bool = False,
         is_whole: bool = True,
         lock_patience: float | None = None,
@@ -83,7 +93,9 @@ class Tx:
         self.bound = bound
         self.stamp = stamp
         self.lock_patience = lock_patience
+        self.at_commit: tuple[LiteralString, dict[str, Any]] | None = None
         self._session = session
+        self._access = access
         self._owned = owned
         with _resolving():
             self.raw = session.begin_transaction(timeout=bound) if is_whole else None
@@ -105,9 +117,21 @@ class Tx:
         connect = getattr(self._session, "_connect", None)
         if self._owned and connect is not None:
             with _resolving():
-                connect(READ_ACCESS)  # now, so that the socket's timeout can be set before
-            _wait(self._session, patience)
-        return self._session.run(Query(query, timeout=self.bound), parameters)
+                connect(self._access)  # now, so that the socket's timeout can be set before
+            # The server ends a write that waits too long for the lock of another writer.
+            _wait(self._session, patience + (GRACE if self._access == WRITE_ACCESS else 0.0))
+        return self._session.run(Query(query, timeout=min(self.bound, patience)), parameters)
+
+    def write_at_commit(self, query: LiteralString, parameters: Mapping[str, Any]) -> None:
+        """Let the query run when the transaction is committed; without a row from the query,
+        nothing is written.
+
+        Raises:
+            NeedsLockError: this is one transaction of the server.
+        """
+        if self.raw is not None:
+            raise NeedsLockError
+        self.at_commit = query, dict(parameters)
 
     def settle(self) -> None:
         """Set the reply timeout of the connection for its next transaction. That of a single query
@@ -116,9 +140,16 @@ class Tx:
             _wait(self.raw, self._idle_reply_timeout)
 
     def commit(self) -> None:
-        """Commit. A single query is committed already."""
+        """Commit. What stands in transactions of its own is committed already.
+
+        Raises:
+            ChangedError: the query of ``write_at_commit`` wrote nothing, for what was looked up has
+                changed.
+        """
         if self.raw is not None:
             self.raw.commit()
+        elif self.at_commit is not None and not self.rows(*self.at_commit):
+            raise ChangedError
 
 
 @contextmanager

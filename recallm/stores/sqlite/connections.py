@@ -173,7 +173,12 @@ class Connections(ABC):
 
     @abstractmethod
     def _transact(
-        self, work: Callable[[sqlite3.Connection], _T], wait: float, *, erase: bool, keep_view: bool
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        wait: float,
+        *,
+        erase: bool,
+        keep_view: bool,
     ) -> _T:
         """``write``, by the thread that holds the write lock; ``wait`` seconds are left."""
 
@@ -278,7 +283,12 @@ class MemoryConnections(Connections):
         return any(snapshot.source is source for snapshot in self._snapshots)
 
     def _transact(
-        self, work: Callable[[sqlite3.Connection], _T], wait: float, *, erase: bool, keep_view: bool
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        wait: float,
+        *,
+        erase: bool,
+        keep_view: bool,
     ) -> _T:
         del wait, erase
         before = self._current

@@ -149,7 +149,12 @@ class FileConnections(Connections):
     # -- writing -----------------------------------------------------------------------------
 
     def _transact(
-        self, work: Callable[[sqlite3.Connection], _T], wait: float, *, erase: bool, keep_view: bool
+        self,
+        work: Callable[[sqlite3.Connection], _T],
+        wait: float,
+        *,
+        erase: bool,
+        keep_view: bool,
     ) -> _T:
         if self._read_only is not None:
             raise StoreReadOnlyError(self._read_only)
