@@ -73,6 +73,9 @@ def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
         (["Ann: Hmm, interesting numbers."],),
         (["Ann: I saw one."],),
         (["Ann: I like the idea."],),
+        (["Ann: I'm really excited to visit the British Museum."],),
+        (["Ann: I've noticed a lot of shops are closing early."],),
+        (["Ann: It's hard to imagine how much power the king had."],),
         (["Ann: I wish more people took time for that."],),
         ([f"Ann: Edit this: {'We sell boats. ' * 100}"],),
     ]

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from spacy.symbols import ADJ, ADV, NOUN, NUM, PRON, PROPN, VERB
+from spacy.symbols import ADJ, ADV, AUX, NOUN, NUM, PRON, PROPN, VERB
 
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.modality import ATTITUDES, OPENING, QUESTION, sentence_modality
@@ -130,7 +130,7 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
         return False
     if tree.is_time(draft.subject_head) or draft.relation.endswith(" like"):
         return False
-    if draft.construction == "verb object" and draft.relation in _OPINIONS:
+    if draft.construction == "verb object" and not _is_object(tree, draft):
         return False
     are_numbers = {tree.tags[i] == NUM for i in (draft.object_head, clause.head)}
     if draft.construction == "copula noun" and len(are_numbers) > 1:
@@ -146,6 +146,17 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
     is_state = draft.construction in ("copula adjective", "copula noun", "passive alone")
     return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
+
+
+def _is_object(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether the object of a verb is one: no time behind "and" ("we baked bread, and last Sunday
+    …"), no question ("how much power they had") and no subject of a clause ("I noticed shops are
+    closing")."""
+    head, last = draft.object_head, max(draft.object, default=0)
+    is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
+    is_asked = any(tree.words[i].marks & Mark.ASKS for i in draft.object)
+    is_time = tree.bases[head] == "conj" and tree.is_time(head)
+    return not (draft.relation in _OPINIONS or is_subject or is_asked or is_time)
 
 
 def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:

@@ -175,7 +175,8 @@ class SentenceTree:
         """A verb's base form. The lemmatizer may cut a regular verb wrongly ("plann", "solv"), and
         may take a verb for a noun ("lives": "life")."""
         lemma, form = self.lemmas[verb].lower(), self.lowered[verb]
-        if lemma in ("be", "have", "do", "go") or self.tags[verb] != VERB:
+        is_adjective = lemma == form and self.child(verb, "cop") >= 0  # "is excited"
+        if lemma in ("be", "have", "do", "go") or self.tags[verb] != VERB or is_adjective:
             return lemma
         if form.endswith(("ing", "ed")):
             base = verb_base(form)
