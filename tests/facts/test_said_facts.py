@@ -38,6 +38,7 @@ def told(*messages: str, least: float | None = None) -> set[str]:
         (["Ann: I love my sister's dog."], "Ann — love → dog of sister of Ann"),
         (["Ann: I stumbled upon a bakery."], "Ann — stumble upon → bakery"),
         (["Ann: I'm solving a crossword."], "Ann — solve → crossword"),
+        (["Ann: I repainted my bedroom walls last month."], "Ann — repaint → bedroom walls"),
     ]
 )
 def test_facts_are_of_whom_they_are_said(messages: list[str], line: str) -> None:

@@ -74,6 +74,8 @@ def _mend(tree: SentenceTree) -> None:
             _mend_date(tree, i)
         elif tree.lowered[i] == "-":
             _mend_code(tree, i)
+        elif tree.tags[i] == NOUN and tree.bases[i] in ("obj", "conj"):
+            _mend_compound(tree, i)
     names = list(_names(tree, range(len(tree))))
     for name in names:
         _join(tree, name)
@@ -85,6 +87,20 @@ def _mend(tree: SentenceTree) -> None:
             tree.tags[i] = VERB
         elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
             _mend_second_verb(tree, i)
+
+
+def _mend_compound(tree: SentenceTree, noun: int) -> None:
+    """Make "bedroom" and "walls" one object in "I repainted my bedroom walls". "I told mom stories"
+    has two."""
+    behind = noun + 1
+    is_singular = tree.lemmas[noun].lower() == tree.lowered[noun]
+    if behind == len(tree) or tree.bases[behind] != tree.bases[noun] or not is_singular:
+        return
+    if not (tree.is_relative(noun) or tree.is_time(behind)):
+        tree.tags[behind] = NOUN
+        tree.move(behind, tree.heads[noun], tree.relations[noun])
+        tree.move_all(tree.children[noun], behind)
+        tree.move(noun, behind, "compound")
 
 
 def _mend_infinitive(tree: SentenceTree, to: int) -> None:
