@@ -36,6 +36,7 @@ _VAGUE: Final = frozenset(("bit", "way", "rid"))
 _VAGUE_ALONE: Final = frozenset(("one", "ones", "idea"))
 _SAYING_WHICH: Final = ("nmod", "amod", "compound", "nmod:poss")
 """Words that name nothing unless modifiers say which: "I saw one", "I like the idea"."""
+_UNREALISED: Final = WORDS["unrealised"]
 _OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine", "wish"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
@@ -135,8 +136,11 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     are_numbers = {tree.tags[i] == NUM for i in (draft.object_head, clause.head)}
     if draft.construction == "copula noun" and len(are_numbers) > 1:
         return False  # "Tia is 9 and Bea is 12": the parser may coordinate a name with a number
-    if is_order and tree.bases[clause.head] in ("acl", "advcl"):
+    if is_order and tree.bases[clause.head] in ("acl", "advcl", "xcomp"):
         return False
+    is_intended = tree.child(clause.head, "xcomp") >= 0 and normal_form(tree, clause) in _UNREALISED
+    if draft.construction == "verb oblique" and is_intended:
+        return False  # "I plan to fish from a boat"
     if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
         return False
     if _asks_within(tree, clause):
