@@ -196,7 +196,7 @@ def _with_vector(node: _N) -> _N:
     """``node`` with the vector that stands in its property "embedding", as other stores keep it. As
     a property, language models would read the numbers."""
     vector = node.properties.get("embedding")
-    if not isinstance(vector, list) or set(map(type, vector)) != {float}:
+    if not (isinstance(vector, list) and vector and set(map(type, vector)) <= {float, int}):
         return node
     rest = {key: value for key, value in node.properties.items() if key != "embedding"}
     return node.model_copy(update={"embedding": node.embedding or vector, "properties": rest})

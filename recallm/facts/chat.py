@@ -297,10 +297,14 @@ def _source(model: Any) -> Callable[[str], object]:
 
 def _completed(model: Any, prompt: str) -> Iterator[object]:
     """The pieces of a LlamaIndex model, whole where it cannot stream."""
+    given = 0
     try:
         for response in model.stream_complete(prompt):
-            yield response.delta or ""
+            text, given = response.text[given:], len(response.text)
+            yield text if response.delta is None else response.delta
     except NotImplementedError:
+        if given:
+            raise
         yield model.complete(prompt).text
 
 

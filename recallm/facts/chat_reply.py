@@ -13,9 +13,11 @@ from recallm.facts.memory import FactMemory
 from recallm.ground.untrusted_text import letters_and_digits, quoted, without_delimiters
 
 _LONGEST_REPLY = 40_000
+"""Characters that a model may write in a reply."""
 _LONGEST_RESULTS = 8_000
+"""Characters of the results of one call."""
 _LONGEST_VALUE = 500
-"""Characters that a model writes, that one call is answered with, and of a value in a prompt."""
+"""Characters of a value in a prompt."""
 
 
 class Reply:

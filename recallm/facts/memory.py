@@ -47,9 +47,9 @@ class FactMemory:
 
     * A relation is **single-valued** where a subject has one object at a time ("works for", "lives
       in"), or an object one subject ("president of"): a newer fact supersedes the older one, which
-      stays in the history. Which relations are is said by ``single_valued`` and ``multi_valued``
-      (predicates; a mapping gives the end, "subject" or "object"), else by a table of common
-      English relations. All others keep every value.
+      stays in the history. ``single_valued`` and ``multi_valued`` say which relations have
+      one value (predicates; a mapping gives the end, "subject" or "object"); for others a table of
+      common English relations says so. A relation in neither keeps every value.
     * A denied predicate ("no longer works for", "not works for") **ends** a fact, whichever
       phrasing of the relation asserted it.
     * Order is that of ``said`` where every piece of evidence for a subject and a relation has it,

@@ -38,7 +38,7 @@ from recallm.vectors.embedding import RememberedVectors
 _LEAST_OF_ENTITY = 0.45
 """Cosine from which on a relation of a given entity is the one that is asked for."""
 _LEAST_OF_ALL = 0.6
-"""Cosine from which on a relation is, where no entity is given."""
+"""The least cosine of a relation that is taken for the asked one, where no entity is given."""
 _LEAST_OF_NAMES = 0.8
 """Cosine from which on two names without a common word name the same."""
 _LEAST_UNIQUE = 0.9
@@ -75,7 +75,8 @@ def declared_relations(
         PredicateNames(concept_name),
         single_valued={
             checked_term(each, "single_valued"): side
-            and checks.choice(side, sides, "single_valued")
+            if declared is not single_valued
+            else checks.choice(side, sides, "single_valued")
             for each, side in declared.items()
         },
         multi_valued=[
@@ -219,7 +220,8 @@ def _facts(found: Found, scores: Mapping[Part, float], terms: Terms) -> list[Fac
     return facts
 
 
-# Terms that nothing bears, and the stored ones that they may mean (RET-LLM, section 3.1).
+# Terms that no stored entity or relation has, and the stored terms that they may mean (RET-LLM,
+# section 3.1).
 
 
 def _similar_entities(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import chain
-from math import isfinite, isnan
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
@@ -31,6 +31,11 @@ Table: TypeAlias = tuple[Sequence[str] | None, Iterator[Record]]
 """The columns, if they are known before the first row, and the records."""
 
 _DELIMITERS = ",;\t|"
+_BLANK = '\ufeff \t\r\n,;|"'
+"""Characters of lines without a cell."""
+_EMPTY = "the table is empty; it needs a header, or records"
+_MOST_DIGITS = 1_000
+"""A Decimal with more is no cell."""
 _ABSENT_TYPES = frozenset(("NAType", "NaTType"))
 """The types of pandas for a missing value; they compare with nothing."""
 
@@ -181,11 +186,14 @@ def _scalar(value: object, column: str) -> tuple[Term, ...]:
         return _terms(given.tolist(), column)
     if isinstance(given, datetime):  # a pandas Timestamp too
         return (datetime.combine(given.date(), given.timetz()),)
+    if isinstance(given, Decimal) and given.is_finite() and abs(given.adjusted()) < _MOST_DIGITS:
+        given = format(given, "f")
     is_measured = isinstance(given, float | Decimal)
-    if is_measured and isnan(given):
+    if is_measured and "nan" in str(given).lower():  # Decimal has two kinds
         return ()
-    if isinstance(given, bool | int | date | time | UUID) or (is_measured and isfinite(given)):
-        term = str(given) if isinstance(given, Decimal | time | UUID) else given
+    is_finite = isinstance(given, float) and isfinite(given)
+    if isinstance(given, str | bool | int | date | time | UUID) or is_finite:
+        term = str(given) if isinstance(given, time | UUID) else given
         checked_term(term, argument)
         return (term,)
     shown = str(given) if is_measured else type(given).__name__
@@ -227,13 +235,15 @@ def _lines_of(path: Path) -> Iterator[str]:
 def _read_lines(given: Iterator[object], key: str) -> Table:
     """The table in lines of text: JSON where the first one begins with [ or {, else CSV."""
     lines = _checked_lines(given)
-    first = next((line for line in lines if line.strip("\ufeff \t\r\n")), "").lstrip("\ufeff")
+    first = next((line for line in lines if line.strip(_BLANK)), "").lstrip("\ufeff")
     if not first:
-        raise _unusable("the table is empty; it needs a header, or records")
+        raise _unusable(_EMPTY)
     if first.lstrip().startswith(("[", "{")):
         return None, _json_records(first, lines)
     rows = _csv_rows(first, lines, key)
-    columns = [column.strip() for column in next(rows)]
+    columns = [column.strip() for column in next(rows, [])]
+    if not columns:
+        raise _unusable(_EMPTY)
     return columns, (dict(zip(columns, row, strict=True)) for row in rows)
 
 

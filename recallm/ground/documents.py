@@ -37,8 +37,8 @@ def file_text(path: Path, *, encoding: str | None = None) -> str:
         content = path.read_bytes()
     except OSError as error:
         raise DocumentError(str(path), f"it cannot be read ({error.strerror})") from error
-    text = _decoded(content, str(path), encoding)
-    if text.lstrip()[:20].lower().startswith(("<!doctype html", "<html")):
+    text = _decoded(content, str(path), encoding).removeprefix("\ufeff")
+    if text.lstrip()[:20].lower().startswith(("<!doctype html", "<html", "<?xml")):
         raise _no_page(path)
     if not text.strip():
         raise DocumentError(str(path), "it is empty")

@@ -195,7 +195,9 @@ class ExactIndex:
                 return None
             self._caches.move_to_end(namespace)
         with cache.lock:
-            if (cache.revision, cache.t_index) != (state.vectors.revision, state.t_index):
+            known = cache.revision, cache.t_index
+            # An error may have ended the latest ``catch_up`` too early.
+            if not cache.is_complete or known != (state.vectors.revision, state.t_index):
                 return None
             return cache.snapshot
 

@@ -34,6 +34,13 @@ class WithoutStream(CustomLLM):
         raise NotImplementedError
 
 
+class WithoutDeltas(WithoutStream):
+    """A LlamaIndex model that repeats what it said with each piece."""
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **how: Any) -> Any:
+        yield from (CompletionResponse(text=prompt), CompletionResponse(text=f"{prompt} too"))
+
+
 def two_pieces(prompt: str) -> Iterator[str]:
     yield from (prompt, " too")
 
@@ -51,6 +58,7 @@ MODELS: list[tuple[Any, list[str]]] = [
     (MockLLM(max_tokens=2), ["text ", "text"]),
     (MockLLM(), list("Hello")),
     (WithoutStream(), ["Hello too"]),
+    (WithoutDeltas(), ["Hello", " too"]),
 ]
 
 

@@ -73,6 +73,8 @@ def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
         (["Ann: I run three times."],),
         (["Ann: Hmm, interesting numbers."],),
         (["Ann: I saw one."],),
+        (["Ann: {x} stopped smoking"],),
+        (["Ann: } moved to Porto."],),
         (["Ann: I'm planning to fish from Illinois."],),
         (["Ann: Help me define the structure of the reports."],),
         (["Ann: I like the idea."],),

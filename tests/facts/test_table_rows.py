@@ -88,6 +88,7 @@ def test_blank_lines_and_rows_are_skipped() -> None:
 BAD_CSV = [
     ("", "is empty"),
     ("\ufeff\n \n", "is empty"),
+    (',,\n;\n""\n', "is empty"),
     ("who,a\nAda,1\n", "no column 'name'; the columns are 'who', 'a'"),
     ("name,a,a\n", "'a' stands twice"),
     ("name,,b\n", "column 2 has no name"),
@@ -211,7 +212,7 @@ TYPED = [
     (np.datetime64("2024-05-01T10:00:00.000000000"), datetime(2024, 5, 1, 10)),  # noqa: DTZ001
     (np.array(["a", "b"]), ("a", "b")),
     (Decimal("3.50"), "3.50"),
-    (Decimal("1E+2"), "1E+2"),
+    (Decimal("1E+2"), "100"),
     (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     (time(10, 30), "10:30:00"),
     (date(2024, 5, 1), date(2024, 5, 1)),
@@ -243,7 +244,7 @@ class NAType:
 
 
 ABSENT = [None, "", " \n", float("nan"), np.float64("nan"), np.datetime64("NaT"), Decimal("nan"),
-          NAType(), [], [None, ""]]  # fmt: skip
+          Decimal("sNaN"), NAType(), [], [None, ""]]  # fmt: skip
 
 
 def test_absent_cells() -> None:

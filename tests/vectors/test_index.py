@@ -87,6 +87,24 @@ def test_an_older_snapshot_restores_nothing(store: GraphStore) -> None:
     check_nearest(nearest_keys(index, store, question, 99), left)
 
 
+def test_an_interrupted_read_is_taken_up_again(store: GraphStore) -> None:
+    """Vectors of earlier statements, which no later t shows."""
+    index, question = ExactIndex(), random_unit_vector()
+    write_vectors(store, 0, 5)
+    store.apply("n", [prepared("bare", "[Bo]")])
+    nearest_keys(index, store, question, 99)
+    vectors = {statement_key(6, 0): encode(RANDOM.normal(size=8))}
+    store.amend("n", AddVectors(model="m", vectors=vectors))
+    with store.reader("n", Horizon()) as reader, pytest.MonkeyPatch.context() as patch:
+        state = reader.state
+        assert state.vectors is not None
+        patch.setattr(reader, "vectors", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            index.catch_up("n", state.vectors, reader)
+    assert index.view_of("n", state) is None
+    check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
+
+
 def test_an_older_reader_may_read_first(store: GraphStore) -> None:
     """The cache was made for a later reader, which reads after it."""
     write_vectors(store, 0, 5)

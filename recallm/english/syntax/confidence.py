@@ -71,7 +71,8 @@ def features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, float]:
         "pronoun subject": tree.tags[subject] == PRON,
         "name subject": tree.tags[subject] == PROPN,
         "subject begins": bool(draft.subject) and draft.subject[0] == 0,
-        "subject gap": draft.subject[-1] - draft.subject[0] + 1 > len(draft.subject),
+        "subject gap": bool(draft.subject)
+        and draft.subject[-1] - draft.subject[0] + 1 > len(draft.subject),
     }
     if draft.object_head >= 0:
         tag = tree.tags[draft.object_head]

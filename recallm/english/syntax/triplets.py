@@ -81,6 +81,7 @@ def facts_in(
             object_concept=_end(tree, draft.object_head, concept_at),
         )
         for draft in fact_drafts(tree, read)
+        if draft.subject  # the parser may take punctuation for a subject
         for fact in (written(tree, draft, len(read)),)
     ]
 

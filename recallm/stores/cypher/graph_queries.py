@@ -220,7 +220,7 @@ the middle, its namespace is null, and by ``t_index`` the row is known to be inc
 
 PREDICATES: Final[LiteralString] = """
 MATCH (p:RecallMPredicate)
-WHERE p.namespace = $namespace AND p.key IS NOT NULL
+WHERE p.namespace = $namespace AND p.key IS NOT NULL AND p.name IS NOT NULL AND p.triplets > 0
 RETURN p.name AS predicate, p.triplets AS triplets
 """
 

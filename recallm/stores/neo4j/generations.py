@@ -4,8 +4,8 @@ What a namespace holds carries the number that its node has in ``rows``. To forg
 fill a namespace from an archive, ``rows`` is pointed at other rows in one small transaction:
 however much is deleted or written, it happens at once, and no transaction grows with it. Rows that
 nothing points at stand under a namespace node without a name, which has ``purge_after``: from that
-moment (milliseconds since 1970) they are to be deleted. Who forgets them deletes them; what a
-killed process left, the next store deletes when it is opened.
+moment (milliseconds since 1970) they are to be deleted. The process that forgets
+rows deletes them. If it is killed, the next store that is opened deletes the rest.
 """
 
 from __future__ import annotations

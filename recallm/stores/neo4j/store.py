@@ -25,18 +25,19 @@ from recallm.stores.semantics.forgetting import DryRun, forget
 _ALL = Horizon()
 _RETRY_TIME = 15.0
 _TURNS = 64
-"""Locks by which the threads of one process take turns, in place of waiting at the server: a
-namespace has one of them."""
+"""Locks of the threads of one process: a thread waits for its turn here, not at the server. Several
+namespaces share a lock."""
 
 
 class Neo4jStore:
     """A ``GraphStore`` on Neo4j 5.23 or newer.
 
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
-    follow each other; those of different namespaces do not wait. ``apply`` holds the lock only
-    while the server runs a query; threads of one process take turns. The server ends a
-    transaction that works for more than 20 seconds, and with it the lock of a writer that is gone;
-    a writer that is not gone begins again and has 160 seconds, then 1,280.
+    follow each other; those of different namespaces do not wait for it. ``apply`` holds the lock
+    only while the server runs a query. Threads of one process take turns; namespaces share 64
+    turns. The server ends a transaction that works for more than 20 seconds, and with it the lock
+    of a writer that is gone; a writer that is not gone begins again and has 160 seconds, then
+    1,280.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what a writer forgets or replaces disappears for open readers
@@ -48,8 +49,9 @@ class Neo4jStore:
         auth: user name and password, with a URI.
         database: its name; None: the user's home database.
         retry_time: seconds for which a write waits for another writer of its namespace (3 at
-            least), and for which a transaction is tried again after errors that pass. What was
-            committed though the reply was lost is not written again.
+            least; as long again for a thread of its own process), and for which a transaction is
+            tried again after errors that pass. What was committed though the reply was lost is not
+            written again.
 
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.

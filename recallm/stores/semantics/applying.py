@@ -151,9 +151,9 @@ def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
 def with_session_key(
     namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
 ) -> PreparedUpdate:
-    """The numbered ``update`` with its session key (``recallm.model.sessions``), where that is not
-    the one of its names. ``namespace`` notes which session is open; ``has_statements`` says it of a
-    session key."""
+    """The numbered ``update`` with its session key (``recallm.model.sessions``), where the rule
+    decides another key than the session or source gives. ``namespace`` notes which session is open;
+    ``has_statements`` says whether a session key has statements."""
     decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
     namespace.open_session = decided.open_session
     if decided.key == session_key_of(update.session, update.source):
