@@ -193,7 +193,7 @@ def _scalar(value: object, column: str) -> tuple[Term, ...]:
         return ()
     is_finite = isinstance(given, float) and isfinite(given)
     if isinstance(given, str | bool | int | date | time | UUID) or is_finite:
-        term = str(given) if isinstance(given, time | UUID) else given
+        term: Any = str(given) if isinstance(given, time | UUID) else given
         checked_term(term, argument)
         return (term,)
     shown = str(given) if is_measured else type(given).__name__
