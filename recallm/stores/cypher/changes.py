@@ -3,6 +3,7 @@ rows, and rows to delete. They run after ``LOCK``, but for ``GUARDED``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, LiteralString
 
 from recallm.stores.cypher.postings import DELETE_POSTINGS, postings_added
@@ -33,31 +34,50 @@ CALL () {
 """Totals that became 0."""
 
 
-_SHARED: tuple[LiteralString, ...] = (
+def _properties(
+    names: Iterable[LiteralString], columns: LiteralString, row: LiteralString
+) -> LiteralString:
+    """The entries of a map of properties, each from a row of its column."""
+    return ", ".join([name + ": " + columns + "." + name + "[" + row + "]" for name in names])
+
+
+UPDATE_COLUMNS: Final = (
+    "t", "id", "id_key", "text", "source", "source_key", "session", "session_key", "lane",
+    "speaker", "speaker_concept", "timestamp", "said", "metadata", "metadata_entries", "path",
+    "key", "item_key", "paths", "expires_at", "expires", "withdrawn",
+    "neighbours",
+)  # fmt: skip
+"""Properties of updates."""
+
+STATEMENT_COLUMNS: Final = (
+    "key", "text", "own_text", "start", "end", "content", "length", "traits", "model", "blob",
+)  # fmt: skip
+"""Properties of statements that they do not share with their updates."""
+
+SHARED_COLUMNS: Final = (
     "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
     "withdrawn",
 )  # fmt: skip
 """Properties that statements repeat from their updates."""
 
 _SESSIONS: Final[LiteralString] = """
-UNWIND range(0, size($sessions) - 1) AS i
-WITH i, $sessions[i] AS row
-MERGE (x:RecallMSession {namespace: $namespace, key: row.key})
-ON CREATE SET x.name = row.name, x.number = row.number
-SET x += row.totals, x.t_index = $t
+UNWIND range(0, size($sessions.key) - 1) AS i
+MERGE (x:RecallMSession {namespace: $namespace, key: $sessions.key[i]})
+ON CREATE SET x.name = $sessions.name[i], x.number = $sessions.number[i]
+SET x.statements = $sessions.statements[i], x.terms = $sessions.terms[i], x.t_index = $t
 WITH x, i ORDER BY i
 RETURN [0] + collect(x.number) AS numbers
 """
 
 _CONCEPTS: Final[LiteralString] = (
     """
-UNWIND range(0, size($concepts) - 1) AS i
-WITH i, numbers, $concepts[i] AS row
-MERGE (x:RecallMConcept {namespace: $namespace, key: row.key})
-ON CREATE SET x.name = row.name
-SET x += row.totals
+UNWIND range(0, size($concepts.key) - 1) AS i
+MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts.key[i]})
+ON CREATE SET x.name = coalesce($concepts.name[i], x.key)
+SET x.label = $concepts.label[i], x.kind = $concepts.kind[i], x.t_index = $concepts.t_index[i],
+    x.updates = $concepts.updates[i], x.statements = $concepts.statements[i]
 """
-    + postings_added("'c'", "null")
+    + postings_added("$concepts", "'c'", "null")
     + """
 WITH x, i ORDER BY i
 RETURN collect(x) AS concepts
@@ -65,18 +85,18 @@ RETURN collect(x) AS concepts
 )
 
 _STEMS: Final[LiteralString] = """
-UNWIND $stems AS row
-MERGE (x:RecallMStem {namespace: $namespace, key: row.key})
-ON CREATE SET x.name = row.name
-SET x += row.totals, x.t_index = $t
-""" + postings_added("'s'", "row.counts")
+UNWIND range(0, size($stems.key) - 1) AS i
+MERGE (x:RecallMStem {namespace: $namespace, key: $stems.key[i]})
+ON CREATE SET x.name = coalesce($stems.name[i], x.key)
+SET x.documents = $stems.documents[i], x.t_index = $t
+""" + postings_added("$stems", "'s'", "coalesce($stems.counts[i], [place IN $stems.places[i] | 1])")
 
 _PREDICATES: Final[LiteralString] = """
-UNWIND $predicates AS row
-MERGE (x:RecallMPredicate {namespace: $namespace, key: row.key})
-ON CREATE SET x.name = row.name, x.triplets = 0
-WITH x, row WHERE x.triplets <> row.triplets
-SET x.triplets = row.triplets
+UNWIND range(0, size($predicates.key) - 1) AS i
+MERGE (x:RecallMPredicate {namespace: $namespace, key: $predicates.key[i]})
+ON CREATE SET x.name = $predicates.name[i], x.triplets = 0
+WITH x, i WHERE x.triplets <> $predicates.triplets[i]
+SET x.triplets = $predicates.triplets[i]
 """
 
 _NAMESPACE: Final[LiteralString] = """
@@ -84,38 +104,42 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 SET n += $totals
 """
 
-_UPDATES: Final[LiteralString] = """
-UNWIND range(0, size($updates) - 1) AS i
-WITH i, $updates[i] AS row
-CREATE (u:RecallMUpdate {namespace: $namespace})
-SET u += row
-FOREACH (path IN coalesce(row.paths, []) |
-    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: row.t}]->(u)
+_UPDATES: Final[LiteralString] = (
+    """
+UNWIND range(0, size($updates.t) - 1) AS i
+CREATE (u:RecallMUpdate {namespace: $namespace, """
+    + _properties(UPDATE_COLUMNS, "$updates", "i")
+    + """})
+FOREACH (path IN coalesce($updates.paths[i], []) |
+    CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: $updates.t[i]}]->(u)
 )
 WITH u, i ORDER BY i
 RETURN collect(u) AS updates
 """
+)
 
 _STATEMENTS: Final[LiteralString] = (
     """
-UNWIND $statements AS row
-WITH concepts, row, updates[row.update] AS u
-CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace})
-SET s += row.properties, """
-    + ", ".join(["s." + name + " = u." + name for name in _SHARED])
-    + """
-WITH concepts, s, row
-UNWIND row.concepts AS place
+UNWIND range(0, size($statements.key) - 1) AS i
+WITH concepts, i, $statements.update[i] AS of, updates[$statements.update[i]] AS u
+CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
+    + _properties(STATEMENT_COLUMNS, "$statements", "i")
+    + ", "
+    + _properties(SHARED_COLUMNS, "$updates", "of")
+    + """})
+WITH concepts, s, i
+UNWIND $statements.concepts[i] AS place
 WITH s, concepts[place] AS c
 CREATE (s)-[:MENTIONS]->(c)
 """
 )
 
 _RELATIONS: Final[LiteralString] = """
-UNWIND $relations AS row
-WITH row, concepts[row.a] AS a, concepts[row.b] AS b
+UNWIND range(0, size($relations.a) - 1) AS i
+WITH i, concepts[$relations.a[i]] AS a, concepts[$relations.b[i]] AS b
 MERGE (a)-[r:RELATED]->(b)
-SET r += row.totals, r.ts = coalesce(r.ts, []) + row.ts
+SET r.strength = $relations.strength[i], r.t_index = $relations.t_index[i],
+    r.ts = coalesce(r.ts, []) + $relations.ts[i]
 """
 
 _REFERENCES: Final[LiteralString] = """
@@ -152,19 +176,25 @@ UNWIND $passages AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
 SET u.text = row.text, u.neighbours = row.neighbours, u.cuts = coalesce(u.cuts, 0) + 1,
     u.metadata = row.metadata, u.metadata_entries = row.metadata_entries
+WITH row, u
+FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
+    SET said.metadata_entries = row.metadata_entries
+)
 WITH row
-UNWIND row.statements AS said
-MATCH (s:RecallMStatement {namespace: $namespace, key: said.properties.key})
-SET s += said.properties, s.metadata_entries = row.metadata_entries
-WITH s, said
-FOREACH (gone IN COLLECT {
-    MATCH (s)-[gone:MENTIONS]->(c) WHERE NOT c.key IN said.concepts RETURN gone
-    UNION ALL
-    MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
-} | DELETE gone)
+CALL (row) {
+    UNWIND row.statements AS said
+    MATCH (s:RecallMStatement {namespace: $namespace, key: said.key})
+    SET s += said.properties
+    WITH s, said WHERE said.concepts IS NOT NULL
+    FOREACH (gone IN COLLECT {
+        MATCH (s)-[gone:MENTIONS]->(c) WHERE NOT c.key IN said.concepts RETURN gone
+        UNION ALL
+        MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
+    } | DELETE gone)
+}
 """
-"""``cuts`` changes with any part of the passage, so that a dump notices it. ``concepts`` and
-``references`` of a statement are those that are left."""
+"""``cuts`` changes with any part of the passage, so that a dump notices it. Of a statement that
+loses mentions, ``concepts`` and ``references`` are left."""
 
 DELETE_STATEMENTS: Final[LiteralString] = (
     DELETE_POSTINGS
@@ -271,8 +301,11 @@ ADD: Final[LiteralString] = (
 """New updates, and totals and elements, new or changed. ``$t`` is the counter. A stem or a
 session has no t of its own: at an earlier t it is counted.
 
+Most parameters are maps of columns, which are much shorter than lists of maps; a column of nulls
+alone is left out. A ``name`` is null where it is the key, and ``counts`` of a stem where all are 1.
 What a row refers to is given by its place in another parameter: ``update`` and ``concepts`` of a
-statement, the ends of a relation, the ``sessions`` of postings, which count from 1 (0: none)."""
+statement, the ends of a relation, the ``places`` in ``$statements`` of the postings of a stem or a
+concept, the ``session`` of a statement, which counts from 1 (0: none)."""
 
 GUARDED: Final[LiteralString] = (
     """

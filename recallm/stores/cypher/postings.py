@@ -19,28 +19,37 @@ from typing import Final, LiteralString
 from recallm.stores.cypher.conditions import spelled
 
 
-def postings_added(list: LiteralString, counts: LiteralString) -> LiteralString:
-    """The clauses that append the postings in ``row`` to the list of the stem or the concept ``x``.
-    All of them are later than those in the list. What no longer fits at the node becomes blocks.
+def postings_added(
+    rows: LiteralString, list: LiteralString, counts: LiteralString
+) -> LiteralString:
+    """The clauses that append postings to the list of the stem or the concept ``x``. All of them
+    are later than those in the list. What no longer fits at the node becomes blocks.
 
-    ``counts`` is an expression: how often each of the statements holds the stem, null for a
-    concept. ``numbers`` has the number of each session.
+    ``rows`` has the columns of all stems or concepts; ``x`` is their row ``i``. Its ``places`` say
+    where its statements stand in ``$statements``. ``counts`` is an expression: how often each of
+    these statements holds the stem, null for a concept. ``numbers`` has the number of each session.
     """
-    return """
-WITH *, [place IN row.sessions | numbers[place]] AS located, {{COUNTS}} AS counted
-WITH *, coalesce(x.keys, []) + row.keys AS keys, coalesce(x.counts, []) + counted AS counts,
-    coalesce(x.sessions, []) + located AS sessions
-WITH *, CASE row.keys WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
+    return (
+        """
+WITH *, {{ROWS}}.places[i] AS places,
+    [place IN {{ROWS}}.places[i] | numbers[$statements.session[place]]] AS located,
+    {{COUNTS}} AS counted
+WITH *, coalesce(x.keys, []) + [place IN places | $statements.key[place]] AS keys,
+    coalesce(x.counts, []) + counted AS counts, coalesce(x.sessions, []) + located AS sessions
+WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
 FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
-    namespace: $namespace, list: {{LIST}} + row.key, last: keys[64 * block + 63],
+    namespace: $namespace, list: {{LIST}} + {{ROWS}}.key[i], last: keys[64 * block + 63],
     keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],
     sessions: sessions[64 * block .. 64 * block + 64]
 }))
-FOREACH (element IN CASE row.keys WHEN [] THEN [] ELSE [x] END |
+FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
     SET element.keys = keys[64 * full ..], element.counts = counts[64 * full ..],
         element.sessions = sessions[64 * full ..]
 )
-""".replace("{{COUNTS}}", counts).replace("{{LIST}}", list)
+""".replace("{{COUNTS}}", counts)
+        .replace("{{ROWS}}", rows)
+        .replace("{{LIST}}", list)
+    )
 
 
 def _deleted(label: LiteralString, list: LiteralString, rows: LiteralString) -> LiteralString:

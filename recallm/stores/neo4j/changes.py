@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recallm.ground.entity_words import codes_of, name_words
@@ -51,10 +51,18 @@ def write_changes(write: Ask, changes: Changes) -> None:
         _forget(write, gone, cut)
     _delete_relations(write, changes)
     _delete_totals(write, changes, may_empty_sessions=bool(gone or cut))
+    added = Added(changes, new)
     write(
         cypher.ADD,
         t=changes.namespace.t,
         totals=_namespace(changes.namespace),
+        sessions=added.sessions(),
+        concepts=added.concepts(),
+        stems=added.stems(),
+        predicates=predicates_of(changes),
+        updates=columns_of(cypher.UPDATE_COLUMNS, added.updates),
+        statements=added.statements(),
+        relations=added.relations(),
         references=[
             [statement_key(t_of(update), said.position), key_of(id)]
             for update in new
@@ -65,7 +73,6 @@ def write_changes(write: Ask, changes: Changes) -> None:
             {"key": key, "model": model, "blob": blob}
             for key, (model, blob) in changes.vectors.items()
         ],
-        **_added(changes, new),
         **_elements(changes),
     )
     if changes.summaries:
@@ -135,7 +142,7 @@ def _forget(
             ts=[update.t_index for update in gone if update.text is not None],
         )
     if cut:
-        write(cypher.CUT_PASSAGES, passages=[_cut_passage(after) for _, after in cut])
+        write(cypher.CUT_PASSAGES, passages=[_cut_passage(*passage) for passage in cut])
 
 
 def _without(before: ExtractedStatement, after: ExtractedStatement | None) -> ExtractedStatement:
@@ -155,18 +162,20 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[dict[str, A
     return [{"key": key_of(name), "keys": list(held)} for name, held in postings.items()]
 
 
-def _cut_passage(after: PreparedUpdate) -> dict[str, Any]:
-    """A row for the query that cuts passages: what is left of an update."""
+def _cut_passage(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
+    """A row for the query that cuts passages."""
     node, text = update_out(after, None), after.text or ""
+    stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
     vectors = {vector.position: vector for vector in after.vectors}
-    statements = [
-        {
-            "properties": statement_out(t_of(after), text, s, vectors.get(s.position)),
-            "concepts": keys_of({mention.name for mention in s.concepts}),
-            "references": keys_of(antecedents_in(s)),
-        }
-        for s in after.statements
-    ]
+    statements: list[dict[str, Any]] = []
+    for s in after.statements:
+        properties = statement_out(node, text, s, vectors.get(s.position))
+        row = {"key": properties["key"], "properties": {"start": s.start, "end": s.end}}
+        if stored[s.position] != (s.concepts, s.terms, s.text):
+            row["properties"] = {name: properties[name] for name in cypher.STATEMENT_COLUMNS}
+            row["concepts"] = keys_of({mention.name for mention in s.concepts})
+            row["references"] = keys_of(antecedents_in(s))
+        statements.append(row)
     columns = ("t", "text", "neighbours", "metadata", "metadata_entries")
     return {"statements": statements, **{name: node[name] for name in columns}}
 
@@ -270,68 +279,142 @@ def _delete_elements(write: Ask, changes: Changes) -> None:
         write(cypher.DELETE_ELEMENTS, elements=gone)
 
 
-# -- what is added -----------------------------------------------------------------------------
+# -- columns of ``ADD`` -------------------------------------------------------------------------
 
 
-def _added(changes: Changes, new: Sequence[PreparedUpdate]) -> dict[str, Any]:
+Columns = dict[str, list[Any]]
+"""Rows by column; a column of nulls alone is left out."""
+
+
+def _columns(columns: Mapping[str, list[Any]]) -> Columns:
+    return {
+        name: column
+        for name, column in columns.items()
+        if not column or column.count(None) < len(column)
+    }
+
+
+def columns_of(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """The columns with these names."""
+    return _columns({name: [row.get(name) for row in rows] for name in names})
+
+
+def _named(names: Collection[str]) -> Columns:
+    """The columns of keys, and of names where these differ from their keys."""
+    keys = [key_of(name) for name in names]
+    differing = [None if name == key else name for name, key in zip(names, keys, strict=True)]
+    return _columns({"key": keys, "name": differing})
+
+
+class Added:
     """The parameters of ``ADD`` about new updates, and about the totals that a write changes."""
-    concepts = {name: row for name, row in changes.concepts.items() if row is not None}
-    sessions = {key: row for key, row in changes.sessions.items() if row.statements}
-    places = {name: place for place, name in enumerate(concepts)}
-    place_of_session: dict[str | None, int] = {key: at for at, key in enumerate(sessions, 1)}
-    updates = [update_out(update, stored_session_key(update)) for update in new]
-    first: dict[str | None, int] = {}
-    statements: list[dict[str, Any]] = []
-    session_at: dict[int, int] = {}
-    shown: defaultdict[Pair, list[int]] = defaultdict(list)
-    for place, (update, node) in enumerate(zip(new, updates, strict=True)):
-        session_key = node.get("session_key")
-        first.setdefault(session_key, t_of(update))
-        vectors = {vector.position: vector for vector in update.vectors}
-        for said in update.statements:
-            own = statement_out(t_of(update), update.text or "", said, vectors.get(said.position))
-            mentioned = [places[mention.name] for mention in said.concepts]
-            statements.append({"update": place, "concepts": mentioned, "properties": own})
-            session_at[own["key"]] = place_of_session.get(session_key, 0)
-        for pair in pairs_of(update):
-            shown[pair].append(t_of(update))
-    of_stems, of_concepts = postings_of((update, update.statements) for update in new)
 
-    def row(name: str, totals: dict[str, Any], postings: Mapping[int, int]) -> dict[str, Any]:
+    def __init__(self, changes: Changes, new: Sequence[PreparedUpdate]) -> None:
+        self._changes = changes
+        self._new = new
+        self._concepts = {name: row for name, row in changes.concepts.items() if row is not None}
+        self._sessions = {key: row for key, row in changes.sessions.items() if row.statements}
+        self._places = {name: place for place, name in enumerate(self._concepts)}
+        """The place of each concept."""
+        self.updates = [update_out(update, stored_session_key(update)) for update in new]
+        """The properties of each update."""
+        self._said = [
+            (at, statement) for at, update in enumerate(new) for statement in update.statements
+        ]
+        stems, concepts = postings_of((update, update.statements) for update in new)
+        self._stem_postings, self._concept_postings = stems, concepts
+        keys = (statement_key(t_of(new[at]), statement.position) for at, statement in self._said)
+        self._place_of = {key: place for place, key in enumerate(keys)}
+
+    def sessions(self) -> Columns:
+        first: dict[str | None, int] = {}
+        for update in self._new:
+            first.setdefault(stored_session_key(update), t_of(update))
         return {
-            "key": key_of(name),
-            "name": name,
-            "totals": totals,
-            "keys": list(postings),
-            "counts": list(postings.values()),
-            "sessions": [session_at[key] for key in postings],
+            "key": [key_of(key) for key in self._sessions],
+            "name": list(self._sessions),
+            "number": [first.get(key, 0) for key in self._sessions],
+            "statements": [row.statements for row in self._sessions.values()],
+            "terms": [row.terms for row in self._sessions.values()],
         }
 
+    def concepts(self) -> Columns:
+        rows = self._concepts.values()
+        return {
+            **_named(self._concepts),
+            "label": [row.label for row in rows],
+            "kind": [row.kind for row in rows],
+            "t_index": [row.t_index for row in rows],
+            "updates": [row.updates for row in rows],
+            "statements": [row.statements for row in rows],
+            "places": [
+                [self._place_of[key] for key in self._concept_postings.get(name, ())]
+                for name in self._concepts
+            ],
+        }
+
+    def stems(self) -> Columns:
+        documents = {stem: number for stem, number in self._changes.terms.items() if number}
+        held = [self._stem_postings.get(stem, {}) for stem in documents]
+        counts = [
+            None if set(numbers.values()) <= {1} else list(numbers.values()) for numbers in held
+        ]
+        return {
+            **_named(documents),
+            "documents": list(documents.values()),
+            "places": [[self._place_of[key] for key in keys] for keys in held],
+            **_columns({"counts": counts}),
+        }
+
+    def statements(self) -> Columns:
+        places: dict[str | None, int] = {key: at for at, key in enumerate(self._sessions, 1)}
+        sessions = [places.get(row.get("session_key"), 0) for row in self.updates]
+        vectors = [{v.position: v for v in update.vectors} for update in self._new]
+        properties = [
+            statement_out(
+                self.updates[place],
+                self._new[place].text or "",
+                statement,
+                vectors[place].get(statement.position),
+            )
+            for place, statement in self._said
+        ]
+        return {
+            **columns_of(cypher.STATEMENT_COLUMNS, properties),
+            "update": [place for place, _ in self._said],
+            "session": [sessions[place] for place, _ in self._said],
+            "concepts": [
+                [self._places[mention.name] for mention in statement.concepts]
+                for _, statement in self._said
+            ],
+        }
+
+    def relations(self) -> Columns:
+        shown: defaultdict[Pair, list[int]] = defaultdict(list)
+        for update in self._new:
+            for pair in pairs_of(update):
+                shown[pair].append(t_of(update))
+        rows = [
+            (pair, totals, ts)
+            for pair, ts in shown.items()
+            if (totals := self._changes.relations[pair]) is not None
+        ]
+        return {
+            "a": [self._places[a] for (a, _), _, _ in rows],
+            "b": [self._places[b] for (_, b), _, _ in rows],
+            "strength": [totals.strength for _, totals, _ in rows],
+            "t_index": [totals.t_index for _, totals, _ in rows],
+            "ts": [ts for _, _, ts in rows],
+        }
+
+
+def predicates_of(changes: Changes) -> Columns:
+    """The predicates that some triplets have."""
+    triplets = {name: number for name, number in changes.predicates.items() if number}
     return {
-        "sessions": [
-            {"key": key_of(key), "name": key, "number": first.get(key, 0), "totals": asdict(totals)}
-            for key, totals in sessions.items()
-        ],
-        "concepts": [
-            row(name, asdict(totals), of_concepts[name]) for name, totals in concepts.items()
-        ],
-        "stems": [
-            row(stem, {"documents": documents}, of_stems[stem])
-            for stem, documents in changes.terms.items()
-            if documents
-        ],
-        "predicates": [
-            {"key": key_of(name), "name": name, "triplets": triplets}
-            for name, triplets in changes.predicates.items()
-            if triplets
-        ],
-        "updates": updates,
-        "statements": statements,
-        "relations": [
-            {"a": places[a], "b": places[b], "ts": ts, "totals": asdict(totals)}
-            for (a, b), ts in shown.items()
-            if (totals := changes.relations[a, b]) is not None
-        ],
+        "key": [key_of(name) for name in triplets],
+        "name": list(triplets),
+        "triplets": list(triplets.values()),
     }
 
 

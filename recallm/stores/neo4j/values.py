@@ -29,6 +29,7 @@ from recallm.model import (
     canonical_json,
     statement_key,
 )
+from recallm.stores.cypher.changes import SHARED_COLUMNS
 from recallm.stores.semantics.reading import mapping_of
 from recallm.stores.semantics.rows import (
     ConceptTotals,
@@ -175,12 +176,15 @@ def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
 
 
 def statement_out(
-    t_index: int, text: str, statement: ExtractedStatement, vector: StatementVector | None
+    update: Mapping[str, Any],
+    text: str,
+    statement: ExtractedStatement,
+    vector: StatementVector | None,
 ) -> dict[str, Any]:
-    """The properties of a statement's node that it does not share with its update's; ``text`` is
-    that of the passage."""
-    return {
-        "key": statement_key(t_index, statement.position),
+    """The properties of a statement's node, but for its namespace; ``update`` are those of its
+    update's."""
+    return {name: update[name] for name in SHARED_COLUMNS} | {
+        "key": statement_key(update["t"], statement.position),
         "text": statement.text_in(text),
         "own_text": statement.text,
         "start": statement.start,
