@@ -1,1 +1,1 @@
-"""What all rooms stand on: checks of arguments, shown text, forks, files and pages."""
+"""What all rooms stand on: checks of arguments, shown text, forks, files."""
