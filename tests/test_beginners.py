@@ -110,6 +110,7 @@ def test_the_command_line_says_what_to_write(
     for arguments, says in (
         (["recall", "Who?"], "make one with 'recallm update'"),
         (["update", "notes.txt"], "read a text with --file or --whole"),
+        (["update", "--whole", "https://example.com/a"], "no page is fetched"),
         (["update", "Ann sings."], "knowledge update"),
         (["forget"], "exactly one option"),
         (["ask", "Who?"], "Missing option '--llm-command'"),

@@ -43,6 +43,8 @@ def check_readable(path: Path) -> None:
     fails must not leave a new file behind."""
     # Typer's exists=True would take "-" for the name of a file.
     if path != STANDARD_STREAM and not path.is_file():
+        if path.parts[:1] in (("http:",), ("https:",)):
+            raise typer.BadParameter("no page is fetched: take its text, and give the text")
         raise typer.BadParameter(f"there is no file {path}")
 
 
