@@ -219,9 +219,9 @@ def _amended(
     """The latest sentence before that has what the new value takes the place of."""
     new, old = parts["new"], parts.get("old", "")
     topic = [word for word in parts.get("thing", "").split()[-1:] if not _PRONOUN.fullmatch(word)]
-    told = [said for said in reversed(before) if "?" not in said.text]
-    own = [said for said in told if said.speaker == sentence.speaker]
-    others = [said for said in told if said.speaker != sentence.speaker]
+    asserted = [said for said in reversed(before) if "?" not in said.text]
+    own = [said for said in asserted if said.speaker == sentence.speaker]
+    others = [said for said in asserted if said.speaker != sentence.speaker]
     for said in (*own, *(each for each in others if not _PERSONS.search(each.text))):
         if topic and not re.search(rf"\b{re.escape(topic[0])}\b", said.text, re.IGNORECASE):
             continue

@@ -44,7 +44,7 @@ _LONGEST_ANSWER = 8
 """Tokens."""
 _OWNED = frozenset(("mine", "ours"))
 """Words that stand for what the speaker has."""
-_TOLD_CHARACTERS = 2000
+_EARLIER_CHARACTERS = 2000
 """How much of a text before a sentence may tell whom the sentence is about."""
 
 
@@ -205,13 +205,13 @@ def facts_of(
                 if is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words):
                     continue
                 text, start = each.read.text, sentence.start
-                behind = Said(own, text[max(0, start - _TOLD_CHARACTERS) : start])
-                told, said = Told([*before, behind]), text[start : sentence.end]
-                concepts = _concepts(words, sentence.tokens[0], places, speaker, told, said)
+                behind = Said(own, text[max(0, start - _EARLIER_CHARACTERS) : start])
+                earlier, said = EarlierTalk([*before, behind]), text[start : sentence.end]
+                concepts = _concepts(words, sentence.tokens[0], places, speaker, earlier, said)
                 facts = facts_in(
                     tagged, sentence.tokens, position=position, concept_at=concepts.get
                 )
-                named = [_with_names(fact, concept_name, told) for fact in facts]
+                named = [_with_names(fact, concept_name, earlier) for fact in facts]
                 if speaker:
                     companions = companions_in(named, speaker[0]) or companions
                     named = [*with_companions(named, companions)]
@@ -229,7 +229,7 @@ def _concepts(
     first: int,
     places: Iterable[ConceptPlace],
     speaker: Sequence[ConceptMention],
-    told: Told,
+    earlier: EarlierTalk,
     sentence: str,
 ) -> dict[int, ConceptMention]:
     """What the words of a sentence stand for, by their tokens, of which ``first`` is the first."""
@@ -238,20 +238,22 @@ def _concepts(
         if speaker and word.marks & Mark.FIRST_PERSON and word.lowered not in _OWNED:
             concepts[i] = speaker[0]
         elif i not in concepts and word.lowered in THIRD_PERSONS:
-            label = told.meant_by(word.lowered, sentence)
+            label = earlier.meant_by(word.lowered, sentence)
             if label is not None:
                 concepts[i] = ConceptMention(name="", label=label, kind="entity")
     return concepts
 
 
-def _with_names(fact: OpenTriplet, concept_name: Callable[[str], str], told: Told) -> OpenTriplet:
+def _with_names(
+    fact: OpenTriplet, concept_name: Callable[[str], str], earlier: EarlierTalk
+) -> OpenTriplet:
     """A fact whose ends have their concepts' names, also where the statement mentions no such
-    concept; a relative has the name that was told."""
+    concept; a relative has the name that the owner gave."""
 
     def named(concept: ConceptMention | None) -> ConceptMention | None:
         if concept is None or concept.name:
             return concept
-        label = told.name_of(concept.label) or concept.label
+        label = earlier.name_of(concept.label) or concept.label
         return replace(concept, label=label, name=concept_name(label))
 
     return replace(
@@ -300,7 +302,7 @@ def _is(concept: ConceptMention | None, speaker: ConceptMention) -> bool:
     return concept is not None and concept.name == speaker.name
 
 
-class Told:
+class EarlierTalk:
     """What was ``said`` before a sentence, the newest last."""
 
     def __init__(self, said: Sequence[Said]) -> None:
@@ -321,11 +323,11 @@ class Told:
         return None
 
     def name_of(self, label: str) -> str | None:
-        """The name of whom a label calls by the owner ("son of Ada"), where the owner told it."""
+        """The name of the relative in a label ("son of Ada"), where the owner gave the name."""
         noun, _, owner = label.partition(" of ")
-        name_told = _NAME_TOLD.format(noun=re.escape(noun))
+        name_given = _NAME_GIVEN.format(noun=re.escape(noun))
         for speaker, text, _ in reversed(self._said if owner else ()):
-            if speaker == owner and (found := re.search(name_told, text)):
+            if speaker == owner and (found := re.search(name_given, text)):
                 return found["behind"] or found["before"]
         return None
 
@@ -345,7 +347,7 @@ _GOT: Final = re.compile(
     r" (?:a|an|one|two|three|four|our|my) (?:new |little |small |big )?((?:[a-z-]+ )??[a-z-]+)"
     r"(?= (?:from|in|at|with|for|and|last|this|yesterday|today|on)\b|[.,;!?]|$)"
 )
-_NAME_TOLD: Final = (
+_NAME_GIVEN: Final = (
     r"(?i:\bmy {noun})(?:'s name is| is called| is named| is|,)? (?P<behind>[A-Z]\w+)"
     r"|\b(?P<before>[A-Z]\w+) is (?i:my {noun})\b"
 )
@@ -357,5 +359,5 @@ _REFERS_BACK: Final = re.compile(rf"\b(?:{'|'.join(THIRD_PERSONS)})\b", re.IGNOR
 
 
 def refers_back(text: str) -> bool:
-    """Whether what was said before a text may tell whom the text is about."""
+    """Whether a text may be about somebody whom an earlier text names."""
     return _REFERS_BACK.search(text) is not None or _MY_RELATIVE.search(text) is not None

@@ -17,10 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from spacy.symbols import ADJ, ADV, AUX, NOUN, NUM, PRON, PROPN, VERB
+from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 
+from recallm.english.syntax.assertions import PLACES, assertions
 from recallm.english.syntax.drafts import Draft, normal_form
-from recallm.english.syntax.modality import ATTITUDES, OPENING, QUESTION, sentence_modality
+from recallm.english.syntax.modality import ATTITUDES
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import Clause, coordinated, noun_phrase, preposition
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
@@ -31,19 +32,6 @@ _OWNING: Final = frozenset(("of", "at", "in", "for", "to", "with", "on", "from")
 
 _OF: Final = "of"
 _BE: Final = "be "
-_PLACES: Final = frozenset(("in", "at", "near"))
-_VAGUE: Final = frozenset(("bit", "way", "rid"))
-_VAGUE_ALONE: Final = frozenset(("one", "ones", "idea"))
-_SAYING_WHICH: Final = ("nmod", "amod", "compound", "nmod:poss")
-"""Words that name nothing unless modifiers say which: "I saw one", "I like the idea"."""
-_UNREALISED: Final = WORDS["unrealised"]
-_OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine", "wish"))
-_PLURALS: Final = frozenset(
-    ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
-)
-_EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
-_RELATIVES: Final = WORDS["relatives"]
-_CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
 _IN_ROLES: Final = frozenset(("amod", "compound", "nmod:desc"))
 _FRESH: Final = frozenset(("current", "present", "new", "own"))
 """Adjectives that make no other relation: "the current CEO of"."""
@@ -71,15 +59,7 @@ class _Role(NamedTuple):
 def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     """The facts among the open triplets of a sentence, and those that the facts' own rules find,
     each once. A question states none."""
-    drafts = [draft for draft in drafts if _is_telling(tree, draft)]
-    is_order = _is_order(tree)
-    is_asked = sentence_modality(tree) == QUESTION
-    drafts = [
-        draft
-        for draft in drafts
-        if draft.clause is None
-        or (not is_asked and _states(tree, draft, draft.clause, is_order=is_order))
-    ]
+    drafts = assertions(tree, drafts)
     facts: list[Draft] = []
     for draft in drafts:
         if draft.construction in _COPULAS:
@@ -92,118 +72,6 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     for fact in facts:
         found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
     return list(found.values())
-
-
-def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether what stands behind a noun, between commas or not, tells what the noun is: one of the
-    two is a name, the other is none. Else they may be items of a list."""
-    if draft.construction != "apposition":
-        head = draft.object_head
-        if head < 0:
-            return True
-        word = tree.lowered[head]
-        is_vague = word in _VAGUE or (word in _VAGUE_ALONE and tree.child(head, *_SAYING_WHICH) < 0)
-        return not (is_vague or tree.tags[head] == ADV)
-    if tree.lowered[draft.subject_head] in OPENING:
-        return False  # "Hmm, interesting numbers."
-    if draft.object_head in tree.written_together(draft.subject_head):
-        return True  # "co-founders"
-    are_names = [tree.tags[i] == PROPN for i in (draft.subject_head, draft.object_head)]
-    return any(are_names) and not all(are_names)
-
-
-def _is_order(tree: SentenceTree) -> bool:
-    """Whether a sentence tells somebody to do something: "Write a script based on this."."""
-    first = next((i for i, word in enumerate(tree.lowered) if word not in OPENING), 0)
-    return tree.heads[first] < 0 and tree.tags[first] == VERB
-
-
-def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool) -> bool:
-    """Whether a draft of a clause says enough to be a fact. "Tips for finding a teacher", "I am
-    sure that she left", "how much music has changed", "there are tools for that" and "I baked for
-    two hours" do not."""
-    is_gerund = tree.lowered[clause.head].endswith("ing")
-    if is_gerund and not (clause.auxiliaries or clause.governors or clause.is_copula):
-        return False
-    if not _RELATIVES.isdisjoint(tree.lowered[i] for i in draft.subject):
-        return False
-    if draft.relation.endswith(" for") and tree.is_time(draft.object_head):
-        return False
-    if tree.is_time(draft.subject_head) or draft.relation.endswith(" like"):
-        return False
-    if draft.construction == "verb object" and not _is_object(tree, draft):
-        return False
-    are_numbers = {tree.tags[i] == NUM for i in (draft.object_head, clause.head)}
-    if draft.construction == "copula noun" and len(are_numbers) > 1:
-        return False  # "Tia is 9 and Bea is 12": the parser may coordinate a name with a number
-    if is_order and tree.bases[clause.head] in ("acl", "advcl", "xcomp"):
-        return False
-    is_intended = tree.child(clause.head, "xcomp") >= 0 and normal_form(tree, clause) in _UNREALISED
-    if draft.construction == "verb oblique" and is_intended:
-        return False  # "I plan to fish from a boat"
-    if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
-        return False
-    if _asks_within(tree, clause):
-        return False
-    if clause.existential and draft.relation.rpartition(" ")[2] not in _PLACES:
-        return False
-    is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
-    is_state = draft.construction in ("copula adjective", "copula noun", "passive alone")
-    return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
-
-
-def _is_object(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether the object of a verb is one: no time behind "and" ("we baked bread, and last Sunday
-    …"), no question ("how much power they had") and no subject of a clause ("I noticed shops are
-    closing")."""
-    head, last = draft.object_head, max(draft.object, default=0)
-    is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
-    is_asked = any(tree.words[i].marks & Mark.ASKS for i in draft.object)
-    is_time = tree.bases[head] == "conj" and tree.is_time(head)
-    return not (draft.relation in _OPINIONS or is_subject or is_asked or is_time)
-
-
-def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:
-    """Whether "which" behind a comma may stand for all that was said: "I walk, which helps"."""
-    return "rel" in clause.relation and any(
-        tree.lowered[i] == "which" and i > 0 and tree.lowered[i - 1] == ","
-        for i in tree.children[clause.head]
-    )
-
-
-def _disagrees(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether a singular stands before a verb without -s, which the parser misread: "the chance to
-    volunteer at a centre" does not say that the chance volunteers."""
-    subject, verb = draft.subject_head, tree.words[clause.head]
-    word = tree.words[subject]
-    is_singular = (
-        tree.tags[subject] in (NOUN, PROPN)
-        and not word.lowered.endswith("s")
-        and word.noun_stem == word.stem
-        and tree.entity_labels.get(subject) != "ORG"
-        and word.lowered not in _PLURALS
-        and len(
-            coordinated(tree, tree.heads[subject] if tree.bases[subject] == "conj" else subject)
-        )
-        == 1
-    )
-    is_plain = not (clause.auxiliaries or clause.governors or clause.is_copula or clause.passive)
-    return (
-        is_singular
-        and is_plain
-        and verb.lowered == tree.base_form(clause.head)
-        and not verb.marks & (Mark.PAST | Mark.BARE_PAST)
-        and tree.tags[clause.head] == VERB
-    )
-
-
-def _asks_within(tree: SentenceTree, clause: Clause) -> bool:
-    """Whether a clause says what somebody asks or explains: "how much impact they had"."""
-    if tree.bases[clause.head] in ("root", "conj", "parataxis") or "rel" in clause.relation:
-        return False
-    near = [i for i in tree.children[clause.head] if i < clause.head]
-    near += [j for i in near for j in tree.children[i]]
-    return any(tree.lowered[i] in _EMBEDDED for i in near)
 
 
 def _of_verb(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]:
@@ -263,7 +131,7 @@ def _of_predicate(tree: SentenceTree, draft: Draft) -> Iterator[Draft]:
     placed = draft.relation.removeprefix(_BE) if draft.relation != "be" else ""
     if placed:
         role = _role(tree, subject)
-        if role and placed in _PLACES and tree.tags[subject] == NOUN:
+        if role and placed in PLACES and tree.tags[subject] == NOUN:
             words = f"{role.words.rpartition(' ')[0]} {placed}"
             for owner in role.owners:
                 yield _fact(tree, draft, owner, words, draft.object, head)
@@ -419,7 +287,9 @@ def _names_of_relatives(
         return
     names = [head] if head != noun and tree.bases[head] == "conj" else []
     for i in range(noun + 1, len(tree)) if head == noun else ():
-        is_called = any(tree.lowered[j] in ("called", "named") for j in (tree.heads[i], i - 1))
+        is_called = any(
+            j >= 0 and tree.lowered[j] in ("called", "named") for j in (tree.heads[i], i - 1)
+        )
         if (tree.heads[i] == noun and tree.bases[i] in ("appos", "flat")) or is_called:
             names += coordinated(tree, i)
     for name in names:
