@@ -25,6 +25,7 @@ def test_the_demo_recalls_every_answer() -> None:
     code, output = told("demo")
     assert code == 0
     assert "10 of 10 answers recalled" in output
+    assert "Ingrid lives in Malaga. [no longer]" in output
     _, _, earlier = output.partition("As it stood when Brandon had no job")
     assert "unemployed" in earlier
     assert "Cisco" not in earlier
@@ -50,11 +51,15 @@ def test_a_first_program_runs(
         code, output = told("init", f"{framework}_program.py".replace("-", "_"), answers=answers)
         assert code == 0, output
         program = tmp_path / f"{framework}_program.py".replace("-", "_")
-        assert f"is written; run it: python {program.name}" in " ".join(output.split())
+        then = "name it to your client" if framework == "mcp" else f"run it: python {program.name}"
+        assert f"is written; {then}" in " ".join(output.split())
         assert ('embeddings="default"' in program.read_text("utf-8")) == (framework == "none")
         if framework == "mcp":
-            command = [sys.executable, program.name]
-            done = subprocess.run(command, input="", capture_output=True, text=True)
+            # A client starts it in a folder of its own.
+            command = [sys.executable, str(program)]
+            done = subprocess.run(
+                command, input="", capture_output=True, text=True, cwd=tmp_path.parent
+            )
             assert done.returncode == 0, done.stderr
         else:
             with warnings.catch_warnings():
@@ -70,6 +75,7 @@ def test_a_first_program_runs(
     [
         (["here.py"], "here.py exists, and is left as it is"),
         (["mcp.py"], "mcp.py would hide the package mcp"),
+        (["none/new.py"], "there is no folder none"),
         (["new.py", "--store", "neo4j://"], "neo4j://"),
     ],
 )

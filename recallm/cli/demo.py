@@ -1,7 +1,8 @@
-"""``recallm demo``: the paper's own examples and a real text in one memory.
+"""``recallm demo``: somebody who moves, the paper's own examples and a real text in one memory.
 
-The statements about Brandon (RecallM, Figure 7) are written between the paragraphs of five travel
-guides, so that more than a hundred unrelated statements lie between them. Then it asks about both.
+The statements about Ingrid and Brandon (RecallM, Figure 7) are written between the paragraphs of
+five travel guides, so that more than a hundred unrelated statements lie between them. Then the demo
+asks about all.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ FIGURE_7 = (
     "Brandon found a new job at Cisco and is no longer unemployed.",
 )
 
+STATEMENTS = ("Ingrid lives in Malaga.", *FIGURE_7, "Ingrid moved to Porto.")
 
 ANSWERS = {
+    "Where does Ingrid live now?": "moved to Porto",
     "Where does Brandon plan on traveling for his next vacation?": "going to Brazil",
     "Is Brandon currently employed?": "found a new job at Cisco",
     "What was the last thing Brandon ate before the banana?": "ate a salad",
@@ -43,7 +46,6 @@ ANSWERS = {
     "How did the dragon's blood tree get its name?": "dark red liquid",
     "When did Athens host the Olympic Games?": "2004",
     "When is the best time to visit Athens?": "Spring and late autumn",
-    "Are there passenger trains to Tulsa?": "no passenger train service",
 }
 """Questions, and words of the statement that answers each."""
 
@@ -62,6 +64,8 @@ def demo(
     console = Console(highlight=False, soft_wrap=True)
     began = time.perf_counter()
     with errors_in_one_line(), RecallM() as memory:
+        if view:
+            import recallm.viewer  # noqa: F401 - fails without the extra, before all else
         memory.recall("Who?")
         console.print(f"memory and language pipeline ready in {time.perf_counter() - began:.2f} s")
         words, seconds = _remember(memory)
@@ -72,7 +76,7 @@ def demo(
             f"{size.concepts} concepts, {size.relations} relations"
         )
         results = [_ask(memory, console, *each) for each in ANSWERS.items()]
-        vacation, job, *_ = ANSWERS
+        first, vacation, job, *_ = ANSWERS
         console.print("\n[bold]Why? (one question explained)[/bold]")
         console.print(Text(memory.recall(vacation, limit=3).explain()))
         console.print("\n[bold]As it stood when Brandon had no job[/bold]")
@@ -86,7 +90,9 @@ def demo(
             f"{median:.1f} ms a question (median)"
         )
         if view:
-            show_page(memory)
+            show_page(memory, question=first)
+        else:
+            console.print("[dim]recallm demo --view shows the memory; recallm init: your own[/dim]")
     if found < len(ANSWERS):
         raise typer.Exit(1)
 
@@ -102,11 +108,11 @@ def _paragraphs() -> Iterator[dict[str, str]]:
 def _remember(memory: RecallM) -> tuple[int, float]:
     """Write everything; return how many words that were, and how many seconds it took."""
     unrelated = list(_paragraphs())
-    per_statement = -(-len(unrelated) // len(FIGURE_7))
+    per_statement = -(-len(unrelated) // len(STATEMENTS))
     words = sum(len(item["text"].split()) for item in unrelated)
-    words += sum(len(text.split()) for text in FIGURE_7)
+    words += sum(len(text.split()) for text in STATEMENTS)
     began = time.perf_counter()
-    for place, text in enumerate(FIGURE_7):
+    for place, text in enumerate(STATEMENTS):
         memory.update(text)
         memory.update_many(unrelated[place * per_statement : (place + 1) * per_statement])
     return words, time.perf_counter() - began
@@ -119,9 +125,11 @@ def _ask(memory: RecallM, console: Console, question: str, answer: str) -> tuple
     seconds = time.perf_counter() - began
     console.print(f"\n[bold]{question}[/bold]  [dim]{seconds * 1000:.1f} ms[/dim]")
     for statement in context.statements:
-        line = Text(f"  t={statement.t_index:<3} {statement.text}")
-        line.highlight_words([answer], style="bold green")
-        console.print(line)
+        text = Text(statement.text)
+        text.highlight_words([answer], style="bold green")
+        if statement.superseded_by is not None:
+            text = Text(f"{statement.text} [no longer]", style="dim")
+        console.print(Text(f"  t={statement.t_index:<3} ").append_text(text))
     found = any(answer in statement.text for statement in context.statements)
     if not found:
         console.print(f"  [red]not recalled: {answer}[/red]")

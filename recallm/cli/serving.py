@@ -9,6 +9,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -112,9 +113,14 @@ def view(
 
 
 def show_page(
-    memory: RecallM, *, port: int = 0, may_forget: bool = False, opens_browser: bool = True
+    memory: RecallM,
+    *,
+    port: int = 0,
+    may_forget: bool = False,
+    opens_browser: bool = True,
+    question: str | None = None,
 ) -> None:
-    """Serve the viewer until Ctrl-C.
+    """Serve the viewer until Ctrl-C. The browser opens at ``question``, or at an overview.
 
     Raises:
         MissingDependencyError: the extra "viewer" is not installed.
@@ -125,12 +131,13 @@ def show_page(
     from recallm.viewer import Viewer
 
     server = Viewer(memory, port=port, may_forget=may_forget)
+    url = server.url if question is None else f"{server.url}#/ask/{quote(question)}"
     with contextlib.suppress(KeyboardInterrupt):  # how the command ends
-        typer.echo(server.url)
+        typer.echo(url)
         typer.echo("recallm: the page is open until Ctrl-C", err=True)
         with tempfile.TemporaryDirectory(prefix="recallm-") as folder:
             if opens_browser:
-                _open_browser(server.url, Path(folder))
+                _open_browser(url, Path(folder))
             server.run()
 
 
