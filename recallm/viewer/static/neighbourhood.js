@@ -81,12 +81,15 @@ function placesFor(centre, width, keys) {
 
 // The centre, and around it one ring of neighbours, or two.
 function around(width, centre, neighbours, graph) {
-  const drawn = neighbours.slice(0, width < NARROW ? DRAWN_NARROW : DRAWN);
+  const isNarrow = width < NARROW;
+  const drawn = neighbours.slice(0, isNarrow ? DRAWN_NARROW : DRAWN);
   const all = counted(neighbours.length, "neighbour");
   find("graph-note").textContent = drawn.length < neighbours.length
     ? `${number(drawn.length)} of ${graph.more ? "more than " : ""}${all}`
     : `${graph.more ? "latest " : ""}${all}`;
-  const height = Math.min(500, Math.max(240, width * 0.72));
+  const hasWords = drawn.some((each) => each.facts.length);
+  const height = Math.min(500, Math.max(isNarrow && hasWords ? 340 : 240, width * 0.72));
+  const margin = isNarrow ? 46 : 64; // half of a label
   const middle = { x: width / 2, y: height / 2 };
   // Words need room: facts stand in the outer ring.
   const keys = [...drawn].sort((a, b) => a.facts.length - b.facts.length).map((each) => each.key);
@@ -100,12 +103,12 @@ function around(width, centre, neighbours, graph) {
     const angle = 2 * Math.PI * turn - 1.22; // no neighbour straight above: its label would hide a line
     const reach = isInner ? 0.5 : 1;
     at.set(key, {
-      x: middle.x + reach * (middle.x - 64) * Math.cos(angle),
+      x: middle.x + reach * (middle.x - margin) * Math.cos(angle),
       y: middle.y + reach * (middle.y - 36) * Math.sin(angle),
     });
   });
   const room = width / (slots.length > 8 ? 6 : 4) / LETTER;
-  const way = inner ? 0.76 : width < NARROW ? 0.66 : 0.58;
+  const way = inner ? 0.76 : isNarrow ? 0.54 : 0.58;
   const edges = drawn.map((each) => edge(middle, at.get(each.key), each, graph, way));
   const isAmong = ({ a, b }) => at.has(a) && at.has(b) && a !== centre.name && b !== centre.name;
   return picture(width, height,

@@ -19,13 +19,15 @@ export async function overview(counting, signal) {
   const at = { as_of: asOf() };
   const found = await read("latest", at, signal);
   showMoment(found.said);
-  const { stats } = await counting;
+  const { namespace, stats } = await counting;
   const centre = found.concepts[0]?.name ?? found.facts[0]?.subject;
   const what = [["statements", "statement"], ["triplets", "fact"]];
   const title = `${figures(stats, what).join(" and ")} about ${counted(stats.concepts, "concept")}`;
   const latest = [...found.facts, ...found.statements.reverse()].sort((a, b) => b.t_index - a.t_index);
   find("results").replaceChildren(
-    heading(stats.t_index ? title : "Nothing is remembered yet", figures(stats, FIGURES).join(" · ")),
+    ...(stats.t_index
+      ? [heading(title, figures(stats, FIGURES).join(" · "))]
+      : [heading(`Nothing is remembered in “${namespace}”`, "“recallm namespaces” lists who owns something here.")]),
     ...section("Most mentioned", make("ul", { class: "chips" }, ...found.concepts.map(concept))),
     ...section("Latest", make("ul", { class: "rows below" },
       ...latest.map((each) => (each.relation ? fact(each) : statement(each))))),

@@ -18,7 +18,7 @@ export async function ask(question, signal) {
   const unknown = names.length ? `Nothing known of ${names.join(", ")}` : null;
   if (!found.statements.length) {
     const title = unknown ?? "Nothing known";
-    results.replaceChildren(heading(title, confidence(found)));
+    results.replaceChildren(heading(title, unknown ? null : confidence(found)));
     results.firstChild.classList.add("lead");
     announce(`${title}.`);
     showNothing();
@@ -38,7 +38,7 @@ export async function ask(question, signal) {
     });
     light(place);
   };
-  const cards = statements.map((each, place) => card(each, place, greatest, found.intercept, select));
+  const cards = statements.map((each, place) => card(each, place, greatest, found, select));
   const folded = unlikely.length > 0 && make("details", { class: "unlikely" },
     make("summary", {}, counted(unlikely.length, "unlikely statement")),
     make("ol", { start: likely.length + 1 }, ...cards.slice(likely.length)));
@@ -80,13 +80,12 @@ function confidence({ confidence: known }) {
 function reading(found) {
   return [
     confidence(found),
-    ...found.time,
     found.complete && "all that matches is here",
     found.left_out > 0 && `${counted(found.left_out, "match", "matches")} left out`,
   ].filter(Boolean).map(plain).join(" · ");
 }
 
-function card(statement, place, greatest, intercept, select) {
+function card(statement, place, greatest, { intercept, time }, select) {
   const why = `why-${place}`;
   const badge = make("button", {
     type: "button", class: "badge", "aria-expanded": "false", "aria-controls": why,
@@ -106,7 +105,7 @@ function card(statement, place, greatest, intercept, select) {
       make("details", {},
         make("summary", {}, "Why"),
         make("ul", { class: "path", "aria-label": "Path" },
-          ...statement.path.map((step) => make("li", { class: "text", dir: "auto" }, plain(step)))),
+          ...[...statement.path, ...time.map((rule) => `time: ${rule}`)].map((step) => make("li", { class: "text", dir: "auto" }, plain(step)))),
         ...signals(statement.signals, greatest, intercept)),
       make("div", { class: "meta" }, passage(statement), forgetButton(statement))));
 }

@@ -13,10 +13,8 @@ const exact = find("as-of-t");
 
 export function setNewest(t) {
   newest = t;
-  for (const input of [slider, exact]) {
-    input.max = t;
-    input.disabled = t === 0;
-  }
+  for (const input of [slider, exact]) input.max = t;
+  find("time").hidden = t === 0;
   show();
 }
 
@@ -53,11 +51,11 @@ find("as-of-now").addEventListener("click", () => {
   slider.focus();
 });
 
-// The link has no token: it opens behind the address that the command printed.
+// The whole address, token and all: a part of it would be a search to most browsers.
 find("copy-link").addEventListener("click", async () => {
   const button = find("copy-link");
   try {
-    await navigator.clipboard.writeText(location.hash || "#/");
+    await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } catch {
     button.textContent = "Not allowed";
