@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,8 +86,10 @@ class Environment:
         began = time.perf_counter()
         path = f"{self._bin}{os.pathsep}{os.environ['PATH']}"
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        program = shutil.which(command[0], path=str(self._bin))  # Windows: with its ending
+        assert program is not None, command[0]
         done = subprocess.run(
-            [str(self._bin / command[0]), *command[1:]],
+            [program, *command[1:]],
             cwd=self._work,
             env={**inherited, **variables, "PATH": path},
             capture_output=True,
