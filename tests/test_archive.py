@@ -302,7 +302,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         pass
     path = tmp_path / "memory.jsonl"
     path.write_bytes(b"\xff\xfe{}")
-    with pytest.raises(ArchiveError, match="no JSON line"), open_for_reading(path) as stream:
+    with pytest.raises(ArchiveError, match="no recallm archive"), open_for_reading(path) as stream:
         read_archive(stream)
 
 

@@ -43,6 +43,15 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         lambda m: m.update("Ann sings.", timestamp="2026-01-01"),
         "datetime.fromisoformat(…)",
     ),
+    "seconds as a date": (
+        lambda m: m.update("Ann sings.", timestamp=1_700_000_000),
+        "datetime.fromtimestamp(…, timezone.utc)",
+    ),
+    "the address of a page": (
+        lambda m: m.update_from_file("https://example.com/a"),
+        "take its text first",
+    ),
+    "a text where an archive is read": (lambda m: m.load("paper.pdf"), "make one with export"),
     "a closed memory": (closed, "open it again with RecallM(…)"),
     "several texts": (lambda m: m.update(["Ann sings.", "Bo reads."]), "update_many"),
     "a message": (lambda m: m.update({"role": "user", "content": "Hi."}), "update_many"),
@@ -113,6 +122,10 @@ def test_the_command_line_says_what_to_write(
         (["update", "--whole", "https://example.com/a"], "no page is fetched"),
         (["update", "Ann sings."], "knowledge update"),
         (["forget"], "exactly one option"),
+        (["remember", "Ann sings."], "write: recallm update"),
+        (["recall", "Who", "sings?"], "a text of several words needs quotes"),
+        (["--db", "a.db", "recall", "Who?"], "it stands behind the command"),
+        (["embed"], "--embeddings default"),
         (["ask", "Who?"], "Missing option '--llm-command'"),
     ):
         done = CliRunner().invoke(app, arguments)

@@ -22,14 +22,30 @@ from recallm.stores.addresses import checked_uri, is_server
 
 Opener: TypeAlias = Callable[..., RecallM]
 
+_OTHER_WORDS = {
+    "add": "update",
+    "remember": "update",
+    "search": "recall",
+    "query": "recall",
+    "delete": "forget",
+    "import": "load",
+}
+"""Names of commands as other memories have them."""
+
 
 class _Commands(TyperGroup):
-    """Commands whose usage errors show arguments without control characters."""
+    """Commands whose usage errors say what to write, without control characters."""
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
         """Read the options before the command."""
         with _printable_usage():
             return super().make_context(*arguments, **extra)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the arguments name."""
+        if ctx.parent is None and args[0] in _OTHER_WORDS:
+            ctx.fail(f"No such command '{args[0]}'; write: recallm {_OTHER_WORDS[args[0]]}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Read the command's arguments and run it."""
@@ -37,13 +53,24 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+_HINTS = {
+    "Got unexpected extra argument": "; a text of several words needs quotes, all else an option",
+    "No such option: --db": "; it stands behind the command: recallm recall … --db FILE",
+}
+"""What to write instead, by how a usage error begins. Groups within groups see an error twice."""
+
+
 @contextmanager
 def _printable_usage() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if hasattr(error, "format_message"):  # of click, which typer has under a name of its own
-            error.message = printable(str(error.message))  # type: ignore[attr-defined]
+        if hasattr(error, "format_message"):
+            usage: Any = error  # of click, which typer has under a name of its own
+            usage.message = printable(str(usage.message))
+            for fault, hint in _HINTS.items():
+                if usage.message.startswith(fault) and not usage.message.endswith(hint):
+                    usage.message += hint
         raise
 
 

@@ -150,8 +150,10 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
     if value is None:
         return None
     if not isinstance(value, datetime):
-        hint = "; write datetime.fromisoformat(…)" if isinstance(value, str) else ""
-        raise _unusable(argument, f"must be a datetime, not {type(value).__name__}{hint}")
+        hint = "fromisoformat(…)" if isinstance(value, str) else "fromtimestamp(…, timezone.utc)"
+        raise _unusable(
+            argument, f"must be a datetime, not {type(value).__name__}; write datetime.{hint}"
+        )
     if value.utcoffset() is None:
         raise _unusable(
             argument,

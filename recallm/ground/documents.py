@@ -36,6 +36,8 @@ def file_text(path: Path, *, encoding: str | None = None) -> str:
     try:
         content = path.read_bytes()
     except OSError as error:
+        if path.parts[:1] in (("http:",), ("https:",)):
+            raise _no_page(path) from None
         raise DocumentError(str(path), f"it cannot be read ({error.strerror})") from error
     text = _decoded(content, str(path), encoding).removeprefix("\ufeff")
     if text.lstrip()[:20].lower().startswith(("<!doctype html", "<html", "<?xml")):

@@ -280,7 +280,8 @@ class Updater:
         """
         if self._vectors is None:
             raise InvalidInputError(
-                "embed needs an embedding model: open the memory with RecallM(…, embeddings=…)",
+                "embed needs an embedding model: open the memory with RecallM(…, embeddings=…), or "
+                "give the command --embeddings default",
                 argument="embeddings",
             )
         total = 0

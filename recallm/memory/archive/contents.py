@@ -13,7 +13,7 @@ from typing import IO, Any
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
 from recallm.memory.archive.records import LAST_T, SUMMARY, UPDATE, fields, violation
-from recallm.memory.archive.strict_json import FORMAT, json_lines, write_line
+from recallm.memory.archive.strict_json import FORMAT, NO_ARCHIVE, json_lines, write_line
 from recallm.model import PreparedUpdate, Reference, Summary
 
 _VERSION = 1
@@ -57,7 +57,7 @@ def read_archive(stream: IO[str]) -> tuple[int, Iterator[PreparedUpdate | Summar
     lines = json_lines(stream)
     _, header = next(lines, (1, {}))
     if header.get("format") != FORMAT:
-        raise ArchiveError("this is no recallm archive; make one with export", line=1)
+        raise ArchiveError(NO_ARCHIVE, line=1)
     try:
         version = checks.whole(header.get("version"), "version", least=0)
         if version != _VERSION:

@@ -16,6 +16,8 @@ FORMAT = "recallm-archive"
 LONGEST_HEADER = 65_536
 """Characters of the first line: a file that is no archive is refused before much of it is read."""
 
+NO_ARCHIVE = "this is no recallm archive; make one with export"
+
 _LONGEST_LINE = 1 << 30
 """Characters of every other line: SQLite cannot store a longer text either."""
 
@@ -54,7 +56,8 @@ def json_lines(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         except OSError as error:
             raise ArchiveError(f"the archive cannot be read: {error}", line=number) from error
         except _NOT_JSON as error:
-            raise ArchiveError(f"this is no JSON line: {error}", line=number) from error
+            fault = f"this is no JSON line: {error}" if number > 1 else NO_ARCHIVE
+            raise ArchiveError(fault, line=number) from error
         if not isinstance(line, dict):
             raise ArchiveError("this is no JSON object", line=number)
         yield number, line
