@@ -1,7 +1,7 @@
 """The values that pass between the parts of recallm, all frozen but for a discourse.
 
 ``keys``: how a statement is identified. ``language``: what extraction reads out of a text.
-``discourse``: what stands before a text. ``sessions``: to which session an update belongs.
+``sessions``: to which session an update belongs, and what stands before it there.
 ``marks``: what a word can be. ``updates``: what a store writes and forgets. ``stored_values``: what
 a store gives back. Names of concepts are keys (lower-cased Porter stems), labels are how a text
 spells them. Timestamps are aware, or None where nobody knows when something was said.
@@ -9,7 +9,6 @@ spells them. Timestamps are aware, or None where nobody knows when something was
 
 from __future__ import annotations
 
-from recallm.model.discourse import *
 from recallm.model.keys import *
 from recallm.model.language import *
 from recallm.model.marks import *

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -65,6 +66,5 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def empty_mapping() -> Mapping[str, Any]:
-    """A read-only empty mapping, for defaults."""
-    return MappingProxyType({})
+empty_mapping: Callable[[], Mapping[str, Any]] = partial(MappingProxyType, {})
+"""A read-only empty mapping, for defaults."""

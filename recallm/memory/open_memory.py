@@ -1,0 +1,116 @@
+"""What the parts of a memory share, and when it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tqdm import tqdm
+
+from recallm.config import RecallConfig
+from recallm.errors import ClosedError
+from recallm.ground import checks
+from recallm.model import Horizon, Moment
+from recallm.recall.retrieval.relations import RelationIndexes
+from recallm.stores.base import GraphReader, GraphStore
+from recallm.vectors.statements import StatementVectors
+
+if TYPE_CHECKING:
+    from recallm.english.extractor import Extractor
+
+T = TypeVar("T")
+
+
+class Life:
+    """Whether a memory is open. ``closing``: what ``close`` calls, in this order. A memory that is
+    derived from another one has the life of that one as its ``root``, and ends with it."""
+
+    def __init__(
+        self, closing: Sequence[Callable[[], None]] = (), *, root: Life | None = None
+    ) -> None:
+        self._closing = closing
+        self._root = root
+        self._is_closed = False
+        self.before_closing: list[Callable[[], object]] = root.before_closing if root else []
+        """What is called first, while memories of the same root can still be written to."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the memory, or its root, is closed."""
+        return self._is_closed or (self._root is not None and self._root.is_closed)
+
+    def close(self) -> None:
+        """End this life; a second call does nothing."""
+        if self._is_closed:
+            return
+        try:
+            for finish in self.before_closing:
+                finish()
+        finally:
+            self._is_closed = True
+            for close in self._closing:
+                close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenMemory:
+    """One namespace, ``name``, of an open store, and what a memory does with texts and questions:
+    what all parts of the memory share. Memories that are derived from each other share most of it.
+
+    ``vectors`` is None if the memory has no embeddings, ``llm`` if it has no language model.
+    ``clock`` gives the present, aware. ``triplets``: updates write the triplets that their texts
+    state. ``pickled``: the arguments, but for namespace and config, that open a memory on a file
+    again; None where the memory has parts that stay in this process. Ask the store which optional
+    protocols of ``recallm.stores.base`` it has."""
+
+    store: GraphStore
+    name: str
+    extractor: Extractor
+    vectors: StatementVectors | None
+    relation_indexes: RelationIndexes
+    config: RecallConfig
+    llm: Callable[[str], str] | None
+    count_tokens: Callable[[str], int]
+    clock: Callable[[], datetime]
+    triplets: bool
+    pickled: Mapping[str, Any] | None
+    life: Life
+
+    def check_open(self) -> None:
+        """Raise ``ClosedError`` where the memory is closed."""
+        if self.life.is_closed:
+            raise ClosedError
+
+    def concept_name(self, label: str) -> str:
+        """The name of the concept that a label spells."""
+        return self.extractor.concept_name(label)
+
+    def reader(
+        self, as_of: Moment | None = None, *, withdrawn: bool = False
+    ) -> AbstractContextManager[GraphReader]:
+        """A reader of what was known at a moment, without what has expired."""
+        self.check_open()
+        moment = None if as_of is None else checks.moment(as_of, "as_of")
+        horizon = Horizon(as_of=moment, now=self.clock(), withdrawn=withdrawn)
+        return self.store.reader(self.name, horizon)
+
+    def named(self, namespace: str) -> OpenMemory:
+        """Another namespace of the same store."""
+        self.check_open()
+        return replace(self, name=checks.name(namespace, "namespace"))
+
+
+class Part:
+    """A part of a memory. ``RecallM`` has its public methods."""
+
+    def __init__(self, opened: OpenMemory) -> None:
+        self._opened = opened
+
+
+def shown_progress(records: Iterable[T], progress: bool, done: str, *, total: int) -> Iterator[T]:
+    """``records``, with a bar on standard error that counts them where ``progress`` is True."""
+    bar = tqdm(records, desc=done, total=total, disable=not progress, unit="update", delay=2)
+    return iter(bar)
