@@ -243,7 +243,7 @@ class TestSweeping:
     def test_a_bounded_number_at_a_time(
         self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("recallm.memory.updating._SWEPT_PASSAGES", 3)
+        monkeypatch.setattr("recallm.memory.forgetting._SWEPT_PASSAGES", 3)
         soon = NOON + timedelta(minutes=5)
         memory.update_many([{"text": f"Ann is {n}.", "expires_at": soon} for n in range(8)])
         clock.now = soon
@@ -256,7 +256,7 @@ class TestSweeping:
         self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """It is free: the write is no duplicate of what nobody sees."""
-        monkeypatch.setattr("recallm.memory.updating._SWEPT_PASSAGES", 3)
+        monkeypatch.setattr("recallm.memory.forgetting._SWEPT_PASSAGES", 3)
         soon = NOON + timedelta(minutes=5)
         notes = [{"text": f"Ann is {n}.", "id": str(n), "expires_at": soon} for n in range(9)]
         memory.update_many(notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from recallm import RecallConfig
 from recallm.errors import StoreError
 from recallm.memory.revision import Reviser
 from recallm.model import Amendment, Filter, Summary, Trait
@@ -36,7 +37,7 @@ def describe(text: str) -> tuple[tuple[str, ...], Trait]:
 
 
 def reviser(store: DictStore, llm: FakeLLM, *, max_characters: int = 1000) -> Reviser:
-    return Reviser(store, llm, describe, every=3, max_characters=max_characters)
+    return Reviser(store, llm, describe, RecallConfig(revision_characters=max_characters))
 
 
 def add(store: DictStore, number: int) -> KnowledgeUpdate:

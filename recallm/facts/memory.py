@@ -32,7 +32,7 @@ from recallm.facts.values import value_of
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory import RecallM
-from recallm.memory.update_request import UpdateRequest, passage_id
+from recallm.memory.update_request import UpdateRequest
 from recallm.model import NO_POSITION, Moment
 from recallm.recall.predicates.held_facts import SURE, FactReading, PerVocabulary, Vocabulary
 from recallm.recall.predicates.holding import Claim, Side
@@ -178,7 +178,7 @@ class FactMemory:
         """
         request = UpdateRequest(
             text=text,
-            id=passage_id(id),
+            id=id,
             speaker=speaker,
             timestamp=said,
             source=source,

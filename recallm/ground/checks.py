@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
@@ -319,7 +320,7 @@ def clock(value: object) -> Callable[[], datetime]:
     """A callable that gives the present as an aware datetime; None: the system's clock. Each of its
     answers is checked, the first one now."""
     if value is None:
-        return lambda: datetime.now(UTC)
+        return partial(datetime.now, UTC)
     if not callable(value):
         raise _not_a(value, "callable", "clock")
     given = value

@@ -14,23 +14,20 @@ from recallm.errors import (
     UnknownEntityError,
 )
 from recallm.memory.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.memory.open_namespace import OpenNamespace, shown_progress
+from recallm.memory.open_memory import OpenMemory, Part, shown_progress
 from recallm.model import PreparedUpdate, Summary
 from recallm.recall.results import Receipt
 from recallm.stores.base import CheckedStore, GraphReader
 
 
-class Administration:
-    """Looks after one namespace. ``RecallM`` has these methods."""
-
-    def __init__(self, namespace: OpenNamespace) -> None:
-        self._namespace = namespace
+class Administration(Part):
+    """Looks after one namespace."""
 
     def namespaces(self) -> tuple[str, ...]:
         """The names of all namespaces of the store that hold or ever held something, sorted; for
         those who administer a store, not for its users."""
-        self._namespace.check_open()
-        return tuple(self._namespace.store.namespaces())
+        self._opened.check_open()
+        return tuple(self._opened.store.namespaces())
 
     def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
         """What is wrong with this namespace, a line each; nothing, where all is well. All that
@@ -43,13 +40,13 @@ class Administration:
             StoreError: the store failed, but for what damage explains.
 
         """
-        self._namespace.check_open()
+        self._opened.check_open()
         found: list[str] = []
         try:
-            store = self._namespace.store
+            store = self._opened.store
             if structure and isinstance(store, CheckedStore):
                 found += store.problems()
-            with self._namespace.reader() as reader:
+            with self._opened.reader() as reader:
                 held = reader.stats()
                 counted = _counted(
                     shown_progress(reader.dump(), progress, "examined", total=held.t_index)
@@ -74,8 +71,8 @@ class Administration:
             InvalidInputError: ``target`` is neither a path nor a text stream.
 
         """
-        with self._namespace.reader() as reader:
-            return _write(self._namespace, reader, target, progress=progress)
+        with self._opened.reader() as reader:
+            return _write(self._opened, reader, target, progress=progress)
 
     def export_namespace(self, namespace: str, target: str | os.PathLike[str] | IO[str]) -> Receipt:
         """``export`` all that ``namespace`` holds, such as the data of one user who asks for them;
@@ -85,16 +82,16 @@ class Administration:
             ArchiveError, InvalidInputError: as in ``export``.
 
         """
-        exported = self._namespace.named(namespace)
+        exported = self._opened.named(namespace)
         with exported.reader() as reader:
             held = reader.stats()
             _write(exported, reader, target)
         return Receipt.of(held, action="export", namespace=exported.name, at=exported.clock())
 
-    def copy_to(self, other: OpenNamespace, *, progress: bool = False) -> int:
+    def copy_to(self, other: OpenMemory, *, progress: bool = False) -> int:
         """See ``RecallM.copy_to``."""
         other.check_open()
-        with self._namespace.reader() as reader:
+        with self._opened.reader() as reader:
             records = shown_progress(reader.dump(), progress, "copied", total=reader.state.t_index)
             return other.store.restore(other.name, reader.state.t_index, records)
 
@@ -110,18 +107,18 @@ class Administration:
                 text stream.
 
         """
-        self._namespace.check_open()
+        self._opened.check_open()
         with open_for_reading(source) as stream:
             t_index, records = read_archive(stream)
             records = shown_progress(records, progress, "loaded", total=t_index)
             try:
-                return self._namespace.store.restore(self._namespace.name, t_index, records)
+                return self._opened.store.restore(self._opened.name, t_index, records)
             except (DimensionError, EmbeddingModelError, UnknownEntityError) as error:
                 raise ArchiveError(f"its records do not fit together: {error}") from error
 
 
 def _write(
-    namespace: OpenNamespace,
+    namespace: OpenMemory,
     reader: GraphReader,
     target: str | os.PathLike[str] | IO[str],
     *,

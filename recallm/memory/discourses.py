@@ -12,10 +12,9 @@ latest text that has no session either. An item stands for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Protocol
 
+from recallm.memory.open_memory import OpenMemory
 from recallm.model import (
     NO_SESSION,
     SPEAKER_PASSAGES,
@@ -23,7 +22,6 @@ from recallm.model import (
     Discourse,
     EarlierPassage,
     Filter,
-    Horizon,
     OpenSession,
     SessionMember,
     decide_session,
@@ -32,7 +30,7 @@ from recallm.model import (
     session_key_of,
     statement_key,
 )
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphReader
 
 _MOST_SESSIONS = 4_000
 """Sessions that one call of ``update_many`` remembers, or as many as three of its batches can have;
@@ -57,10 +55,8 @@ class Discourses:
     """The discourses that the updates of one call continue. A discourse reads the stored passages
     of its session when a text needs them. Not safe for several threads at once."""
 
-    def __init__(self, store: GraphStore, namespace: str, clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._namespace = namespace
-        self._clock = clock
+    def __init__(self, opened: OpenMemory) -> None:
+        self._opened = opened
         self._sessions: dict[str, Discourse] = {}
         self._is_begun = False
         self._open_session: OpenSession | None = None
@@ -86,7 +82,7 @@ class Discourses:
                 return self._keys(reader, [update])[0] or NO_SESSION
             return session_key_of(update.session, update.source) or NO_SESSION
 
-        return Discourse(_StoredSession(self._reader, key))
+        return Discourse(_StoredSession(self._opened, key))
 
     def of_batch(
         self, updates: Sequence[_NewUpdate], reader: GraphReader
@@ -107,7 +103,8 @@ class Discourses:
             return Discourse()
         discourse = self._sessions.pop(key, None)
         if discourse is None:
-            discourse = Discourse(_StoredSession(self._reader, lambda _: key), self._rewritten)
+            stored = _StoredSession(self._opened, lambda _: key)
+            discourse = Discourse(stored, self._rewritten)
         if len(self._sessions) >= most:
             del self._sessions[next(iter(self._sessions))]
         self._sessions[key] = discourse
@@ -153,26 +150,19 @@ class Discourses:
             self._with_statements.add(decided.key)
         return decided.key or NO_SESSION
 
-    def _reader(self) -> AbstractContextManager[GraphReader]:
-        return self._store.reader(self._namespace, Horizon(now=self._clock()))
-
 
 class _StoredSession:
     """The stored passages of one session. ``key`` finds its session key; for ``NO_SESSION`` they
     are the passages that belong to none."""
 
-    def __init__(
-        self,
-        open_reader: Callable[[], AbstractContextManager[GraphReader]],
-        key: Callable[[GraphReader], str],
-    ) -> None:
-        self._reader = open_reader
+    def __init__(self, opened: OpenMemory, key: Callable[[GraphReader], str]) -> None:
+        self._opened = opened
         self._key = key
         self._t_indexes: dict[str, int] = {}
 
     def passages(self) -> Iterator[EarlierPassage]:
         """The last passages, newest first."""
-        with self._reader() as reader:
+        with self._opened.reader() as reader:
             where = Filter(session_key=self._key(reader))
             stored = reader.passages(where, limit=SPEAKER_PASSAGES)
         found = [passage for passage in stored if passage.key is None]
@@ -188,7 +178,7 @@ class _StoredSession:
             if id in self._t_indexes
             for position in range(_STATEMENTS)
         ]
-        with self._reader() as reader:
+        with self._opened.reader() as reader:
             statements = reader.statements(keys)
         found: dict[str, tuple[ConceptMention, ...]] = {}
         for statement in statements:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,10 +12,11 @@ from typing import Any
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
+from recallm.memory.open_memory import OpenMemory
 from recallm.memory.update_request import UpdateRequest, checked_requests
 from recallm.model import Filter, Horizon, Passage, Scalar, Selection, empty_mapping
 from recallm.recall.results import KnowledgeUpdate
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphReader
 
 _READ_AT_ONCE = 64
 """Ranked items that a search reads at a time."""
@@ -60,17 +62,13 @@ class MemoryItems:
 
     def __init__(
         self,
-        store: GraphStore,
-        namespace: str,
+        opened: OpenMemory,
         write: Callable[[Sequence[UpdateRequest]], list[KnowledgeUpdate]],
         rank: Callable[[GraphReader, str, Filter], Mapping[str, float]],
-        clock: Callable[[], datetime],
     ) -> None:
-        self._store = store
-        self._namespace = namespace
+        self._opened = opened
         self._write = write
         self._rank = rank
-        self._clock = clock
         self._omits_expired = True
 
     def with_expired(self) -> MemoryItems:
@@ -80,8 +78,10 @@ class MemoryItems:
         shown._omits_expired = False
         return shown
 
-    def _horizon(self) -> Horizon:
-        return Horizon(now=self._clock() if self._omits_expired else None)
+    def _reader(self, horizon: Horizon | None = None) -> AbstractContextManager[GraphReader]:
+        """A reader within a horizon: that of these items in the present, if none is given."""
+        present = Horizon(now=self._opened.clock() if self._omits_expired else None)
+        return self._opened.store.reader(self._opened.name, horizon or present)
 
     def put(self, items: Iterable[NewItem]) -> list[KnowledgeUpdate]:
         """Store items, each as a knowledge update, all in one transaction. The item that stood
@@ -98,7 +98,7 @@ class MemoryItems:
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none."""
-        return self._item(path, key, self._horizon())
+        return self._item(path, key)
 
     def below(
         self,
@@ -120,7 +120,7 @@ class MemoryItems:
         likely = checks.optional(_checked_likely, likely, "likely")
         found: list[Passage] = []
         size = at_most if accept is None or at_most is None else max(at_most, _READ_AT_ONCE)
-        with self._store.reader(self._namespace, self._horizon()) as reader:
+        with self._reader() as reader:
             while True:
                 items = reader.passages(where, limit=size, likely=likely)
                 found += filter(accepts, items)
@@ -149,7 +149,7 @@ class MemoryItems:
         is_accepted = _accepting(accept)
         likely = checks.optional(_checked_likely, likely, "likely")
         found: list[tuple[Passage, float]] = []
-        with self._store.reader(self._namespace, self._horizon()) as reader:
+        with self._reader() as reader:
             scores = self._rank(reader, asked, where)
             ids = list(scores)
             for start in range(0, len(ids), _READ_AT_ONCE):
@@ -164,7 +164,7 @@ class MemoryItems:
 
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """The paths that hold an item, sorted."""
-        with self._store.reader(self._namespace, self._horizon()) as reader:
+        with self._reader() as reader:
             return tuple(reader.paths())
 
     def delete(self, path: Sequence[str], key: str) -> bool:
@@ -172,12 +172,16 @@ class MemoryItems:
         item = self._item(path, key, Horizon(withdrawn=True))
         if item is None:
             return False
-        return bool(self._store.forget(self._namespace, Selection(kind="id", value=item.id)))
+        return bool(
+            self._opened.store.forget(self._opened.name, Selection(kind="id", value=item.id))
+        )
 
-    def _item(self, path: Sequence[str], key: str, horizon: Horizon) -> Passage | None:
+    def _item(
+        self, path: Sequence[str], key: str, horizon: Horizon | None = None
+    ) -> Passage | None:
         where = Filter(path=checks.item_path(path, "path"), key=checks.name(key, "key"))
         for _ in range(2):
-            with self._store.reader(self._namespace, horizon) as reader:
+            with self._reader(horizon) as reader:
                 found = reader.passages(where, limit=1)
             if found:
                 return found[0]

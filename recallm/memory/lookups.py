@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from recallm.ground import checks
-from recallm.memory.open_namespace import OpenNamespace
+from recallm.memory.open_memory import Part
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptRow,
@@ -20,11 +20,8 @@ from recallm.recall.neighbourhood import known_name
 from recallm.recall.results import RecalledStatement, RelatedConcept, chronological
 
 
-class Lookups:
-    """Reads one namespace. ``RecallM`` has these methods."""
-
-    def __init__(self, namespace: OpenNamespace) -> None:
-        self._namespace = namespace
+class Lookups(Part):
+    """Reads one namespace."""
 
     def get(self, id: str) -> Passage | None:
         """The passage with this id, verbatim; None if there is none."""
@@ -34,7 +31,7 @@ class Lookups:
         """The passages with these ids, by id, all read at one moment. Unknown ids are left out, and
         so are withdrawn passages, unless ``withdrawn`` is True."""
         distinct = dict.fromkeys(checks.strings(ids, "ids"))
-        with self._namespace.reader(withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
+        with self._opened.reader(withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
             found = {passage.id: passage for passage in reader.passages(ids=distinct)}
         return {id: found[id] for id in distinct if id in found}
 
@@ -62,7 +59,7 @@ class Lookups:
             metadata=metadata,
             path=path,
         )
-        with self._namespace.reader(as_of, withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
+        with self._opened.reader(as_of, withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
             return tuple(reversed(reader.passages(where, limit=at_most)))
 
     def history(
@@ -78,8 +75,8 @@ class Lookups:
         label = checks.string(concept, "concept")
         at_most = checks.count(limit, "limit")
         skipped = min(checks.whole(skip, "skip", least=0), LARGEST_NUMBER)
-        with self._namespace.reader(as_of) as reader:
-            name = known_name(reader, label, self._namespace.concept_name)
+        with self._opened.reader(as_of) as reader:
+            name = known_name(reader, label, self._opened.concept_name)
             newest = None if at_most is None else min(skipped + at_most, LARGEST_NUMBER)
             found = reader.mentions([name], limit=newest, where=Filter()).get(name)
             rows = reader.statements(found.keys[skipped:]) if found else []
@@ -95,9 +92,9 @@ class Lookups:
         """The known concepts with these labels or names (all if None), latest t_index first."""
         spellings = None if labels is None else checks.strings(labels, "labels")
         at_most = checks.count(limit, "limit")
-        with self._namespace.reader(as_of) as reader:
+        with self._opened.reader(as_of) as reader:
             names = spellings and {
-                known_name(reader, label, self._namespace.concept_name) for label in spellings
+                known_name(reader, label, self._opened.concept_name) for label in spellings
             }
             return tuple(reader.concepts(names, limit=at_most))
 
@@ -108,8 +105,8 @@ class Lookups:
         latest t_index first, then the strongest, then by name."""
         label = checks.string(concept, "concept")
         at_most = checks.count(limit, "limit")
-        with self._namespace.reader(as_of) as reader:
-            name = known_name(reader, label, self._namespace.concept_name)
+        with self._opened.reader(as_of) as reader:
+            name = known_name(reader, label, self._opened.concept_name)
             relations = {
                 relation.b if relation.a == name else relation.a: relation
                 for relation in reader.relations([name], limit=at_most)
@@ -141,10 +138,10 @@ class Lookups:
         [('monday', 1)]
         """
         at_most = checks.count(limit, "limit")
-        with self._namespace.reader(as_of) as reader:
+        with self._opened.reader(as_of) as reader:
             return tuple(reader.sessions()[:at_most])
 
     def stats(self) -> Stats:
         """The size of this namespace. Expired passages count until a sweep forgets them."""
-        with self._namespace.reader() as reader:
+        with self._opened.reader() as reader:
             return reader.stats()

@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from recallm.config import RecallConfig
 from recallm.errors import LLMRequiredError
 from recallm.ground import checks
 from recallm.ground.language_models import answer_of
 from recallm.ground.methods import knows_its_arguments
-from recallm.memory.open_namespace import OpenNamespace
+from recallm.memory.open_memory import Part
 from recallm.model import MAX_POSITION, Filter, Moment, statement_key
 from recallm.recall.recalling import RANKINGS, Recaller, check_probabilities, checked_request
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import Answer, RecalledContext, RecalledStatement
-from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.recall.retrieval.superseded import superseded_statements
 from recallm.stores.base import GraphReader
-from recallm.vectors.statements import StatementVectors
-
-if TYPE_CHECKING:
-    from recallm.english.extractor import Extractor
 
 
 @knows_its_arguments
-class Questions:
-    """Answers questions about one namespace, with the ranking of ``config``. ``RecallM`` has its
-    public methods. ``vectors`` is None if the memory has no embeddings."""
-
-    def __init__(
-        self,
-        namespace: OpenNamespace,
-        extractor: Extractor,
-        vectors: StatementVectors | None,
-        relation_indexes: RelationIndexes,
-        *,
-        config: RecallConfig,
-        llm: Callable[[str], str] | None,
-        count_tokens: Callable[[str], int],
-    ) -> None:
-        self._namespace = namespace
-        self._extractor = extractor
-        self._vectors = vectors
-        self._relation_indexes = relation_indexes
-        self._config = config
-        self._llm = llm
-        self._count_tokens = count_tokens
+class Questions(Part):
+    """Answers questions about one namespace, with the ranking of the memory's settings."""
 
     def recall(
         self,
@@ -122,18 +96,18 @@ class Questions:
             StoreError: the store failed.
 
         """
-        check_probabilities(self._config.ranking, "explain")
+        check_probabilities(self._opened.config.ranking, "explain")
         id = checks.name(statement, "statement")
         return self.recaller.explain(self._request(question, **recall), id)
 
     def _request(self, question: str, **recall: Any) -> RecallRequest:
-        self._namespace.check_open()
+        self._opened.check_open()
         return checked_request(
             question,
             **recall,
-            now=self._namespace.clock(),
-            config=self._config,
-            count_tokens=self._count_tokens,
+            now=self._opened.clock(),
+            config=self._opened.config,
+            count_tokens=self._opened.count_tokens,
         )
 
     def ask(
@@ -150,7 +124,7 @@ class Questions:
             InvalidInputError: an argument cannot be used.
 
         """
-        model = checks.optional_callable(llm, "llm") or self._llm
+        model = checks.optional_callable(llm, "llm") or self._opened.llm
         if model is None:
             raise LLMRequiredError(
                 "ask needs a language model: give any callable prompt → text, as "
@@ -193,24 +167,21 @@ class Questions:
             for each in given
             if each.position < MAX_POSITION
         }
-        with self._namespace.reader(checks.moment(as_of, "as_of")) as reader:
+        with self._opened.reader(checks.moment(as_of, "as_of")) as reader:
             rows = reader.statements(stored)
-            index = self._relation_indexes.of(self._namespace.name, reader)
+            index = self._opened.relation_indexes.of(self._opened.name, reader)
             keys = superseded_statements(reader, rows, index)
         return frozenset(stored[key] for key in keys)
 
     def _prompt(self, question: str, context: RecalledContext) -> str:
-        return RANKINGS[self._config.ranking].prompt(question, context.text)
+        return RANKINGS[self._opened.config.ranking].prompt(question, context.text)
 
     @property
     def recaller(self) -> Recaller:
         """Reads and ranks what is stored."""
+        opened = self._opened
         return Recaller(
-            self._namespace.store,
-            self._namespace.name,
-            self._extractor,
-            self._vectors,
-            self._relation_indexes,
+            opened.store, opened.name, opened.extractor, opened.vectors, opened.relation_indexes
         )
 
     def ranked_passages(
@@ -220,8 +191,8 @@ class Questions:
         request = RecallRequest(
             question=question,
             where=where,
-            now=self._namespace.clock(),
-            config=self._config,
-            count_tokens=self._count_tokens,
+            now=self._opened.clock(),
+            config=self._opened.config,
+            count_tokens=self._opened.count_tokens,
         )
         return self.recaller.passages(reader, request)

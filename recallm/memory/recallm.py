@@ -1,21 +1,21 @@
 """``RecallM``: the memory that users open. It opens the parts and connects them.
 
-``memory.writing`` has what writes, ``memory.questions`` what answers questions, through
-``recall.recalling``; ``memory.lookups`` reads without a question, ``memory.administration`` has
-archives, copies and checks.
+``memory.writing`` has what writes, ``memory.forgetting`` what forgets, ``memory.questions`` what
+answers questions, through ``recall.recalling``; ``memory.lookups`` reads without a question,
+``memory.administration`` has archives, copies and checks.
 """
 
 from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
@@ -23,11 +23,11 @@ from recallm.graph import MemoryGraph
 from recallm.ground import checks
 from recallm.ground.methods import in_thread, knows_its_arguments, of_part
 from recallm.memory.administration import Administration
+from recallm.memory.forgetting import Forgetting
 from recallm.memory.items import MemoryItems
 from recallm.memory.lookups import Lookups
-from recallm.memory.open_namespace import Life, OpenNamespace
+from recallm.memory.open_memory import Life, OpenMemory
 from recallm.memory.questions import Questions
-from recallm.memory.updating import Updater
 from recallm.memory.writing import Writing
 from recallm.recall.ranking.signals import load_tables
 from recallm.recall.recalling import check_ranking
@@ -37,26 +37,6 @@ from recallm.stores.opening import StoreTarget, names_file, open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
-
-if TYPE_CHECKING:
-    from recallm.english.extractor import Extractor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """What a memory is made of. Memories that are derived from each other share most parts."""
-
-    opened: OpenNamespace
-    extractor: Extractor
-    vectors: StatementVectors | None
-    updater: Updater
-    relation_indexes: RelationIndexes
-    config: RecallConfig
-    llm: Callable[[str], str] | None
-    count_tokens: Callable[[str], int]
-    pickled: Mapping[str, Any] | None
-    """The arguments, but for namespace and config, that open a memory on a file again; None where
-    it has parts that stay in this process."""
 
 
 @knows_its_arguments
@@ -185,54 +165,39 @@ class RecallM:
                 "vector_index": vector_index,
                 "triplets": triplets,
             }
-        updater = Updater(
-            opened, extractor, vectors, llm=llm, config=config, clock=present, triplets=triplets
-        )
         self._assemble(
-            _Parts(
-                opened=OpenNamespace(
-                    store=opened,
-                    name=namespace,
-                    concept_name=extractor.concept_name,
-                    clock=present,
-                    life=Life(closing),
-                ),
+            OpenMemory(
+                store=opened,
+                name=namespace,
                 extractor=extractor,
                 vectors=vectors,
-                updater=updater,
                 relation_indexes=RelationIndexes(extractor.concept_name),
                 config=config,
                 llm=llm,
                 count_tokens=counted,
+                clock=present,
+                triplets=triplets,
                 pickled=pickled,
+                life=Life(closing),
             )
         )
 
-    def _assemble(self, parts: _Parts, root: Self | None = None) -> None:
-        """Give this memory its parts. ``root`` is the memory with which it is closed."""
-        self._parts = parts
-        self._opened = parts.opened
-        self._vectors = parts.vectors
+    def _assemble(self, opened: OpenMemory, root: Self | None = None) -> None:
+        """Make the parts of this memory. ``root`` is the memory with which it is closed."""
+        self._opened = opened
         self._root = root
-        self._lookups = Lookups(parts.opened)
-        self._administration = Administration(parts.opened)
-        self._writing = Writing(parts.opened, parts.updater)
-        self._questions = Questions(
-            parts.opened,
-            parts.extractor,
-            parts.vectors,
-            parts.relation_indexes,
-            config=parts.config,
-            llm=parts.llm,
-            count_tokens=parts.count_tokens,
-        )
+        self._lookups = Lookups(opened)
+        self._administration = Administration(opened)
+        self._writing = Writing(opened)
+        self._forgetting = Forgetting(opened)
+        self._questions = Questions(opened)
 
-    def _derived(self, parts: _Parts) -> Self:
-        """A memory with other parts, which is closed together with this one."""
+    def _derived(self, opened: OpenMemory) -> Self:
+        """A memory that is closed together with this one."""
         self._opened.check_open()
         other = copy.copy(self)
         life = Life(root=self.root._opened.life)
-        other._assemble(replace(parts, opened=replace(parts.opened, life=life)), self.root)
+        other._assemble(replace(opened, life=life), self.root)
         return other
 
     # The methods of the parts.
@@ -243,10 +208,11 @@ class RecallM:
     write = of_part("_writing", Writing.write)
     extract = of_part("_writing", Writing.extract)
     embed = of_part("_writing", Writing.embed)
-    forget = of_part("_writing", Writing.forget)
-    expire = of_part("_writing", Writing.expire)
-    withdraw = of_part("_writing", Writing.withdraw)
-    erase_namespace = of_part("_writing", Writing.erase_namespace)
+
+    forget = of_part("_forgetting", Forgetting.forget)
+    expire = of_part("_forgetting", Forgetting.expire)
+    withdraw = of_part("_forgetting", Forgetting.withdraw)
+    erase_namespace = of_part("_forgetting", Forgetting.erase_namespace)
 
     recall = of_part("_questions", Questions.recall)
     explain = of_part("_questions", Questions.explain)
@@ -280,39 +246,33 @@ class RecallM:
     def items(self) -> MemoryItems:
         """Texts stored under keys at paths."""
         self._opened.check_open()
-        return MemoryItems(
-            self._opened.store,
-            self._opened.name,
-            self._writing.put,
-            self._questions.ranked_passages,
-            self._opened.clock,
-        )
+        return MemoryItems(self._opened, self._writing.put, self._questions.ranked_passages)
 
     @property
     def config(self) -> RecallConfig:
         """The settings."""
-        return self._parts.config
+        return self._opened.config
 
     @property
     def llm(self) -> Callable[[str], str] | None:
         """The language model, prompt → text; None if the memory has none."""
-        return self._parts.llm
+        return self._opened.llm
 
     @property
     def embedding(self) -> Embedding | None:
         """The embedding model; None if the memory has none."""
-        return None if self._vectors is None else self._vectors.embedding
+        return None if self._opened.vectors is None else self._opened.vectors.embedding
 
     def count_tokens(self, text: str) -> int:
         """The tokens of ``text`` by the counter that measures ``max_tokens``."""
-        return self._parts.count_tokens(text)
+        return self._opened.count_tokens(text)
 
     def with_ranking(self, ranking: RankingName) -> Self:
         """The same memory (store, pipeline, namespace) with another ranking. It costs nothing, and
         is closed together with this memory."""
-        config = replace(self._parts.config, ranking=ranking)
-        check_ranking(config.ranking, embedded=self._vectors is not None)
-        return self._derived(replace(self._parts, config=config))
+        config = replace(self._opened.config, ranking=ranking)
+        check_ranking(config.ranking, embedded=self._opened.vectors is not None)
+        return self._derived(replace(self._opened, config=config))
 
     def copy_to(self, other: RecallM, *, progress: bool = False) -> int:
         """Copy this namespace to the namespace of ``other``, which must be empty: to another file,
@@ -350,7 +310,7 @@ class RecallM:
     def in_namespace(self, namespace: str) -> Self:
         """The same store, pipeline and settings for another owner. It costs nothing, and is closed
         together with this memory."""
-        return self._derived(replace(self._parts, opened=self._opened.named(namespace)))
+        return self._derived(self._opened.named(namespace))
 
     def close(self) -> None:
         """Close the memory and the store that it opened; a second call does nothing."""
@@ -403,14 +363,14 @@ class RecallM:
         Raises:
             InvalidInputError: the memory is on no file, or has functions or models.
         """
-        if self._parts.pickled is None:
+        if self._opened.pickled is None:
             raise InvalidInputError(
                 "a memory is pickled as its file and its settings, but this one has no file, or "
                 "has functions or a model of your own, which stay in this process; pickle its path "
                 "or address and its namespace, and open RecallM(path, namespace=…) from them",
                 argument="memory",
             )
-        given = {"namespace": self.namespace, "config": self.config, **self._parts.pickled}
+        given = {"namespace": self.namespace, "config": self.config, **self._opened.pickled}
         return partial(type(self), **given), ()
 
     @classmethod

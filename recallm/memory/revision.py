@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from recallm.config import RecallConfig
 from recallm.errors import LLMError, StoreError
 from recallm.ground.language_models import answer_of
 from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
@@ -23,9 +24,9 @@ class Reviser:
     """Revises the contexts of a store with the language model ``llm`` (prompt → text).
     ``describe`` gives the stems of a text's content words, and its traits.
 
-    A context is due after ``every`` merges (the paper's n). ``max_characters`` bounds the part of a
-    context in one prompt: a longer context is revised part by part, each together with the answer
-    for the parts before.
+    A context is due after ``config.revise_every`` merges (the paper's n). A context that is longer
+    than ``config.revision_characters`` is revised part by part, each together with the answer for
+    the parts before.
     """
 
     def __init__(
@@ -33,15 +34,12 @@ class Reviser:
         store: GraphStore,
         llm: Callable[[str], str],
         describe: Callable[[str], tuple[tuple[str, ...], Trait]],
-        *,
-        every: int,
-        max_characters: int,
+        config: RecallConfig,
     ) -> None:
         self._store = store
         self._llm = llm
         self._describe = describe
-        self._every = every
-        self._max_characters = max_characters
+        self._config = config
 
     def after(self, namespace: str, updates: Sequence[KnowledgeUpdate]) -> list[KnowledgeUpdate]:
         """Revise the due concepts that ``updates`` have just touched. Each revision is reported by
@@ -61,7 +59,7 @@ class Reviser:
                 due = sorted(
                     concept.name
                     for concept in reader.concepts(touched)
-                    if concept.merges >= self._every
+                    if concept.merges >= self._config.revise_every
                 )
         except StoreError as error:
             return [_store_failed(name, error) for name in sorted(touched)]
@@ -98,7 +96,7 @@ class Reviser:
 
     def _ask(self, label: str, sentences: Iterable[str]) -> str:
         text = ""
-        for part in _parts(sentences, self._max_characters):
+        for part in _parts(sentences, self._config.revision_characters):
             before = f"{text}\n" if text else ""
             text = answer_of(self._llm, revision_prompt(label, before + part))
             text.encode()  # lone surrogates raise: no store could hold them

@@ -19,9 +19,9 @@ from recallm.memory.spoken import is_message, message_update
 from recallm.model import Discourse, Extraction, PreparedUpdate, Turn, empty_mapping
 
 
-def passage_id(given: str | None) -> str:
+def _passage_id(value: object, argument: str) -> str:
     """The id of a new passage: the given one, else a random one."""
-    return uuid.uuid4().hex if given is None else given
+    return uuid.uuid4().hex if value is None else checks.name(value, argument)
 
 
 class UpdateArguments(TypedDict, total=False):
@@ -50,10 +50,10 @@ _ARGUMENTS = ("text", *UpdateArguments.__annotations__)
 class UpdateRequest:
     """The arguments of one knowledge update. Whoever has one knows that it is valid.
 
-    ``path`` and ``key`` are those of an item. With ``is_recalled=False`` the text is stored and
-    not extracted, so that recall does not find it. With ``states_facts`` the facts that it states
-    are written whether or not the memory does so for all texts. The rest is as in
-    ``RecallM.update``.
+    ``id`` is a str; None gives a random one. ``path`` and ``key`` are those of an item. With
+    ``is_recalled=False`` the text is stored and not extracted, so that recall does not find it.
+    With ``states_facts`` the facts that it states are written whether or not the memory does so for
+    all texts. The rest is as in ``RecallM.update``.
 
     Raises:
         InvalidInputError: an argument cannot be used.
@@ -61,7 +61,7 @@ class UpdateRequest:
     """
 
     text: Annotated[str, checks.string]
-    id: Annotated[str, checks.name] = field(default_factory=lambda: passage_id(None))
+    id: Annotated[Any, _passage_id] = None
     speaker: Annotated[str | None, checks.optional_name] = None
     timestamp: Annotated[datetime | None, checks.timestamp] = None
     source: Annotated[str | None, checks.optional_name] = None
@@ -80,17 +80,6 @@ class UpdateRequest:
         checks.check_fields(self, _CHECKS)
         if not self.entities and not self.triplets:
             checks.passage_text(self.text)
-
-    @classmethod
-    def of_arguments(cls, given: Mapping[str, Any]) -> UpdateRequest:
-        """The request for the arguments of ``update``; without an id it gets a random one.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-
-        """
-        arguments: dict[str, Any] = {**given, "id": passage_id(given.get("id"))}
-        return cls(**arguments)
 
     @classmethod
     def of_item(cls, item: object) -> UpdateRequest | None:
@@ -121,7 +110,7 @@ class UpdateRequest:
                 f"text is missing; an item has text and may have {', '.join(_ARGUMENTS[1:])}",
                 argument="items",
             )
-        return cls.of_arguments(item)
+        return cls(**item)
 
     def tells_facts(self, *, always: bool) -> bool:
         """Whether the facts that the text states are written: where the caller asks for them, or
@@ -131,8 +120,8 @@ class UpdateRequest:
 
     def turn(self, discourse: Discourse | None) -> Turn:
         """What extraction reads."""
-        is_assistant = "ai" in claimed_roles(self.speaker or "") or (
-            self.metadata.get("role") == "ai"
+        is_assistant = self.metadata.get("role") == "ai" or (
+            self.speaker is not None and "ai" in claimed_roles(self.speaker)
         )
         return Turn(self.text, self.speaker, self.id, discourse, is_assistant)
 
@@ -141,7 +130,7 @@ class UpdateRequest:
     ) -> PreparedUpdate:
         """What a store writes, with the facts of the extraction if ``states_facts``;
         ``concept_name`` says which concept an entity's label spells."""
-        entities, triplets = stated_elements(extraction.facts if states_facts else ())
+        entities, triplets = stated_elements(extraction.facts) if states_facts else ((), ())
         return PreparedUpdate(
             id=self.id,
             text=self.text,

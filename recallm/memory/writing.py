@@ -1,41 +1,53 @@
-"""The part of a memory that writes: updates, vectors for statements that have none, forgetting."""
+"""The road of a text into the memory, from top to bottom.
+
+1. ``UpdateRequest``: the arguments of one knowledge update, checked once when it is made.
+2. Extraction turns the text into statements, concepts and neighbours: a ``PreparedUpdate``.
+   ``Discourses`` gives it the passages that stand before the text in its session.
+3. If the memory has embeddings, each statement gets its vector.
+4. ``store.apply`` writes a batch in one transaction.
+5. Where a passage has expired, it does so after a sweep that forgets a bounded number of them.
+6. If the memory has a language model, it revises the contexts that are due.
+7. The caller gets a ``KnowledgeUpdate``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 from tqdm import tqdm
 
-from recallm.errors import InvalidInputError
+from recallm.errors import ConflictError, InvalidInputError
 from recallm.ground import checks
 from recallm.ground.documents import file_text
-from recallm.memory.open_namespace import OpenNamespace
+from recallm.memory.discourses import Discourses
+from recallm.memory.forgetting import sweep_expired
+from recallm.memory.open_memory import Part
+from recallm.memory.revision import Reviser
 from recallm.memory.update_request import UpdateArguments, UpdateRequest, checked_requests
-from recallm.memory.updating import Updater, batches
-from recallm.model import (
-    Extraction,
-    Forgotten,
-    Moment,
-    Selection,
-    SelectionKind,
-    SetExpiry,
-    Withdraw,
-)
-from recallm.recall.neighbourhood import known_name
-from recallm.recall.results import KnowledgeUpdate, Receipt
+from recallm.model import Discourse, Extraction, Horizon, PreparedUpdate, statement_id
+from recallm.recall.results import KnowledgeUpdate
+from recallm.stores.base import Applied, ExpiredError
+
+_Batch: TypeAlias = tuple[Sequence[int] | None, Sequence[UpdateRequest]]
+"""Updates for one transaction, behind their places among the caller's items (None where the caller
+has no items)."""
 
 
-class Writing:
-    """Writes to one namespace through ``updater``. ``RecallM`` has these methods."""
+class _PreparedBatch(NamedTuple):
+    """The updates of a batch, and which of them are new, as far as is known before the write."""
 
-    def __init__(self, namespace: OpenNamespace, updater: Updater) -> None:
-        self._namespace = namespace
-        self._updater = updater
+    updates: list[PreparedUpdate]
+    are_new: list[bool]
+
+
+class Writing(Part):
+    """Writes to one namespace."""
 
     def update(self, text: str, **arguments: Unpack[UpdateArguments]) -> KnowledgeUpdate:
         """Add ``text``: one knowledge update, one transaction (paper, Knowledge Update).
@@ -59,7 +71,8 @@ class Writing:
             StoreError: the store failed; nothing was written.
 
         """
-        return self.write(UpdateRequest.of_arguments({"text": text, **arguments}))
+        given: dict[str, Any] = {"text": text, **arguments}
+        return self.write(UpdateRequest(**given))
 
     def update_from_file(
         self,
@@ -80,7 +93,7 @@ class Writing:
             ConflictError, UnknownEntityError, StoreError: as in ``update``.
 
         """
-        self._namespace.check_open()
+        self._opened.check_open()
         file = Path(checks.file_path(path, "path"))
         text = file_text(file, encoding=checks.optional(checks.string, encoding, "encoding"))
         arguments: UpdateArguments = {"source": file.name, **update}
@@ -95,8 +108,11 @@ class Writing:
         """
         if not isinstance(request, UpdateRequest):
             raise InvalidInputError("request must be an UpdateRequest", argument="request")
-        self._namespace.check_open()
-        return self._updater.update(self._namespace.name, (None, [request]))[0]
+        return self._write_one((None, [request]))[0]
+
+    def put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
+        """Write checked knowledge updates, all in one transaction."""
+        return self._write_one((range(len(requests)), requests))
 
     def update_many(
         self,
@@ -128,15 +144,19 @@ class Writing:
         """
         size = checks.count(batch_size, "batch_size") or 1
         given = checks.listed(items, "items")
-        self._namespace.check_open()
+        self._opened.check_open()
         done: list[KnowledgeUpdate] = []
         total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
             requests = checked_requests(given, self._checked)
-            for results in self._updater.update_many(self._namespace.name, batches(requests, size)):
+            for results in self._write_each(_batches(requests, size)):
                 done += results
                 bar.update(len(results))
         return done
+
+    def _checked(self, item: object) -> UpdateRequest | None:
+        self._opened.check_open()
+        return UpdateRequest.of_item(item)
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
         """The statements of each text, their concepts, the pairs of neighbours, and (with
@@ -148,8 +168,10 @@ class Writing:
             InvalidInputError: a text cannot be used.
 
         """
-        self._namespace.check_open()
-        return self._updater.extract(texts, triplets=checks.flag(triplets, "triplets"))
+        self._opened.check_open()
+        parses = checks.flag(triplets, "triplets")
+        turns = ((text, None) for text in checks.strings(texts, "texts"))
+        return list(self._opened.extractor.extract_many(turns, triplets=parses))
 
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:
         """Give a vector to every statement that has none, ``batch_size`` in a transaction; return
@@ -165,151 +187,163 @@ class Writing:
 
         """
         size = checks.count(batch_size, "batch_size") or 1
-        self._namespace.check_open()
-        return self._updater.embed(self._namespace.name, size, progress=progress)
+        self._opened.check_open()
+        vectors = self._opened.vectors
+        if vectors is None:
+            raise InvalidInputError(
+                "embed needs an embedding model: open the memory with RecallM(…, embeddings=…), or "
+                "give the command --embeddings default",
+                argument="embeddings",
+            )
+        total = 0
+        latest = -1
+        with tqdm(disable=not progress, unit="statement") as bar:
+            while True:
+                with self._opened.store.reader(self._opened.name, _EVERYTHING) as reader:
+                    vectors.checked_state(reader)
+                    keys = reader.statement_keys(embedded=False, after=latest, limit=size)
+                if not keys:
+                    return total
+                embedded = vectors.embed_statements(self._opened.name, keys)
+                total += embedded
+                latest = keys[-1]
+                bar.update(embedded)
 
-    def forget(
-        self,
-        *,
-        id: str | None = None,
-        statement: str | None = None,
-        source: str | None = None,
-        session: str | None = None,
-        concept: str | None = None,
-        before: Moment | None = None,
-        expired: bool = False,
-        everything: bool = False,
-        dry_run: bool = False,
-    ) -> Forgotten:
-        """Forget for good what exactly one argument selects; return how much was forgotten (all
-        counts are 0 where nothing is stored under a name). With ``dry_run``, nothing changes: the
-        result counts what would go.
+    # -- batches ---------------------------------------------------------------------------
 
-        ``id``: a passage; ``statement``: one statement, by its id; ``source``; ``session``: by its
-        name (or the source, where no session was given); ``concept``: each statement, fact and cell
-        of a table that mentions it, by its label or name; ``before``: what arrived before a t,
-        or was said before a moment (as in ``recall``; of a day its start); ``expired``: what has
-        expired by now. Each goes with all that it alone brought (docs/namespaces.md has the table).
-        Afterwards the memory is as if the text had never been added; only t does not go back.
-        ``erasure_pending`` in the result: the bytes leave the file later (``Forgotten``).
-
-        Raises:
-            InvalidInputError: not exactly one argument, or one that cannot be used.
-            StoreError: the store failed; nothing was forgotten.
-
-        """
-        self._namespace.check_open()
-        kind, value = _selected(
-            id=id,
-            statement=statement,
-            source=source,
-            session=session,
-            concept=concept,
-            before=before,
-            expired=expired,
-            everything=everything,
-        )
-        if kind == "expired":
-            value = self._namespace.clock()
-        if kind == "concept":
-            with self._namespace.reader() as reader:
-                value = known_name(reader, str(value), self._namespace.concept_name)
-        selection = Selection(kind=kind, value=value, dry_run=checks.flag(dry_run, "dry_run"))
-        return self._updater.forget(self._namespace.name, selection)
-
-    def expire(self, moments: Mapping[str, datetime | None]) -> int:
-        """Set when passages expire: passage id → aware moment, or None for never. Return how many
-        of the passages exist.
+    def _write_one(self, batch: _Batch) -> list[KnowledgeUpdate]:
+        """Write one batch in one transaction.
 
         Raises:
-            InvalidInputError: a moment cannot be used; nothing was changed.
-            StoreError: the store failed; nothing was changed.
+            ConflictError: an id belongs to another text; ``index`` counts the caller's items.
 
         """
-        self._namespace.check_open()
-        checked = {
-            checks.string(id, "moments"): checks.timestamp(moment, "moments")
-            for id, moment in checks.mapping(moments, "moments").items()
-        }
-        return self._namespace.store.amend(self._namespace.name, SetExpiry(expires_at=checked))
+        self._opened.check_open()
+        places, requests = batch
+        prepared = self._prepare(Discourses(self._opened), requests, is_only=len(requests) == 1)
+        return self._write(places, prepared)
 
-    def withdraw(self, ids: Collection[str], *, undo: bool = False) -> int:
-        """Withdraw the passages with these ids: what was said and does not stand any more, such as
-        a message that was edited. Return how many passages changed.
+    def _write_each(self, batches: Iterator[_Batch]) -> Iterator[list[KnowledgeUpdate]]:
+        """Write each batch in a transaction of its own. One batch is extracted in another thread
+        while the batch before it is embedded and written. An error is raised when the turn of its
+        batch comes: the batches before it are written."""
+        prepare = partial(self._prepare, Discourses(self._opened))
+        if (batch := next(batches, None)) is None:
+            return
+        ready: Future[_PreparedBatch] = Future()
+        ready.set_result(prepare(batch[1]))  # here: a program that is ending can start no thread
+        with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
+            while batch is not None:
+                following, failure, written = None, None, ready
+                try:
+                    if (following := next(batches, None)) is not None:
+                        ready = thread.submit(prepare, following[1])
+                except Exception as error:  # noqa: BLE001 - raised below, after the batch before
+                    failure = error
+                yield self._write(batch[0], written.result())
+                if failure is not None:
+                    raise failure
+                batch = following
 
-        From the next t on they are not recalled, and nothing shows what only they say; with
-        ``as_of`` an earlier t, or a moment at which the latest update had an earlier t, they are
-        recalled as before. With ``undo``, or where such a passage is written again, they are as if
-        they had never been withdrawn. Nothing is forgotten: ``forget`` and ``stats`` reach them.
-
-        >>> from recallm import RecallM
-        >>> memory = RecallM()
-        >>> red = memory.update("My bike is red.")
-        >>> memory.withdraw([red.id])
-        1
-        >>> memory.recall("What colour is my bike?").text
-        ''
-        >>> memory.recall("What colour is my bike?", as_of=red.t_index).text
-        'My bike is red.'
+    def _prepare(
+        self, discourses: Discourses, requests: Sequence[UpdateRequest], *, is_only: bool = False
+    ) -> _PreparedBatch:
+        """Read what the batch continues, and extract its texts. Without embeddings, nothing is read
+        beforehand for a single update (``is_only``) or for items.
 
         Raises:
-            InvalidInputError: an argument cannot be used.
-            StoreError: the store failed; nothing was changed.
+            EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
 
         """
-        self._namespace.check_open()
-        amendment = Withdraw(ids=checks.strings(ids, "ids"), undo=checks.flag(undo, "undo"))
-        return self._namespace.store.amend(self._namespace.name, amendment)
+        opened = self._opened
+        if opened.vectors is None and (is_only or all(each.key is not None for each in requests)):
+            continued = [discourses.of_only(request) for request in requests]
+            return _PreparedBatch(self._extract(requests, continued), [True] * len(requests))
+        horizon = Horizon(now=opened.clock(), withdrawn=True)
+        with opened.store.reader(opened.name, horizon) as reader:
+            if opened.vectors is not None:
+                opened.vectors.warned_state(opened.name, reader)
+            continued, are_new = discourses.of_batch(requests, reader)
+        return _PreparedBatch(self._extract(requests, continued), are_new)
 
-    def erase_namespace(self, namespace: str) -> Receipt:
-        """Forget everything that ``namespace`` holds, such as the data of one user who asks for
-        that; return the receipt. Other namespaces stay.
+    def _extract(
+        self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
+    ) -> list[PreparedUpdate]:
+        """Extract the texts, several at once. If one states its facts, all are parsed."""
+        tell_facts = [request.tells_facts(always=self._opened.triplets) for request in requests]
+        turns = [
+            request.turn(discourse)
+            for request, discourse in zip(requests, discourses, strict=True)
+            if request.is_recalled
+        ]
+        extracted = self._opened.extractor.extract_many(turns, triplets=any(tell_facts))
+        extractions = iter(list(extracted))
+        return [
+            request.prepared(
+                next(extractions) if request.is_recalled else Extraction(),
+                self._opened.concept_name,
+                states_facts=tells_facts,
+            )
+            for request, tells_facts in zip(requests, tell_facts, strict=True)
+        ]
 
-        Raises:
-            InvalidInputError: ``namespace`` cannot be used.
-            StoreError: the store failed; nothing was forgotten.
+    def _write(
+        self, places: Sequence[int] | None, prepared: _PreparedBatch
+    ) -> list[KnowledgeUpdate]:
+        opened = self._opened
+        updates, are_new = prepared
+        if opened.vectors is not None:
+            updates = opened.vectors.with_vectors(updates, are_new)
+        try:
+            applied = self._apply(updates)
+        except ConflictError as error:
+            index = None if places is None else places[error.index or 0]
+            raise ConflictError(error.id, index=index) from None
+        if opened.vectors is not None:
+            ts = [None if each.duplicate else each.t_index for each in applied]
+            opened.vectors.embed_skipped(opened.name, updates, ts)
+        results = [
+            KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
+            if each.duplicate
+            else _result(update, each.t_index)
+            for update, each in zip(updates, applied, strict=True)
+        ]
+        if opened.llm is None or opened.config.revision != "llm":
+            return results
+        reviser = Reviser(opened.store, opened.llm, opened.extractor.describe, opened.config)
+        return reviser.after(opened.name, results)
 
-        """
-        erased = self._namespace.named(namespace)
-        everything = Selection(kind="everything", value=True)
-        forgotten = self._updater.forget(erased.name, everything)
-        return Receipt.of(forgotten, action="erase", namespace=erased.name, at=erased.clock())
-
-    def _checked(self, item: object) -> UpdateRequest | None:
-        self._namespace.check_open()
-        return UpdateRequest.of_item(item)
-
-    def put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
-        """Write checked knowledge updates, all in one transaction."""
-        self._namespace.check_open()
-        return self._updater.update(self._namespace.name, (range(len(requests)), requests))
+    def _apply(self, updates: Sequence[PreparedUpdate]) -> list[Applied]:
+        """``GraphStore.apply``, after a sweep if a passage has expired."""
+        store, name = self._opened.store, self._opened.name
+        now = self._opened.clock()
+        try:
+            return store.apply(name, updates, now=now)
+        except ExpiredError:
+            sweep_expired(self._opened, updates, now)
+        # What the sweep left has other ids.
+        return store.apply(name, updates)
 
 
-_SELECTIONS: Mapping[SelectionKind, Callable[[object, str], str | int | datetime | None]] = {
-    "id": checks.optional_name,
-    "statement": partial(checks.optional, checks.string),
-    "source": checks.optional_name,
-    "session": checks.optional_name,
-    "concept": partial(checks.optional, checks.string),
-    "before": checks.moment,
-    "expired": checks.flag,
-    "everything": checks.flag,
-}
-"""One check for each argument of ``forget``."""
+_EVERYTHING = Horizon(withdrawn=True)
 
 
-def _selected(**given: object) -> tuple[SelectionKind, str | int | datetime]:
-    """The arguments of ``forget``, of which exactly one is given. ``concept`` is a label, not yet a
-    concept's name; ``expired`` is True, not yet a moment."""
-    chosen: list[tuple[SelectionKind, str | int | datetime]] = []
-    for kind, check in _SELECTIONS.items():
-        value = check(given[kind], kind)
-        if value is not None and value is not False:
-            chosen.append((kind, value))
-    if len(chosen) != 1:
-        raise InvalidInputError(
-            f"forget takes exactly one of {', '.join(list(_SELECTIONS)[:-2])}, "
-            f"expired=True, everything=True; {len(chosen)} were given",
-            argument="forget",
-        )
-    return chosen[0]
+def _batches(requests: Iterable[tuple[int, UpdateRequest]], size: int) -> Iterator[_Batch]:
+    """``requests``, ``size`` in a batch."""
+    iterator = iter(requests)
+    while batch := list(islice(iterator, size)):
+        yield [place for place, _ in batch], [request for _, request in batch]
+
+
+def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:
+    concepts = dict.fromkeys(
+        mention.name for statement in update.statements for mention in statement.concepts
+    )
+    relations = dict.fromkeys((pair.a, pair.b) for pair in update.neighbours)
+    return KnowledgeUpdate(
+        id=update.id,
+        t_index=t_index,
+        statements=tuple(statement_id(update.id, each.position) for each in update.statements),
+        concepts=tuple(concepts),
+        relations=tuple(relations),
+    )
