@@ -2,8 +2,8 @@
 
 They come from plain words and rules: from no phrases of one model, and from no parsing, so that an
 answer costs a fraction of a millisecond. The **new stems** of an answer are what it says: stems of
-content words that are neither the question's nor words about knowing and hedging. Names, numbers
-and times count if the question does not hold them already.
+content words that are neither the question's nor words about knowing and hedging. Names count if
+the question does not hold them already.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english.questions import asked_traits
 from recallm.english.word_lists import word_set
 from recallm.english.words import Lexicon, Word, stem
-from recallm.model import Mark, Trait
+from recallm.model import Mark
 
 Floats = NDArray[np.float64]
 
@@ -96,21 +95,20 @@ def _stems_without_content() -> frozenset[str]:
 
 
 class Question:
-    """A question, analysed once for all its answers: ``lowered``, its words in lower case,
-    ``stems``, those of its content words, and ``asked_traits``, what a fitting answer has."""
+    """A question, analysed once for all its answers: ``lowered``, its words in lower case, and
+    ``stems``, those of its content words."""
 
     def __init__(self, text: str) -> None:
         words = _words(plain_answer(text))
         self.lowered = {word.lowered for word in words}
         self.stems = set(_content_stems(words))
-        self.asked_traits = asked_traits(words)
 
 
 class AnswerFeatures:
     """An answer beside its question, analysed for the rules of the features.
 
-    ``values``: of ``FEATURES`` but the last, which depends on the other answer; ``new_stems``: what
-    the answer says; ``refuses``: whether it says that it does not know.
+    ``values``: of ``FEATURES``, of shape (len(FEATURES),); ``new_stems``: what the answer says;
+    ``refuses``: whether it says that it does not know.
     """
 
     def __init__(self, text: str, question: Question) -> None:
@@ -129,30 +127,7 @@ class AnswerFeatures:
             and (place > 0 or not word.marks & Mark.PRONOUN)
             for place, word in enumerate(words)
         )
-        self.fits = not self.refuses and self._has_trait(question.asked_traits, words)
-        self.values = tuple(float(rule(self, question)) for rule in _RULES.values())
-
-    def _has_trait(self, asked: Trait, words: Sequence[Word]) -> bool:
-        """Whether the answer has something new of a kind that the question asks for."""
-        new = [word for word in words if word.lowered in self.new_words]
-        is_time = Mark.TIME | Mark.TIME_NUMBER | Mark.UNIT
-        return bool(
-            (
-                asked & Trait.TIME
-                and any(word.marks & is_time and not word.marks & Mark.PRONOUN for word in new)
-            )
-            or (
-                asked & Trait.NUMBER
-                and any(word.marks & Mark.COUNT and word.stem in self.new_stems for word in new)
-            )
-            or (asked & Trait.NAME and self.names)
-            or (asked & Trait.PERSON and not _WORDS["people"].isdisjoint(self.lowered))
-            or (
-                asked & Trait.PLACE
-                and self.new_stems
-                and not _WORDS["place_prepositions"].isdisjoint(self.lowered)
-            )
-        )
+        self.values: Floats = np.array([float(rule(self, question)) for rule in _RULES.values()])
 
 
 def _log(number: int) -> float:
@@ -169,29 +144,15 @@ _RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
     "length": lambda a, _: _log(a.size),
     "parts": lambda a, _: min(a.text.count(",") + a.lowered.count("and"), 4) / 4,
     "joins": lambda a, _: min(a.lowered.count("and") + a.lowered.count("or"), 3) / 3,
-    "holds the question": lambda a, q: len(q.stems & set(a.stems)) / max(len(q.stems), 1),
     "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
-    "begins with what it tells": lambda a, _: not a.new_stems.isdisjoint(a.stems[:1]),
     "tells": lambda a, _: _log(len(a.new_stems)),
     "tells nothing": lambda a, _: not a.new_stems and not a.refuses,
     "names": lambda a, _: _log(a.names),
-    "number in words": lambda a, _: bool(_WORDS["numbers"] & a.new_words),
-    "fits what is asked": lambda a, _: a.fits,
 }
-"""The features of an answer ``a`` to a question ``q`` by itself, by name. "Tells" speaks of new
-stems."""
+"""The features of an answer ``a`` to a question ``q``, by name. "Tells" speaks of new stems."""
 
-FEATURES = (*_RULES, "agreed with")
-"""The names of the features of one answer beside another, in the order of the weights. The last is
-the share of its new stems that the other has too."""
-
-
-def difference(answer: AnswerFeatures, other: AnswerFeatures) -> Floats:
-    """By how much each feature of one answer exceeds the other's, of shape (len(FEATURES),).
-    Exchanging the two changes every sign."""
-    shared = len(answer.new_stems & other.new_stems)
-    agreed = shared / max(len(answer.new_stems), 1) - shared / max(len(other.new_stems), 1)
-    return np.append(np.subtract(answer.values, other.values), agreed)
+FEATURES = tuple(_RULES)
+"""The names of the features, in the order of the weights."""
 
 
 # Refusals.

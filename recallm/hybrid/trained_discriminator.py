@@ -1,9 +1,8 @@
 """``TrainedDiscriminator``: a linear model over features of the answers; no LLM.
 
-The log-odds that one answer is better than another are the differences of their features times the
-weights. There is no intercept, and exchanging the two answers changes the sign, so that their order
-does not matter. Of more than two answers, the means of each one's log-odds against the others go
-into a softmax.
+The score of an answer is its features times the weights, and a softmax turns the scores into
+probabilities: the log-odds that one of two answers is the better one are the difference of their
+scores. There is no intercept, so that the order of the answers does not matter.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ class TrainedDiscriminator:
 
     Trained on graded answers of the RecallM authors' evaluation (``training/README.md``), on
     features that carry over to other answerers: whether an answer refuses, speaks in general or
-    echoes the question, whether it says something of the kind that is asked for, and how much. It
-    reads English.
+    echoes the question, and how much it says. It reads English.
 
     Deterministic, and safe to use from several threads.
 
@@ -69,22 +67,13 @@ class TrainedDiscriminator:
         # The answers are sorted by name: no sum depends on the order in which they were given.
         names = [name for name, answer in checked.items() if answer]
         analysed = self._features.Question(asked)
-        features = [self._features.AnswerFeatures(checked[name], analysed) for name in names]
-        log_odds = np.array(
-            [
-                [
-                    float(self._features.difference(answer, other) @ self._weights)
-                    for other in features
-                ]
-                for answer in features
-            ]
-        )
-        scores = log_odds.mean(axis=1)
+        answered = [self._features.AnswerFeatures(checked[name], analysed) for name in names]
+        scores = np.stack([each.values for each in answered]) @ self._weights
         shares = np.exp(scores - scores.max())
         best = int(np.argmax(scores))
-        others = features[:best] + features[best + 1 :]
+        others = answered[:best] + answered[best + 1 :]
         return Choice(
-            names[best], float(shares[best] / shares.sum()), self._reason(features[best], others)
+            names[best], float(shares[best] / shares.sum()), self._reason(answered[best], others)
         )
 
     def _reason(self, chosen: AnswerFeatures, others: Sequence[AnswerFeatures]) -> str:
@@ -93,8 +82,9 @@ class TrainedDiscriminator:
             if len(others) == 1:
                 return "the other answer says that it does not know"
             return "the other answers say that they do not know"
-        means = np.mean([self._features.difference(chosen, other) for other in others], axis=0)
-        log_odds = means * self._weights
+        log_odds = (
+            chosen.values - np.mean([each.values for each in others], axis=0)
+        ) * self._weights
         strongest = [
             place
             for place in np.argsort(-log_odds)[:_MAX_REASONS]

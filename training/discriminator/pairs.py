@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from recallm.hybrid.features import FEATURES, AnswerFeatures, Floats, Question, difference
+from recallm.hybrid.features import FEATURES, AnswerFeatures, Floats, Question
 from training.discriminator.styles import Manner, evasion, refuses, restyled
 
 _FULL = 2
@@ -137,7 +137,6 @@ def differences(pairs: Sequence[GradedPair]) -> Floats:
     rows = np.empty((len(pairs), len(FEATURES)))
     for place, pair in enumerate(pairs):
         question = Question(pair.question)
-        rows[place] = difference(
-            AnswerFeatures(pair.recallm, question), AnswerFeatures(pair.vectors, question)
-        )
+        one, other = (AnswerFeatures(text, question) for text in (pair.recallm, pair.vectors))
+        rows[place] = one.values - other.values
     return rows
