@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
-from contextlib import closing
-from functools import reduce
-from operator import add
-from typing import Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from langchain_core.messages import convert_to_messages
-from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, RunnableGenerator
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from langchain_recallm._conversation import role_of, text_of
 from langchain_recallm._runs import ConfigRun, checked_namespace, facts_of_run, thread_of_run
@@ -35,8 +31,8 @@ def fact_chat(
     any kind that LangChain converts, under ``history``. The result is a dict: ``question``;
     ``answer``, the reply without calls; ``facts``, those that the model read; ``written``, those
     that the model stored; ``calls``, all calls with their results; ``complete``, false where a
-    bound was met. ``stream`` yields the answer in the model's own chunks, then the rest. The model
-    needs no tools.
+    bound was met. It does not stream: a reply is shown without its calls. The model needs no tools,
+    and is stopped where it asks, if it streams.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace`` is
     that of ``RecallMRetriever``. Facts are written with the run's thread as source, when the reply
@@ -65,36 +61,25 @@ def fact_chat(
     model = checked_model(chat_model)
     FactChat(facts, model, **settings)  # checks the arguments
 
-    def reply(given: Iterator[Any], config: RunnableConfig) -> Generator[AddableDict]:
-        inputs = question_inputs(reduce(add, given))
-        yield AddableDict(inputs, answer="")
+    def reply(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
+        inputs = question_inputs(given)
         owned = facts_of_run(facts, namespace, ConfigRun(config))
-        stream = FactChat(owned, model, **settings).stream(
+        answer = FactChat(owned, model, **settings).answer(
             inputs["question"],
             history=_turns(inputs.get("history", ())),
             said=owned.memory.now(),
             source=thread_of_run(config),
         )
-        with closing(stream):
-            for piece in stream:
-                yield AddableDict(answer=piece)
-            whole = stream.answer
-        yield AddableDict(
-            facts=whole.facts, written=whole.written, calls=whole.calls, complete=whole.complete
-        )
+        return {
+            **inputs,
+            "answer": str(answer),
+            "facts": answer.facts,
+            "written": answer.written,
+            "calls": answer.calls,
+            "complete": answer.complete,
+        }
 
-    async def areply(
-        given: AsyncIterator[Any], config: RunnableConfig
-    ) -> AsyncIterator[AddableDict]:
-        replied = reply(iter([part async for part in given]), config)
-        try:
-            while (piece := await asyncio.to_thread(next, replied, None)) is not None:
-                yield piece
-        finally:
-            await asyncio.to_thread(replied.close)
-
-    # LangChain gives a generator the config that it asks for; its types do not say so.
-    return RunnableGenerator(cast(Any, reply), cast(Any, areply), name="chat_with_facts")
+    return RunnableLambda(reply, name="chat_with_facts")
 
 
 def _turns(history: Iterable[Any]) -> list[tuple[str, str]]:

@@ -4,13 +4,12 @@
 from recallm.facts.calls import (
     BrokenCall,
     Call,
-    CallScanner,
     parse_calls,
     read_call,
     results_text,
     write_call,
 )
-from recallm.facts.chat import ChatAnswer, ChatStream, FactChat
+from recallm.facts.chat import ChatAnswer, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory
 from recallm.facts.queries import Group, Solution
@@ -19,10 +18,8 @@ from recallm.facts.tables import TableReport
 __all__ = [
     "BrokenCall",
     "Call",
-    "CallScanner",
     "Change",
     "ChatAnswer",
-    "ChatStream",
     "Fact",
     "FactChat",
     "FactMemory",

@@ -55,44 +55,6 @@ class ChatAnswer(str):
         return answer
 
 
-class ChatStream(Iterator[str]):
-    """The pieces of a reply while the model writes them.
-
-    Facts are stored when the last piece has been read. A stream that is closed before, or fails,
-    stores nothing.
-    """
-
-    def __init__(self, pieces: Generator[str, None, ChatAnswer]) -> None:
-        self._pieces = pieces
-        self._answer: ChatAnswer | None = None
-
-    def __next__(self) -> str:
-        try:
-            return next(self._pieces)
-        except StopIteration as end:
-            if end.value is not None:
-                self._answer = end.value
-            raise StopIteration from None
-
-    def close(self) -> None:
-        """Stop the model."""
-        self._pieces.close()
-
-    @property
-    def answer(self) -> ChatAnswer:
-        """The whole reply; what the model has not written yet is awaited.
-
-        Raises:
-            LLMError: the model fails, or the stream was closed or failed before its end.
-
-        """
-        for _ in self:
-            pass
-        if self._answer is None:
-            raise LLMError("the stream was closed, or failed, before its end; nothing was stored")
-        return self._answer
-
-
 class FactChat:
     """Replies to messages with a language model that reads and writes a memory of facts.
 
@@ -168,17 +130,6 @@ class FactChat:
             StoreError: the memory failed. Nothing was stored.
 
         """
-        return self.stream(message, history=history, said=said, source=source).answer
-
-    def stream(
-        self,
-        message: str,
-        *,
-        history: Iterable[tuple[str, str]] = (),
-        said: datetime | None = None,
-        source: str | None = None,
-    ) -> ChatStream:
-        """Like ``answer``, piece by piece; what is raised there is raised while it is read."""
         message = self._redacted(checks.passage_text(message, "message"))
         turns = [
             (self._redacted(asked), self._redacted(replied))
@@ -195,24 +146,9 @@ class FactChat:
             quotes=(message, *(text for turn in turns for text in turn)),
             redacted=self._redacted,
         )
-        return ChatStream(self._replied(reply, said, source))
-
-    def _redacted(self, text: str) -> str:
-        if self._redact is None:
-            return text
-        redacted: object = self._redact(text)
-        if not isinstance(redacted, str):
-            raise InvalidInputError(
-                f"redact must return a str, not {type(redacted).__name__}", argument="redact"
-            )
-        return redacted
-
-    def _replied(
-        self, reply: Reply, said: datetime | None, source: str | None
-    ) -> Generator[str, None, ChatAnswer]:
         while not reply.has_ended:
             with closing(self._text_pieces(reply.prompt)) as pieces:
-                yield from reply.turn(pieces)
+                reply.turn(pieces)
         try:
             written = [
                 NewFact(str(subject), str(relation), str(object), said, source)
@@ -231,6 +167,16 @@ class FactChat:
             calls=reply.calls,
             complete=reply.is_complete,
         )
+
+    def _redacted(self, text: str) -> str:
+        if self._redact is None:
+            return text
+        redacted: object = self._redact(text)
+        if not isinstance(redacted, str):
+            raise InvalidInputError(
+                f"redact must return a str, not {type(redacted).__name__}", argument="redact"
+            )
+        return redacted
 
 
 def _turn(turn: object) -> tuple[str, str]:

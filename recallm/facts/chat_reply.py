@@ -1,12 +1,12 @@
-"""One reply of a language model as it is written: its calls are carried out, its text is shown."""
+"""One reply of a language model: its calls are carried out, its text is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from recallm.errors import InvalidInputError
-from recallm.facts.calls import BrokenCall, Call, CallScanner, results_text
+from recallm.facts.calls import BrokenCall, Call, parse_calls, results_text
 from recallm.facts.chat_prompts import ChatPrompt
 from recallm.facts.fact import Fact
 from recallm.facts.memory import FactMemory
@@ -46,10 +46,10 @@ class Reply:
         self._redacted = redacted
         self._room = _LONGEST_REPLY
         self._quoted_writes = _with_writes(quotes)
-        self._visible = _VisibleText()
+        self._shown = ""
+        self._is_after_call = False
         self._parts: list[str] = []
         self._answered: dict[Call, Call] = {}
-        self._scanner = self._new_scanner()
         self._is_whole = True
         self.writes: dict[Call, None] = {}
         """The calls that write, in order, each once."""
@@ -69,8 +69,8 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """What the user sees."""
-        return self._visible.text
+        """What the user sees: the text without calls and without white space at its ends."""
+        return self._shown.rstrip()
 
     @property
     def is_complete(self) -> bool:
@@ -80,45 +80,67 @@ class Reply:
 
     # -- the model writes ------------------------------------------------------------------
 
-    def turn(self, pieces: Iterable[str]) -> Iterator[str]:
-        """The visible text of one turn of the model, which comes in pieces."""
-        self._turn_has_ended = False
-        for piece in _until(pieces, self._prompt.end_of_reply):
-            yield from self._shown(self._scanner.feed(piece[: self._room]))
-            self._room -= len(piece)
-            if self._room < 0:
-                self._cut()
-            if self._turn_has_ended:
+    def turn(self, pieces: Iterable[str]) -> None:
+        """Carry out one turn of the model, which comes in pieces: no more of them are taken than up
+        to the first call that asks."""
+        text = ""
+        mark = self._prompt.end_of_reply
+        for piece in pieces:
+            text += piece
+            has_mark = mark is not None and mark in text
+            if has_mark or len(text) > self._room or ("}" in piece and self._asks(text)):
                 break
-        else:
-            yield from self._shown(self._scanner.close())
-        self.has_ended = self.has_ended or not self._turn_has_ended
-        self._scanner = self._new_scanner()
-
-    def _shown(self, events: Iterator[str | Call]) -> Iterator[str]:
-        for event in events:
+        self._turn_has_ended = False
+        written = text if mark is None else text.partition(mark)[0]
+        for event in self._parsed(written[: self._room]):
             if isinstance(event, Call):
                 self._carry_out(event.with_values(self._redacted))
             elif isinstance(event, BrokenCall):
                 self._is_whole = False
-                self._visible.leave_out()
+                self._leave_out()
             else:
                 self._parts.append(event)
-                if text := self._visible.added(event):
-                    yield text
+                self._show(event)
             if self._turn_has_ended:
-                return
+                break
+        self._room -= len(written)
+        if self._room < 0:
+            self._cut()
+        self.has_ended = self.has_ended or not self._turn_has_ended
+
+    def _parsed(self, text: str) -> list[str | Call]:
+        return parse_calls(text, has_results=self._answered.__contains__)
+
+    def _asks(self, text: str) -> bool:
+        """Whether a text has a call that asks for what the model has no results of."""
+        return "READ" in text.upper() and any(
+            isinstance(event, Call) and event.name == "MEM_READ" and event not in self._answered
+            for event in self._parsed(text)
+        )
+
+    def _show(self, text: str) -> None:
+        if not self._shown or (self._is_after_call and self._shown[-1].isspace()):
+            text = text.lstrip()
+        if text:
+            self._is_after_call = False
+        self._shown += text
+
+    def _leave_out(self, separator: str = "") -> None:
+        """A call stands here; ``separator`` parts the texts around it where no white space does."""
+        self._is_after_call = True
+        if self._shown and not self._shown[-1].isspace():
+            self._shown += separator
 
     def _carry_out(self, call: Call) -> None:
         if call.name == "MEM_WRITE":
-            self._visible.leave_out()
+            self._leave_out()
             if not self._is_quoted(call) and call not in self.writes:
                 self._parts.append(str(call))
                 self.calls.append(call)
                 self.writes[call] = None
             return
         question = replace(call, rows=None, more=0)
-        self._visible.leave_out(separator=" ")
+        self._leave_out(separator=" ")
         if question in self._answered:
             # The model repeats the call, and the scanner took the results behind it.
             self._parts.append(str(self._answered[question]))
@@ -159,60 +181,6 @@ class Reply:
         """Whether a text that is not the model's own has a call that writes, and these terms."""
         terms = [letters_and_digits(str(term)) for term in write.terms]
         return any(all(term in text for term in terms) for text in self._quoted_writes)
-
-    def _new_scanner(self) -> CallScanner:
-        return CallScanner(has_results=self._answered.__contains__)
-
-
-class _VisibleText:
-    """The text of a reply as it is shown: without calls and without white space at its ends."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._space = ""  # white space behind the text, which is shown with what follows
-        self._is_after_call = False
-
-    @property
-    def text(self) -> str:
-        """The text so far."""
-        return "".join(self._parts)
-
-    def added(self, text: str) -> str:
-        """What can be shown now that ``text`` follows."""
-        if not self._parts or (self._is_after_call and self._space):
-            text = text.lstrip()
-        if text:
-            self._is_after_call = False
-        whole = f"{self._space}{text}"
-        shown = whole.rstrip()
-        self._space = whole[len(shown) :]
-        if shown:
-            self._parts.append(shown)
-        return shown
-
-    def leave_out(self, separator: str = "") -> None:
-        """A call stands here; ``separator`` parts the texts around it where no white space does."""
-        self._is_after_call = True
-        if self._parts and not self._space:
-            self._space = separator
-
-
-def _until(pieces: Iterable[str], mark: str | None) -> Iterator[str]:
-    """The pieces of a text up to ``mark``. The beginning of the mark is held back."""
-    if mark is None:
-        yield from pieces
-        return
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        end = text.find(mark)
-        if end >= 0:
-            yield text[:end]
-            return
-        overlap = next(n for n in range(len(mark) - 1, -1, -1) if text.endswith(mark[:n]))
-        held = text[len(text) - overlap :]
-        yield text[: len(text) - overlap]
-    yield held
 
 
 def _shown(value: str) -> str:

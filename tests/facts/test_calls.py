@@ -1,4 +1,4 @@
-"""The text API: what is printed is read unchanged, and streams give what whole texts give."""
+"""The text API: what is printed is read unchanged, and the text between calls is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from recallm.facts.calls import (
     BrokenCall,
     Call,
-    CallScanner,
     parse_calls,
     read_call,
     results_text,
@@ -17,21 +16,9 @@ from recallm.facts.calls import (
 from tests.facts.scripted import HOSTILE
 
 
-def scanned(*pieces: str, results: bool = False) -> list[str | Call]:
-    """The events of a text in pieces, with joined text."""
-    scanner = CallScanner(has_results=lambda _call: results)
-    events = [event for piece in pieces for event in scanner.feed(piece)]
-    return joined([*events, *scanner.close()])
-
-
-def joined(events: list[str | Call]) -> list[str | Call]:
-    together: list[str | Call] = []
-    for event in events:
-        if together and type(event) is str and type(together[-1]) is str:
-            together[-1] = f"{together[-1]}{event}"
-        else:
-            together.append(event)
-    return together
+def scanned(text: str) -> list[str | Call]:
+    """The events of a text in which no results belong to a call."""
+    return parse_calls(text, has_results=lambda _call: False)
 
 
 # -- calls -------------------------------------------------------------------------------------
@@ -106,12 +93,6 @@ def test_other_spellings() -> None:
     assert [text for call, text in spelled if scanned(text) != [call]] == []
 
 
-def test_a_controller_gets_a_read_at_its_colon() -> None:
-    scanner = CallScanner()
-    assert list(scanner.feed("So: [MEM_READ{>>r>>b}")) == ["So: "]
-    assert list(scanner.feed(":")) == [read_call(None, "r", "b")]
-
-
 # -- what is no call ---------------------------------------------------------------------------
 
 BROKEN = (
@@ -144,9 +125,7 @@ def test_a_broken_call_hides_no_other() -> None:
         write_call("a", "r", "b"),
         " c",
     ]
-    scanner = CallScanner()
-    assert list(scanner.feed("[MEM_WRITE{a>>r")) == []
-    assert joined(list(scanner.feed("\nNext."))) == ["[MEM_WRITE{a>>r", "\nNext."]
+    assert scanned("[MEM_WRITE{a>>r\nNext.") == ["[MEM_WRITE{a>>r", "\nNext."]
     assert not any(isinstance(found, Call) for found in scanned("[MEM_WRITE{a>>r>>x} or y}] z"))
 
 
@@ -183,20 +162,9 @@ def test_any_value_survives_in_a_call(
     assert scanned(results_text(rows, more)) in ([], [results_text(rows, more)])
 
 
-@given(st.lists(HOSTILE, max_size=8), st.booleans())
-def test_pieces_give_what_the_whole_text_gives(pieces: list[str], results: bool) -> None:
-    """What is shown is the text, in order, without the calls, and nothing but what may begin a
-    call is held back."""
-    text = "".join(pieces)
-    whole = scanned(text, results=results)
-    assert scanned(*pieces, results=results) == whole
-    assert scanned(*text, results=results) == whole
-    scanner, place = CallScanner(), 0
-    for character in text:
-        assert all(scanner.feed(character))
-        held = "".join(scanner._held)
-        assert not held or held.startswith("[")
-        assert len(held) <= 40 or "{" in held
+@given(HOSTILE)
+def test_the_text_between_calls_is_kept(text: str) -> None:
+    place = 0
     for event in scanned(text):
         if isinstance(event, Call):
             place = text.index("}", place) + 1
@@ -206,5 +174,5 @@ def test_pieces_give_what_the_whole_text_gives(pieces: list[str], results: bool)
 
 def test_a_long_text_with_many_brackets() -> None:
     text = "[MEM_READ{ [ [MEM_WRITE{a " * 20_000
-    events = scanned(text, results=True)
+    events = parse_calls(text)
     assert "".join(map(str, events)) == text

@@ -1,7 +1,8 @@
-"""The controller of a memory of facts with scripted models: the paper's dialogues and streams."""
+"""The controller of a memory of facts with scripted models: the paper's dialogues, its text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -73,24 +74,19 @@ def test_the_examples_are_calls_that_parse(facts: FactMemory) -> None:
     assert {call.name for call in calls} == set(get_args(CallName))
 
 
-# -- text and streams --------------------------------------------------------------------------
+# -- text --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", [1, 10])
-def test_a_stream_shows_no_part_of_a_call(facts: FactMemory, by: int) -> None:
+@pytest.mark.parametrize("by", [None, 1, 10])
+def test_an_answer_shows_no_part_of_a_call(facts: FactMemory, by: int | None) -> None:
     facts.write("Ada", "employed by", "BMW")
     model = ScriptedModel(
         "Let me [see]. [MEM_WRITE{Bob>>knows>>Ada}] [MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Tired.",
         "Ada is employed by BMW. [MEM_WRITE{Ada>>asked by>>Bob}]\n",
         by=by,
     )
-    stream = FactChat(facts, model).stream("Who is Ada? Bob, who knows her, asks.")
-    pieces = list(stream)
-    assert all(pieces)
-    assert not any("MEM" in piece for piece in pieces)
-    assert len(pieces) > 1
-    answer = stream.answer
-    assert "".join(pieces) == answer == "Let me [see]. Ada is employed by BMW."
+    answer = FactChat(facts, model).answer("Who is Ada? Bob, who knows her, asks.")
+    assert answer == "Let me [see]. Ada is employed by BMW."
     assert triplets(answer.written) == [("Bob", "knows", "Ada"), ("Ada", "asked by", "Bob")]
     assert triplets(answer.facts) == [("Ada", "employed by", "BMW")]
     assert list(map(str, answer.calls)) == [
@@ -99,15 +95,21 @@ def test_a_stream_shows_no_part_of_a_call(facts: FactMemory, by: int) -> None:
         "[MEM_WRITE{Ada>>asked by>>Bob}]",
     ]
     assert answer.complete
-    assert model.closed == 2
+    assert model.closed == (0 if by is None else 2)
 
 
-def test_a_stream_comes_while_the_model_writes(facts: FactMemory) -> None:
-    model = ScriptedModel("One two three.", by=4)
-    stream = FactChat(facts, model).stream("Count.")
-    assert next(stream) == "One"
-    assert model.given == "One "
-    assert next(stream) == " two"
+def test_no_more_is_taken_of_a_model_than_up_to_a_call_that_asks(facts: FactMemory) -> None:
+    texts = "So. [MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Ada is tired.", "I know nothing."
+    model = ScriptedModel(*texts, by=1)
+    given: list[str] = []
+
+    def watched(prompt: str) -> Iterator[str]:
+        for piece in model(prompt):
+            given.append(piece)
+            yield piece
+
+    assert FactChat(facts, watched).answer("Who is Ada?") == "So. I know nothing."
+    assert "".join(given) == "So. [MEM_READ{Ada>>>>}I know nothing."
 
 
 def test_the_model_stops_at_a_call_that_asks(facts: FactMemory) -> None:

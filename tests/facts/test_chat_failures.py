@@ -82,14 +82,6 @@ def test_a_model_that_never_stops(facts: FactMemory) -> None:
     assert not answer.complete
 
 
-def test_a_call_that_never_ends_does_not_hold_a_stream(facts: FactMemory) -> None:
-    model = ScriptedModel("[MEM_WRITE{a>>r>>" + "b" * 20_000 + " Well.")
-    answer = FactChat(facts, model).answer("Go on.")
-    assert not answer.complete
-    assert not answer.written
-    assert answer.endswith("Well.")
-
-
 # -- models that do not do what they should ----------------------------------------------------
 
 
@@ -113,25 +105,10 @@ def fails_in_a_stream(prompt: str) -> Iterator[str]:
 
 def test_a_model_that_raises(facts: FactMemory) -> None:
     for model in (fails, fails_in_a_stream):
-        stream = FactChat(facts, model).stream("Hello.")
         with pytest.raises(LLMError, match="RuntimeError: no connection"):
-            list(stream)
-        with pytest.raises(LLMError, match="failed, before its end"):
-            _ = stream.answer
+            FactChat(facts, model).answer("Hello.")
     with pytest.raises(LLMError, match="IndexError"):  # after a call that asks
         FactChat(facts, ScriptedModel("[MEM_WRITE{a>>r>>b}][MEM_READ{a>>>>}:")).answer("Hello.")
-    assert all_facts(facts) == []
-
-
-def test_a_stream_that_is_closed_writes_nothing(facts: FactMemory) -> None:
-    model = ScriptedModel("[MEM_WRITE{a>>r>>b}] Good. Bye.", by=5)
-    stream = FactChat(facts, model).stream("Hello.")
-    next(stream)
-    stream.close()
-    assert model.closed == 1
-    assert list(stream) == []
-    with pytest.raises(LLMError, match="closed"):
-        _ = stream.answer
     assert all_facts(facts) == []
 
 
@@ -222,10 +199,9 @@ def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) ->
         answer = whole.answer("Hello.")
     except LLMError:  # a fact that cannot be stored
         with pytest.raises(LLMError, match="cannot be stored"):
-            list(pieces.stream("Hello."))
+            pieces.answer("Hello.")
         return
-    shown = list(pieces.stream("Hello."))
-    assert "".join(shown) == answer
+    assert pieces.answer("Hello.") == answer
     assert not any(isinstance(event, Call) for event in parse_calls(answer))
 
 
@@ -258,7 +234,7 @@ def test_unusable_arguments(facts: FactMemory) -> None:
 
     calls = [(chat, unusable) for unusable in UNUSABLE]
     calls += [
-        (partial(chat().stream, message="Hello."), unusable) for unusable in UNUSABLE_MESSAGES
+        (partial(chat().answer, message="Hello."), unusable) for unusable in UNUSABLE_MESSAGES
     ]
     for call, (argument, how) in calls:
         with pytest.raises(InvalidInputError) as raised:

@@ -1,4 +1,4 @@
-"""``fact_chat``: replies that read and write facts, streamed, in batches, traced, by user."""
+"""``fact_chat``: replies that read and write facts, in batches, by user."""
 
 from __future__ import annotations
 
@@ -101,31 +101,10 @@ def test_settings_and_wrong_arguments(memory: RecallM) -> None:
 # -- runs --------------------------------------------------------------------------------------
 
 
-async def test_the_answer_is_streamed_and_calls_are_hidden(memory: RecallM) -> None:
-    chunks = list(fact_chat(memory, asking()).stream(QUESTION))
-    pieces = [chunk["answer"] for chunk in chunks if chunk.get("answer")]
-    assert "".join(pieces) == ANSWERS
-    assert len(pieces) > 5
-    assert [fact.subject for fact in chunks[-1]["facts"]] == ["Ada"]
-    whole: Any = chunks[0]
-    for chunk in chunks[1:]:
-        whole = whole + chunk
-    assert whole == fact_chat(memory, asking()).invoke(QUESTION)
-    assert [chunk async for chunk in fact_chat(memory, asking()).astream(QUESTION)] == chunks
-
-
-async def test_a_stream_that_is_left_stores_nothing(memory: RecallM) -> None:
-    script = "[MEM_WRITE{Bo>>works for>>Opera}] Noted, and thank you."
-    chat = fact_chat(memory, asking(responses=[script]))
-    stream = chat.stream("Bo works for Opera.")
-    for chunk in stream:
-        if chunk.get("answer"):
-            break
-    stream.close()  # type: ignore[attr-defined]
-    async for chunk in chat.astream("Bo works for Opera."):
-        if chunk.get("answer"):
-            break
-    assert FactMemory(memory).read("Bo") == []
+async def test_the_model_is_stopped_where_it_asks(memory: RecallM) -> None:
+    script = [f"{ASKS}" + "{Nobody>>works for>>BMW}] Nobody does.", ANSWERS]
+    result = await fact_chat(memory, asking(responses=script)).ainvoke(QUESTION)
+    assert result["answer"] == ANSWERS
 
 
 def user_of(config: RunnableConfig) -> str:
@@ -152,8 +131,7 @@ async def test_many_users(memory: RecallM) -> None:
 async def test_a_model_that_fails(memory: RecallM) -> None:
     failing = ScriptedModel(reply=lambda messages: ValueError("no model"))
     chat = fact_chat(memory, failing)
-    for run in (lambda: chat.invoke(QUESTION), lambda: list(chat.stream(QUESTION))):
-        with pytest.raises(LLMError, match="no model"):
-            run()
+    with pytest.raises(LLMError, match="no model"):
+        chat.invoke(QUESTION)
     with pytest.raises(LLMError, match="no model"):
         await chat.ainvoke(QUESTION)
