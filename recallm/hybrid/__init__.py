@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallm.hybrid.branches import HybridAnswer, HybridContexts, HybridError, HybridRecallM
+from recallm.hybrid.branches import HybridAnswer, HybridError, HybridRecallM
 from recallm.hybrid.discriminator import Choice, Discriminator, LLMDiscriminator
 from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 
@@ -10,7 +10,6 @@ __all__ = [
     "Choice",
     "Discriminator",
     "HybridAnswer",
-    "HybridContexts",
     "HybridError",
     "HybridRecallM",
     "LLMDiscriminator",

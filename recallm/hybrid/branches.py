@@ -6,8 +6,8 @@ import contextvars
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
 from recallm.ground import checks
@@ -15,11 +15,8 @@ from recallm.ground.language_models import answer_of
 from recallm.hybrid.discriminator import Choice, Discriminator
 from recallm.hybrid.trained_discriminator import TrainedDiscriminator
 from recallm.memory import RecallM
-from recallm.model import empty_mapping
 from recallm.recall.prompts import question_prompt
 from recallm.recall.results import Answer, RecalledContext
-
-T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -69,15 +66,6 @@ class HybridAnswer(Answer):
     def contexts(self) -> Mapping[str, RecalledContext]:
         """The context that each branch's model was given, by the branch's name."""
         return {name: answer.context for name, answer in self.answers.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HybridContexts:
-    """What both branches recall: ``contexts`` by the branch's name ("recallm", "vectors"), and the
-    ``errors`` of a branch that failed. The context of a user's own retriever has only a text."""
-
-    contexts: Mapping[str, RecalledContext]
-    errors: Mapping[str, Exception] = field(default_factory=empty_mapping)
 
 
 class HybridRecallM:
@@ -159,28 +147,13 @@ class HybridRecallM:
         if model is None:
             raise LLMRequiredError(
                 "ask needs a language model: give any callable prompt → text, as "
-                "HybridRecallM(memory, llm=…) or ask(question, llm=…); recall needs none"
+                "HybridRecallM(memory, llm=…) or ask(question, llm=…)"
             )
         answers, errors = _both(
             lambda: self._memory.ask(asked, llm=model, **recall),
-            lambda: self._vectors.ask(asked, llm=model, **_without_min_score(recall)),
+            lambda: self._vectors.ask(asked, llm=model, **{**recall, "min_score": None}),
         )
         return HybridAnswer.of(self._choose(asked, answers, errors), answers, errors)
-
-    def recall(self, question: str, **recall: Any) -> HybridContexts:
-        """What both branches recall, at once, without a language model; arguments as in ``ask``.
-
-        Raises:
-            InvalidInputError: an argument cannot be used.
-            HybridError: both branches failed.
-
-        """
-        asked = checks.string(question, "question")
-        contexts, errors = _both(
-            lambda: self._memory.recall(asked, **recall),
-            lambda: self._vectors.recall(asked, **_without_min_score(recall)),
-        )
-        return HybridContexts(contexts=contexts, errors=errors)
 
     def _choose(
         self, question: str, answers: Mapping[str, Answer], errors: Mapping[str, Exception]
@@ -205,22 +178,19 @@ class HybridRecallM:
 
 
 class _Retriever:
-    """A user's callable question → context text, with the methods of a ``RecallM``."""
+    """A user's callable question → context text, which answers as a ``RecallM`` does."""
 
     def __init__(self, retrieve: Callable[[str], str], count_tokens: Callable[[str], int]) -> None:
         self._retrieve = retrieve
         self._count_tokens = count_tokens
 
-    def recall(self, question: str, **_: Any) -> RecalledContext:
+    def ask(self, question: str, *, llm: Callable[[str], str], **_: Any) -> Answer:
         text: object = self._retrieve(question)
         if not isinstance(text, str):
             # Not an InvalidInputError: the other branch may still answer.
             raise TypeError(f"vectors must return the context as a str, not {type(text).__name__}")
-        return RecalledContext(question=question, text=text, tokens=self._count_tokens(text))
-
-    def ask(self, question: str, *, llm: Callable[[str], str], **_: Any) -> Answer:
-        context = self.recall(question)
-        return Answer(answer_of(llm, question_prompt(question, context.text)), context)
+        context = RecalledContext(question=question, text=text, tokens=self._count_tokens(text))
+        return Answer(answer_of(llm, question_prompt(question, text)), context)
 
 
 def _vector_branch(
@@ -246,28 +216,24 @@ def _vector_branch(
         ) from None
 
 
-def _without_min_score(recall: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in recall.items() if name != "min_score"}
-
-
 def _both(
-    recallm: Callable[[], T], vectors: Callable[[], T]
-) -> tuple[dict[str, T], dict[str, Exception]]:
-    """The results of the branches, and the errors of those that fail. "vectors" runs in a thread of
+    recallm: Callable[[], Answer], vectors: Callable[[], Answer]
+) -> tuple[dict[str, Answer], dict[str, Exception]]:
+    """The answers of the branches, and the errors of those that fail. "vectors" runs in a thread of
     its own, in a copy of the caller's context."""
-    results: dict[str, T] = {}
+    answers: dict[str, Answer] = {}
     errors: dict[str, Exception] = {}
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="recallm-vectors") as pool:
         future = pool.submit(contextvars.copy_context().run, vectors)
         for name, branch in (("recallm", recallm), ("vectors", future.result)):
             try:
-                results[name] = branch()
+                answers[name] = branch()
             except Exception as error:  # noqa: BLE001 - a branch may fail in any way
                 errors[name] = error
     if isinstance(errors.get("recallm"), _CALLER_ERRORS):
         raise errors["recallm"]
-    if not results:
+    if not answers:
         raise HybridError(errors)
     for name, failure in errors.items():
         _log.warning("the branch %s failed, the other one answers: %s", name, failure)
-    return results, errors
+    return answers, errors

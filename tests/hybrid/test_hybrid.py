@@ -97,7 +97,7 @@ def test_without_a_retriever_the_memory_itself_is_asked_by_its_vectors(embedded:
     """In its namespace; it is closed with the memory."""
     other = embedded.in_namespace("other")
     other.update("Bo moved to Bath.")
-    found = HybridRecallM(other).recall(QUESTION).contexts
+    found = HybridRecallM(other, llm=model).ask(QUESTION).contexts
     assert [each.text for each in found["vectors"].statements] == ["Bo moved to Bath."]
     hybrid = HybridRecallM(embedded, llm=model)
     answer = hybrid.ask(QUESTION, limit=2)
@@ -108,14 +108,14 @@ def test_without_a_retriever_the_memory_itself_is_asked_by_its_vectors(embedded:
     words = answer.contexts["recallm"].statements
     assert any("cosine" not in each.contributions for each in words)
     assert embedded.config.ranking == "statements"
-    scored = hybrid.recall(QUESTION, min_score=0.999).contexts
+    scored = hybrid.ask(QUESTION, min_score=0.999).contexts
     assert scored["vectors"], "min_score is for the branch that has scores"
     assert not scored["recallm"]
     hybrid.memory.update("Bo moved to Leeds.")
-    assert "Bo moved to Leeds." in hybrid.recall("Bo moved to Leeds.").contexts["vectors"].text
+    assert "Bo moved to Leeds." in hybrid.ask("Bo moved to Leeds.").contexts["vectors"].text
     embedded.close()
     with pytest.raises(ClosedError):
-        hybrid.recall(QUESTION)
+        hybrid.ask(QUESTION)
     with pytest.raises(ClosedError):
         HybridRecallM(embedded, llm=model)
 
@@ -126,18 +126,16 @@ def test_a_memory_without_embeddings_needs_a_retriever_or_another_memory(memory:
     assert raised.value.argument == "vectors"
     with RecallM() as other:
         other.update("Bo moved to Bath.")
-        contexts = HybridRecallM(memory, vectors=other).recall(QUESTION).contexts
+        contexts = HybridRecallM(memory, llm=model, vectors=other).ask(QUESTION).contexts
     assert contexts["vectors"].statements[0].text == "Bo moved to Bath."
 
 
-def test_recall_needs_no_model(memory: RecallM) -> None:
-    """``ask`` takes the memory's, or that of the call."""
+def test_the_model_is_that_of_the_call_or_of_the_memory(memory: RecallM) -> None:
     hybrid = HybridRecallM(memory, vectors=nearest)
-    contexts = hybrid.recall(QUESTION, limit=1)
-    assert len(contexts.contexts["recallm"].statements) == 1
-    assert contexts.contexts["vectors"].text == "Bo likes tea."
-    assert contexts.contexts["vectors"].tokens == memory.count_tokens("Bo likes tea.")
-    assert contexts.errors == {}
+    contexts = hybrid.ask(QUESTION, llm=model, limit=1).contexts
+    assert len(contexts["recallm"].statements) == 1
+    assert contexts["vectors"].text == "Bo likes tea."
+    assert contexts["vectors"].tokens == memory.count_tokens("Bo likes tea.")
     assert hybrid.ask(QUESTION, llm=lambda _: "In York.") == "In York."
     with RecallM(memory._opened.store, llm=model) as own:
         assert HybridRecallM(own, vectors=nearest).ask(QUESTION) == "Bo lives in York."
@@ -184,9 +182,6 @@ def test_where_the_vector_branch_fails_the_other_answers(
     assert set(answer.answers) == {"recallm"}
     assert names.asked == []
     assert "vectors failed" in caplog.text
-    contexts = hybrid.recall(QUESTION)
-    assert set(contexts.contexts) == {"recallm"}
-    assert isinstance(contexts.errors["vectors"], OSError)
 
 
 def test_where_recallm_fails_the_vector_branch_answers(memory: RecallM) -> None:
