@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from functools import partial
+from typing import Annotated, Literal, TypeAlias
 
 from recallm.ground import checks
 from recallm.model import LARGEST_NUMBER
@@ -23,6 +24,15 @@ RankingName: TypeAlias = Literal["statements", "paper", "ement", "vectors"]
 """The names of the rankings; ``recallm.recall.recalling.RANKINGS`` says how each recalls."""
 
 
+def _file(value: object, argument: str) -> str:
+    checks.file_path(value, argument)
+    return checks.string(value, argument)
+
+
+def _pipeline(value: object, argument: str) -> str:
+    return _file(checks.name(value, argument), argument)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallConfig:
     """How a memory extracts, recalls and revises.
@@ -31,10 +41,10 @@ class RecallConfig:
         InvalidInputError: a value is out of its range.
     """
 
-    spacy_model: str | None = None
+    spacy_model: Annotated[str | None, _pipeline] = None
     """An installed spaCy pipeline to use in place of the shipped one."""
 
-    distance: int = 1
+    distance: Annotated[int, checks.positive] = 1
     """Concepts at most this far apart in textual order are neighbours (paper: 1)."""
 
     concepts: ConceptChoice = "all"
@@ -46,7 +56,7 @@ class RecallConfig:
     open a memory with the same value each time, or questions look for other concepts than its
     updates stored."""
 
-    trim_concepts: int | None = None
+    trim_concepts: Annotated[int | None, partial(checks.whole, least=2, most=LARGEST_NUMBER)] = None
     """The authors' trimming: in a sentence with more than this many distinct concepts (authors: 3),
     only the first name and the concepts just before and after it count; in a sentence without a
     name, the middle three. None: off."""
@@ -56,30 +66,30 @@ class RecallConfig:
     (EMENT: statements about the question's entities, and the nearest by embedding), "vectors" (the
     nearest by embedding alone). The last two need embeddings."""
 
-    neighbours: int = 10
+    neighbours: Annotated[int, checks.positive] = 10
     """k of EMENT: the nearest statements by embedding (EMENT: 3, 5, 10; best: 10)."""
 
-    weights: str | None = None
+    weights: Annotated[str | None, _file] = None
     """A file with weights for the default ranking, as ``training/ranking`` writes it. None: the
     weights in the package."""
 
-    name_antecedents: bool = True
+    name_antecedents: Annotated[bool, checks.flag] = True
     """A context names whom a pronoun stands for where none of its statements does ("She [Ingrid]
     moved to Porto."), and the days that a relative date means ("yesterday [2024-03-01]"): a
     statement stands without the text around it. The texts of ``statements`` stay verbatim."""
 
-    limit: int = 10
+    limit: Annotated[int, checks.positive] = 10
     """Statements that "statements" recalls at most if no limit is given."""
 
-    fill: bool = False
+    fill: Annotated[bool, checks.flag] = False
     """Whether "statements" hands over as many statements as the limit or the tokens allow. False:
     only those that earn their place (``recallm.recall.ranking.choosing``), none where the memory
     most likely knows no answer."""
 
-    hops: int = 2
+    hops: Annotated[int, checks.positive] = 2
     """λ of the paper."""
 
-    temporal_window: int = 15
+    temporal_window: Annotated[int, partial(checks.whole, least=0, most=LARGEST_NUMBER)] = 15
     """s, as in the authors' query."""
 
     window: WindowName = "fixed"
@@ -89,13 +99,13 @@ class RecallConfig:
     from its beginning on; one about how things were ("before", "at first"), or for every answer,
     looks back without a bound; others have the fixed window."""
 
-    temporal_weight: float = 3.0
+    temporal_weight: Annotated[float, checks.amount] = 3.0
     """α of the paper."""
 
-    max_concepts: int = 10
+    max_concepts: Annotated[int, checks.positive] = 10
     """Contexts that "paper" recalls (paper: 10)."""
 
-    max_nodes: int = 800
+    max_nodes: Annotated[int, checks.positive] = 800
     """Nodes of the paper's subgraph for one essential concept (the authors' query: 800)."""
 
     revision: RevisionName = "llm"
@@ -106,42 +116,15 @@ class RecallConfig:
     nothing is stored, a view of the past shows what held then, and what was replaced comes back
     where its successor is forgotten."""
 
-    revise_every: int = 3
+    revise_every: Annotated[int, checks.positive] = 3
     """n: a concept's context is revised after this many merges (authors: 3)."""
 
-    revision_characters: int = 12_000
+    revision_characters: Annotated[int, checks.positive] = 12_000
     """Characters of a context in one revision prompt; a longer context is revised in parts."""
 
-    candidate_limit: int = 1000
+    candidate_limit: Annotated[int, checks.positive] = 1000
     """Statements that are read for one word of a question, newest first, and twice as many for one
     concept. It bounds the cost of what is frequent."""
 
     def __post_init__(self) -> None:
-        for name in (
-            "distance",
-            "limit",
-            "hops",
-            "max_concepts",
-            "max_nodes",
-            "neighbours",
-            "revise_every",
-            "revision_characters",
-            "candidate_limit",
-        ):
-            checks.positive(getattr(self, name), name)
-        checks.whole(self.temporal_window, "temporal_window", least=0, most=LARGEST_NUMBER)
-        checks.amount(self.temporal_weight, "temporal_weight")
-        checks.choice(self.concepts, get_args(ConceptChoice), "concepts")
-        checks.flag(self.name_antecedents, "name_antecedents")
-        checks.flag(self.fill, "fill")
-        if self.trim_concepts is not None:
-            checks.whole(self.trim_concepts, "trim_concepts", least=2, most=LARGEST_NUMBER)
-        if self.spacy_model is not None:
-            checks.name(self.spacy_model, "spacy_model")
-            checks.file_path(self.spacy_model, "spacy_model")
-        if self.weights is not None:
-            checks.file_path(self.weights, "weights")
-            checks.string(self.weights, "weights")
-        checks.choice(self.window, get_args(WindowName), "window")
-        checks.choice(self.revision, get_args(RevisionName), "revision")
-        checks.choice(self.ranking, get_args(RankingName), "ranking")
+        checks.check_fields(self)

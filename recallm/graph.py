@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from recallm.errors import DimensionError, InvalidInputError
 from recallm.ground import checks
@@ -45,6 +45,14 @@ __all__ = [
 ]
 
 
+def _checked_embeddings(value: object, argument: str) -> dict[str, Sequence[float]]:
+    embeddings = checks.mapping(value, argument)
+    for model, vector in embeddings.items():
+        checks.name(model, "embedding model")
+        encode(vector)
+    return embeddings
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntity:
     """An entity to create, or to merge into the one with the same ``id``.
@@ -61,40 +69,25 @@ class NewEntity:
 
     """
 
-    id: str
-    type: str = "entity"
-    label: str | None = None
-    properties: Mapping[str, Any] = field(default_factory=empty_mapping)
-    concept: bool = True
-    embeddings: Mapping[str, Sequence[float]] = field(default_factory=empty_mapping)
-    mentioned: bool = False
+    id: Annotated[str, checks.name]
+    type: Annotated[str, checks.name] = "entity"
+    label: Annotated[str | None, checks.name] = None
+    properties: Annotated[Mapping[str, Any], checks.properties] = field(
+        default_factory=empty_mapping
+    )
+    concept: Annotated[bool, checks.flag] = True
+    embeddings: Annotated[Mapping[str, Sequence[float]], _checked_embeddings] = field(
+        default_factory=empty_mapping
+    )
+    mentioned: Annotated[bool, checks.flag] = False
 
     def __post_init__(self) -> None:
         try:
-            checks.check_fields(
-                self,
-                {
-                    "id": checks.name,
-                    "type": checks.name,
-                    "label": checks.optional_name,
-                    "properties": checks.properties,
-                    "concept": checks.flag,
-                    "embeddings": _checked_embeddings,
-                    "mentioned": checks.flag,
-                },
-            )
+            checks.check_fields(self)
         except InvalidInputError as error:
             raise InvalidInputError(
                 f"entity {checks.shown(self.id)}: {error.message}", argument=error.argument
             ) from None
-
-
-def _checked_embeddings(value: object, argument: str) -> dict[str, Sequence[float]]:
-    embeddings = checks.mapping(value, argument)
-    for model, vector in embeddings.items():
-        checks.name(model, "embedding model")
-        encode(vector)
-    return embeddings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,21 +99,15 @@ class NewTriplet:
 
     """
 
-    subject: str
-    predicate: str
-    object: str
-    properties: Mapping[str, Any] = field(default_factory=empty_mapping)
+    subject: Annotated[str, checks.name]
+    predicate: Annotated[str, checks.name]
+    object: Annotated[str, checks.name]
+    properties: Annotated[Mapping[str, Any], checks.properties] = field(
+        default_factory=empty_mapping
+    )
 
     def __post_init__(self) -> None:
-        checks.check_fields(
-            self,
-            {
-                "subject": checks.name,
-                "predicate": checks.name,
-                "object": checks.name,
-                "properties": checks.properties,
-            },
-        )
+        checks.check_fields(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,19 +120,12 @@ class GraphUpdate:
 
     """
 
-    entities: Iterable[NewEntity] = ()
-    triplets: Iterable[NewTriplet] = ()
-    passage: str | None = None
+    entities: Annotated[Iterable[NewEntity], partial(checks.instances, NewEntity)] = ()
+    triplets: Annotated[Iterable[NewTriplet], partial(checks.instances, NewTriplet)] = ()
+    passage: Annotated[str | None, checks.name] = None
 
     def __post_init__(self) -> None:
-        checks.check_fields(
-            self,
-            {
-                "entities": partial(checks.instances, NewEntity),
-                "triplets": partial(checks.instances, NewTriplet),
-                "passage": checks.optional_name,
-            },
-        )
+        checks.check_fields(self)
         if not self.entities and not self.triplets:
             raise InvalidInputError("upsert needs an entity or a triplet", argument="entities")
 

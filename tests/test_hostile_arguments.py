@@ -225,7 +225,7 @@ def test_every_public_method_is_in_a_table() -> None:
     assert in_a_loop <= {f"a{name}" for name in MEMORY} | {"aopen"}
     assert public(MemoryGraph) == GRAPH.keys()
     assert public(MemoryItems) == ITEMS.keys()
-    assert public(HybridRecallM) == {"ask", "recall"}
+    assert public(HybridRecallM) == {"ask"}
     assert set(recallm.vectors.__all__) == {"Embedding", "decode", "encode", "nearest"}
 
 
@@ -268,8 +268,7 @@ def test_graph_and_items(memory: RecallM) -> None:
 
 
 def test_hybrid(memory: RecallM) -> None:
-    for name in ("ask", "recall"):
-        check(getattr(HybridRecallM(memory), name), {"question": "Who met Bo?"})
+    check(HybridRecallM(memory).ask, {"question": "Who met Bo?"})
 
 
 def test_what_is_made_of_arguments(memory: RecallM) -> None:

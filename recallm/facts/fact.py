@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from recallm.errors import InvalidInputError
 from recallm.facts.values import Value, text_of, value_of
@@ -169,25 +169,15 @@ class NewFact:
 
     """
 
-    subject: Term
-    relation: Term
-    object: Term
-    said: datetime | None = None
-    source: str | None = None
-    properties: Mapping[str, Any] | None = None
+    subject: Annotated[Term, checked_term]
+    relation: Annotated[Term, checked_term]
+    object: Annotated[Term, checked_term]
+    said: Annotated[datetime | None, checks.timestamp] = None
+    source: Annotated[str | None, checks.name] = None
+    properties: Annotated[Mapping[str, Any] | None, checks.properties] = None
 
     def __post_init__(self) -> None:
-        checks.check_fields(
-            self,
-            {
-                "subject": checked_term,
-                "relation": checked_term,
-                "object": checked_term,
-                "said": checks.timestamp,
-                "source": checks.optional_name,
-                "properties": checks.properties,
-            },
-        )
+        checks.check_fields(self)
 
     @property
     def terms(self) -> tuple[str, str, str]:

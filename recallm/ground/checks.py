@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
-from functools import partial
+from functools import cache, partial
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from recallm.errors import InvalidInputError, RecallMError
 from recallm.model import LARGEST_NUMBER, Filter, t_index_of
@@ -35,10 +36,30 @@ MAX_NAME = 1024
 """Characters of a namespace, id, source, session or speaker: longer ones do not fit an index."""
 
 
-def check_fields(instance: object, checks: Mapping[str, Callable[[Any, str], object]]) -> None:
-    """Replace each field of a frozen dataclass that ``checks`` names by what its check returns."""
-    for name, check in checks.items():
-        object.__setattr__(instance, name, check(getattr(instance, name), name))
+def check_fields(instance: Any) -> None:
+    """Check each field of a frozen dataclass by its annotation, and replace it by what the check
+    returns: ``Annotated[str, checks.name]`` has its check, a ``Literal`` allows its values. None
+    passes where the type has it."""
+    for name, check, allows_none in _checks_of(instance.__class__):
+        value = getattr(instance, name)
+        if value is not None or not allows_none:
+            object.__setattr__(instance, name, check(value, name))
+
+
+@cache
+def _checks_of(kind: Any) -> list[tuple[str, Callable[[Any, str], object], bool]]:
+    """The fields of a dataclass that have a check, and whether they may be None."""
+    found: list[tuple[str, Callable[[Any, str], object], bool]] = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is Literal:
+            found.append((name, partial(_one_of, get_args(hint)), False))
+        elif get_origin(hint) is Annotated:
+            found.append((name, hint.__metadata__[0], NoneType in get_args(hint.__origin__)))
+    return found
+
+
+def _one_of(options: Sequence[T], value: object, argument: str) -> T:
+    return choice(value, options, argument)
 
 
 def string(value: object, argument: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, TypedDict, get_type_hints
+from typing import Annotated, Any, TypedDict
 
 from recallm.english.stated_facts import stated_elements
 from recallm.errors import InvalidInputError
@@ -62,22 +62,22 @@ class UpdateRequest:
 
     text: Annotated[str, checks.string]
     id: Annotated[Any, _passage_id] = None
-    speaker: Annotated[str | None, checks.optional_name] = None
+    speaker: Annotated[str | None, checks.name] = None
     timestamp: Annotated[datetime | None, checks.timestamp] = None
-    source: Annotated[str | None, checks.optional_name] = None
-    session: Annotated[str | None, checks.optional_name] = None
+    source: Annotated[str | None, checks.name] = None
+    session: Annotated[str | None, checks.name] = None
     metadata: Annotated[Mapping[str, Any], checks.properties] = field(default_factory=empty_mapping)
     expires_at: Annotated[datetime | None, checks.timestamp] = None
     entities: Annotated[Iterable[NewEntity], partial(checks.instances, NewEntity)] = ()
     triplets: Annotated[Iterable[NewTriplet], partial(checks.instances, NewTriplet)] = ()
     replace: Annotated[bool, checks.flag] = False
     path: Annotated[Sequence[str], checks.item_path] = ()
-    key: Annotated[str | None, checks.optional_name] = None
+    key: Annotated[str | None, checks.name] = None
     is_recalled: Annotated[bool, checks.flag] = True
     states_facts: Annotated[bool, checks.flag] = False
 
     def __post_init__(self) -> None:
-        checks.check_fields(self, _CHECKS)
+        checks.check_fields(self)
         if not self.entities and not self.triplets:
             checks.passage_text(self.text)
 
@@ -152,13 +152,6 @@ class UpdateRequest:
             triplets=(*map(triplet_upsert, self.triplets), *triplets),
             replaces=self.replace,
         )
-
-
-_CHECKS: Mapping[str, Callable[[Any, str], object]] = {
-    name: kind.__metadata__[0]
-    for name, kind in get_type_hints(UpdateRequest, include_extras=True).items()
-}
-"""One check for each argument of an ``UpdateRequest``."""
 
 
 def checked_requests(
