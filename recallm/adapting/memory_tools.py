@@ -1,23 +1,17 @@
-"""Tools over a memory as a language model calls them: statements with their ids, within a budget;
-forgetting by these ids or by what is mentioned; and ``MemoryTools``, from whose methods an adapter
-makes its tools: the name of a method is the tool's name, its docstring and annotations are the
-tool's description.
+"""What tools over a memory share: statements with their ids, within a budget, and forgetting by
+these ids or by what is mentioned.
 
 Bad arguments raise ``InvalidInputError``, whose message is for the model.
 """
 
-# LlamaIndex reads the annotations of the methods: they must not be strings.
+from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
-from recallm.adapting.arguments import RecallOptions, check_budget, checked_scope, checked_session
-from recallm.adapting.conversation import Conversation, Scope
 from recallm.adapting.fact_tools import FactReply
-from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
 from recallm.adapting.recalled_text import places_within, statement_fields
 from recallm.errors import InvalidInputError
-from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, shown_name, storable
 from recallm.memory import RecallM
 from recallm.recall.results import RecalledStatement
@@ -153,108 +147,3 @@ def _facts_about(memory: RecallM, about: str, session: str) -> list[str]:
         for passage in passages
         if not passage.text and (passage.session or passage.source) == session
     ]
-
-
-# -- the tools -----------------------------------------------------------------------------------
-
-
-class MemoryTools:
-    """The operations of a memory that a model calls.
-
-    A result shows at most ``limit`` statements and has at most ``max_tokens`` tokens, by the
-    memory's counter. What the model writes belongs to ``session``, and the speaker is "AI"; with
-    ``scope="session"`` the tools see and forget that session alone. ``redact`` changes what a model
-    writes or asks with, and the session's name.
-    """
-
-    NAMES = ("remember", "recall", "history", "forget")
-
-    def __init__(
-        self,
-        memory: RecallM,
-        *,
-        session: str | None = None,
-        scope: Scope = "namespace",
-        limit: int = 10,
-        max_tokens: int | None = 1000,
-        redact: Redact | None = None,
-    ) -> None:
-        self._redacted = MessageFilter(redact=redact).redacted
-        self._limit = checks.positive(limit, "limit")
-        RecallOptions(limit=limit, max_tokens=max_tokens).check(memory)
-        check_budget(memory, max_tokens)
-        self._max_tokens = max_tokens
-        self._memory = memory
-        self._conversation = Conversation(
-            memory=memory,
-            session=None if session is None else checked_session(self._redacted(session)),
-            scope=checked_scope(scope),
-        )
-        self._conversation.only_session()  # checks that there is one, where it is the scope
-
-    def remember(self, text: WholeSentences) -> FactReply:
-        """Remember something for later conversations.
-
-        Name people and things in full, and say when it holds if that matters.
-        """
-        update = self._memory.update(
-            checked_text(self._redacted(text), "text"),
-            speaker=SPEAKER_NAMES["ai"],  # a text that begins "Human: …" is the model's too
-            session=self._conversation.session,
-            timestamp=self._memory.now(),
-            metadata={"tool": "remember"},
-        )
-        ids = list(update.statements) or [update.id]
-        return FactReply(f"Remembered as {', '.join(ids)}.", ({"id": id} for id in ids))
-
-    def recall(self, query: Query) -> FactReply:
-        """Look up what is remembered from earlier conversations: facts, events, preferences.
-
-        Gives statements in the order in which they became true, each with its id and who said it;
-        what AI said, the user did not say.
-        """
-        context = self._conversation.recall(
-            self._redacted(checked_text(query, "query")),
-            limit=self._limit,
-            asker=SPEAKER_NAMES["human"],
-        )
-        return statements_reply(self._memory, context.statements, self._max_tokens)
-
-    def history(
-        self, about: Annotated[str, "A name or a noun, such as 'Ada' or 'the garden'."]
-    ) -> FactReply:
-        """List everything that mentions a name or a noun, oldest first: how something changed.
-
-        Where there is more than fits, the latest is shown.
-        """
-        session = self._conversation.only_session()
-        found = [
-            statement
-            for statement in self._memory.history(self._redacted(checked_text(about, "about")))
-            if session in (None, statement.session)
-        ]
-        rest = self._memory.count_tokens("\n" + _earlier_text(len(found)))
-        budget = None if self._max_tokens is None else max(0, self._max_tokens - rest)
-        reply = statements_reply(self._memory, found[-self._limit :], budget)
-        left_out = len(found) - len(reply.rows)
-        if not reply.rows or not left_out:
-            return reply
-        return FactReply(f"{reply}\n{_earlier_text(left_out)}", reply.rows)
-
-    def forget(
-        self,
-        id: Annotated[str | None, "The id of one statement, as recall shows it."] = None,
-        about: Annotated[
-            str | None, "A name or a noun: all statements that mention it are forgotten."
-        ] = None,
-    ) -> FactReply:
-        """Forget for good: one statement by its id, or all statements that mention a name or noun.
-
-        Give exactly one of the two.
-        """
-        session = self._conversation.only_session()
-        return FactReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
-
-
-def _earlier_text(count: int) -> str:
-    return f"{count} earlier statements are not shown; recall finds them by a question."
