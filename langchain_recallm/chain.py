@@ -114,7 +114,7 @@ def answer_chain(
         RunnableLambda(_prompted, name="context_or_none")
         | template
         | model
-        | RunnableGenerator(_texts, _atexts, name="answer_text")
+        | RunnableGenerator(texts_of, _atexts, name="answer_text")
     )
     steps: Runnable[str | dict[str, Any], dict[str, Any]] = RunnableLambda(
         recall, name="recall_memory"
@@ -260,7 +260,8 @@ def _prompted(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "context": state["context"] or _NOTHING_KNOWN}
 
 
-def _texts(replies: Iterator[Any]) -> Iterator[str]:
+def texts_of(replies: Iterator[Any]) -> Iterator[str]:
+    """The texts of a model's replies, or of the chunks of a reply."""
     for reply in replies:
         yield text_of_reply(reply)
 

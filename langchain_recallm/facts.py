@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from langchain_core.messages import convert_to_messages
@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from langchain_recallm._conversation import role_of, text_of
 from langchain_recallm._runs import ConfigRun, checked_namespace, facts_of_run, thread_of_run
-from langchain_recallm.chain import question_inputs
+from langchain_recallm.chain import question_inputs, texts_of
 from langchain_recallm.llm import checked_model
 from recallm import RecallM
 from recallm.adapting import checked_facts
@@ -59,12 +59,16 @@ def fact_chat(
     facts = checked_facts(memory)
     namespace = checked_namespace(namespace)
     model = checked_model(chat_model)
-    FactChat(facts, model, **settings)  # checks the arguments
+
+    def pieces(prompt: str) -> Iterator[str]:
+        return texts_of(model.stream(prompt))
+
+    FactChat(facts, pieces, **settings)  # checks the arguments
 
     def reply(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
         owned = facts_of_run(facts, namespace, ConfigRun(config))
-        answer = FactChat(owned, model, **settings).answer(
+        answer = FactChat(owned, pieces, **settings).answer(
             inputs["question"],
             history=_turns(inputs.get("history", ())),
             said=owned.memory.now(),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, get_args
 
 from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.calls import Call
@@ -16,9 +16,6 @@ from recallm.facts.fact import Fact, NewFact
 from recallm.facts.memory import FactMemory
 from recallm.ground import checks
 from recallm.ground.untrusted_text import storable
-
-TextPieces: TypeAlias = Callable[[str], "Generator[str, None, None]"]
-"""From a prompt to the pieces of the text that a model writes behind it."""
 
 
 class ChatAnswer(str):
@@ -72,8 +69,9 @@ class FactChat:
     >>> print(answer, *answer.calls)
     Ada is employed by BMW. [MEM_READ{Ada>>employed by>>}:{Ada>>employed by>>BMW}]
 
-    ``llm`` is a callable from a prompt to a text, or to an iterator of its pieces; or a model of
-    LangChain or LlamaIndex. The model stops at a call that asks, gets the results and goes on.
+    ``llm`` is a callable from a prompt to a text, or to an iterator of its pieces (``as_llm`` of
+    ``langchain_recallm`` and ``llama_index_recallm`` makes one of a model). The model stops at a
+    call that asks, gets the results and goes on.
     Calls are carried out where the model writes them, never where they stand in a message or in a
     stored value, also where the model repeats such a text.
 
@@ -90,7 +88,7 @@ class FactChat:
     def __init__(
         self,
         facts: FactMemory,
-        llm: object,
+        llm: Callable[[str], str | Iterable[str]],
         *,
         prompt: PromptName = "few-shot",
         rounds: int = 8,
@@ -102,7 +100,13 @@ class FactChat:
                 f"facts must be a FactMemory, not {checks.shown(facts)}", argument="facts"
             )
         self._facts = facts
-        self._text_pieces = text_pieces(llm)
+        if isinstance(llm, type) or not callable(llm):
+            raise InvalidInputError(
+                "llm must be a callable prompt → text or prompt → pieces of text, not "
+                f"{checks.shown(llm)}; of a model of LangChain or LlamaIndex give as_llm(model)",
+                argument="llm",
+            )
+        self._llm = llm
         self._redact = checks.optional_callable(redact, "redact")
         self._prompt = checks.choice(prompt, get_args(PromptName), "prompt")
         self._rounds = checks.positive(rounds, "rounds")
@@ -147,7 +151,7 @@ class FactChat:
             redacted=self._redacted,
         )
         while not reply.has_ended:
-            with closing(self._text_pieces(reply.prompt)) as pieces:
+            with closing(_pieces(self._llm, reply.prompt)) as pieces:
                 reply.turn(pieces)
         try:
             written = [
@@ -190,76 +194,30 @@ def _turn(turn: object) -> tuple[str, str]:
     return texts
 
 
-# Language models: callables, and models of LangChain and LlamaIndex by the methods that they have.
-
-
-def text_pieces(model: object) -> TextPieces:
-    """``model`` as a function from a prompt to the pieces of its text.
-
-    ``model`` is a callable from a prompt to a text or to an iterator of pieces; or it has
-    LangChain's ``stream``, or LlamaIndex's ``stream_complete``. The model is closed where no more
-    pieces are asked for. Characters that no store can hold become question marks.
+def _pieces(llm: Callable[[str], object], prompt: str) -> Generator[str, None, None]:
+    """The text that ``llm`` writes behind a prompt, whole or in the pieces that it gives. An
+    iterator of pieces is closed where no more of them are asked for. Characters that no store can
+    hold become question marks.
 
     Raises:
-        InvalidInputError: ``model`` is none of these.
-        LLMError: while the pieces are read: the model failed, or gave something that is no text.
+        LLMError: the model failed, or gave something that is no text.
 
     """
-    source = _source(model)
-
-    def pieces(prompt: str) -> Generator[str, None, None]:
-        answer: Any = None
-        try:
-            answer = source(prompt)
-            for piece in answer if isinstance(answer, Iterator | list | tuple) else (answer,):
-                if text := _text_of(piece):
-                    yield storable(text)
-        except LLMError:
-            raise
-        except Exception as error:
-            raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
-        finally:
-            close = getattr(answer, "close", None)
-            if callable(close):
-                close()
-
-    return pieces
-
-
-def _source(model: Any) -> Callable[[str], object]:
-    if not isinstance(model, type):
-        if callable(getattr(model, "invoke", None)) and callable(getattr(model, "stream", None)):
-            return cast(Callable[[str], object], model.stream)
-        if callable(getattr(model, "stream_complete", None)):
-            return lambda prompt: _completed(model, prompt)
-        if callable(model):
-            return cast(Callable[[str], object], model)
-    raise InvalidInputError(
-        "llm must be a callable prompt → text or prompt → pieces of text, or a model of LangChain "
-        f"or LlamaIndex, not {checks.shown(model)}",
-        argument="llm",
-    )
-
-
-def _completed(model: Any, prompt: str) -> Iterator[object]:
-    """The pieces of a LlamaIndex model, whole where it cannot stream."""
-    given = 0
+    answer: Any = None
     try:
-        for response in model.stream_complete(prompt):
-            text, given = response.text[given:], len(response.text)
-            yield text if response.delta is None else response.delta
-    except NotImplementedError:
-        if given:
-            raise
-        yield model.complete(prompt).text
-
-
-def _text_of(piece: object) -> str:
-    """The text of a piece: a str, or a message of LangChain, of which only the text counts."""
-    text = piece if isinstance(piece, str) else getattr(piece, "text", None)
-    if isinstance(text, str):
-        return str(text)
-    raise LLMError(
-        f"the language model answered with {type(piece).__name__}, not with text; wrap it in a "
-        "function that returns the text"
-    )
+        answer = llm(prompt)
+        for piece in answer if isinstance(answer, Iterator | list | tuple) else (answer,):
+            if not isinstance(piece, str):
+                raise LLMError(
+                    f"the language model answered with {type(piece).__name__}, not with text; wrap "
+                    "it in a function that returns the text"
+                )
+            yield storable(piece)
+    except LLMError:
+        raise
+    except Exception as error:
+        raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
+    finally:
+        close = getattr(answer, "close", None)
+        if callable(close):
+            close()
