@@ -5,9 +5,7 @@ from recallm.facts.calls import (
     BrokenCall,
     Call,
     parse_calls,
-    read_call,
     results_text,
-    write_call,
 )
 from recallm.facts.chat import ChatAnswer, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
@@ -30,7 +28,5 @@ __all__ = [
     "TableReport",
     "Term",
     "parse_calls",
-    "read_call",
     "results_text",
-    "write_call",
 ]

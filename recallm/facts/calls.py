@@ -58,18 +58,6 @@ class Call:
         return f"{self.opening}{results_text(self.rows, self.more)}]"
 
 
-def write_call(subject: str, relation: str, object: str) -> Call:
-    """The call that writes a fact."""
-    return Call(name="MEM_WRITE", terms=(subject, relation, object))
-
-
-def read_call(
-    subject: str | None = None, relation: str | None = None, object: str | None = None
-) -> Call:
-    """The call that reads the facts with the given terms."""
-    return Call(name="MEM_READ", terms=(subject, relation, object))
-
-
 def results_text(rows: Sequence[Sequence[str]], more: int = 0) -> str:
     """Results as they stand in a call: ``{a>>r>>b};{c>>r>>d};12 more``."""
     parts = [f"{{{'>>'.join(map(_value_text, row))}}}" for row in rows]

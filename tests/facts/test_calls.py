@@ -9,11 +9,19 @@ from recallm.facts.calls import (
     BrokenCall,
     Call,
     parse_calls,
-    read_call,
     results_text,
-    write_call,
 )
 from tests.facts.scripted import HOSTILE
+
+
+def write_call(subject: str, relation: str, object: str) -> Call:
+    return Call(name="MEM_WRITE", terms=(subject, relation, object))
+
+
+def read_call(
+    subject: str | None = None, relation: str | None = None, object: str | None = None
+) -> Call:
+    return Call(name="MEM_READ", terms=(subject, relation, object))
 
 
 def scanned(text: str) -> list[str | Call]:
