@@ -3,6 +3,10 @@
 Tools are made from methods: the name of a method is the tool's name, its docstring the description,
 its annotations the schema of the arguments. The memory works in threads, so that no request waits
 for another one. The namespace is that of the memory: no request names one.
+
+A result is a text for the model, and the same in values for programs. Some clients show the values
+to a model too. No text in them can therefore be read as one of the delimiters of recalled text, and
+the values open with the notice that recalled text is data.
 """
 
 from __future__ import annotations
@@ -20,9 +24,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
 from recallm import RecallM, RecallMError, __version__
-from recallm.adapting import FactReply, FactTools, check_budget, checked_memory, storable
+from recallm.adapting import (
+    NOTICE,
+    FactReply,
+    FactTools,
+    check_budget,
+    checked_memory,
+    storable,
+    without_delimiters,
+)
 from recallm.facts import FactMemory
-from recallm.mcp_server.memory_tools import FactRows, MemoryTools, Remembered, Reply, Statements
+from recallm.mcp_server.memory_tools import MemoryTools
 
 _log = logging.getLogger("recallm.mcp_server")
 
@@ -76,24 +88,38 @@ def create_server(
     return server
 
 
+class _Values(BaseModel):
+    """The values of a result."""
+
+    notice: str = NOTICE
+    # Clients check each result against the schema: a schema of every field takes them 10 ms.
+    rows: list[dict[str, Any]] = Field(
+        description="Statements have id, text, t_index, timestamp (ISO 8601), speaker, source, "
+        "session, score (0 to 1), concepts (names), passage (an id) and metadata; what was "
+        "remembered has an id; null where unknown."
+    )
+
+
 class _Tool:
-    """A tool that shows ``method`` to models, and calls it. ``values`` is the model of its result;
-    None where the result is a text alone."""
+    """A tool that shows ``method`` to models, and calls it. ``has_values``: its result is not a
+    text alone."""
 
     def __init__(
         self,
-        method: Callable[..., Reply | FactReply],
+        method: Callable[..., FactReply],
         annotations: types.ToolAnnotations,
-        values: type[BaseModel] | None = None,
+        *,
+        has_values: bool = True,
     ) -> None:
         self._arguments = _arguments_of(method)
         self._method = method
+        self._has_values = has_values
         self._fields = tuple(self._arguments.model_fields)
         self.definition = types.Tool(
             name=method.__name__,
             description=inspect.getdoc(method) or "",
             inputSchema=_schema(self._arguments),
-            outputSchema=None if values is None else _schema(values),
+            outputSchema=_schema(_Values) if has_values else None,
             annotations=annotations,
         )
         """The tool as a client lists it."""
@@ -107,12 +133,10 @@ class _Tool:
         try:
             arguments = self._arguments.model_validate(given)
             reply = self._method(**{name: getattr(arguments, name) for name in self._fields})
-            if isinstance(reply, FactReply):
-                reply = Reply(str(reply), FactRows.of(reply))
         except Exception as error:  # noqa: BLE001 (_error_message logs it)
             return _result(_error_message(error), is_error=True)
-        values = None if reply.values is None else reply.values.model_dump(mode="json")
-        return _result(reply.text, values)
+        values = _Values(rows=_harmless(reply.rows)).model_dump(mode="json")
+        return _result(str(reply), values if self._has_values else None)
 
 
 def _tools_of(memory: RecallM, *, allow_forget: bool, max_tokens: int | None) -> dict[str, _Tool]:
@@ -120,16 +144,16 @@ def _tools_of(memory: RecallM, *, allow_forget: bool, max_tokens: int | None) ->
     of_memory = MemoryTools(memory, max_tokens=max_tokens)
     of_facts = FactTools(FactMemory(memory), max_tokens=max_tokens)
     tools = [
-        _Tool(of_memory.remember, _WRITES, Remembered),
-        _Tool(of_memory.recall, _READS, Statements),
-        _Tool(of_memory.history, _READS, Statements),
+        _Tool(of_memory.remember, _WRITES),
+        _Tool(of_memory.recall, _READS),
+        _Tool(of_memory.history, _READS),
         *(
-            _Tool(getattr(of_facts, name), _FACT_ANNOTATIONS.get(name, _READS), FactRows)
+            _Tool(getattr(of_facts, name), _FACT_ANNOTATIONS.get(name, _READS))
             for name in FactTools.NAMES
         ),
     ]
     if allow_forget:
-        tools.append(_Tool(of_memory.forget, _DESTROYS))
+        tools.append(_Tool(of_memory.forget, _DESTROYS, has_values=False))
     return {tool.definition.name: tool for tool in tools}
 
 
@@ -152,6 +176,17 @@ def _result(
 ) -> types.CallToolResult:
     content = types.TextContent(type="text", text=storable(text))
     return types.CallToolResult(content=[content], structuredContent=values, isError=is_error)
+
+
+def _harmless(value: Any) -> Any:
+    """JSON values in which no text can be read as a delimiter."""
+    if isinstance(value, str):
+        return without_delimiters(value)
+    if isinstance(value, list):
+        return [_harmless(each) for each in value]
+    if isinstance(value, dict):
+        return {_harmless(key): _harmless(each) for key, each in value.items()}
+    return value
 
 
 # -- schemas -----------------------------------------------------------------------------------
