@@ -94,7 +94,7 @@ class Reply:
         written = text if mark is None else text.partition(mark)[0]
         for event in self._parsed(written[: self._room]):
             if isinstance(event, Call):
-                self._carry_out(event.with_values(self._redacted))
+                self._carry_out(self._question(event))
             elif isinstance(event, BrokenCall):
                 self._is_whole = False
                 self._leave_out()
@@ -109,14 +109,20 @@ class Reply:
         self.has_ended = self.has_ended or not self._turn_has_ended
 
     def _parsed(self, text: str) -> list[str | Call]:
-        return parse_calls(text, has_results=self._answered.__contains__)
+        """The calls of a text, those that the model repeats with their results."""
+        return parse_calls(text, has_results=lambda call: self._question(call) in self._answered)
 
     def _asks(self, text: str) -> bool:
         """Whether a text has a call that asks for what the model has no results of."""
         return "READ" in text.upper() and any(
-            isinstance(event, Call) and event.name == "MEM_READ" and event not in self._answered
+            isinstance(event, Call)
+            and event.name == "MEM_READ"
+            and self._question(event) not in self._answered
             for event in self._parsed(text)
         )
+
+    def _question(self, call: Call) -> Call:
+        return replace(call.with_values(self._redacted), rows=None, more=0)
 
     def _show(self, text: str) -> None:
         if not self._shown or (self._is_after_call and self._shown[-1].isspace()):
@@ -139,15 +145,13 @@ class Reply:
                 self.calls.append(call)
                 self.writes[call] = None
             return
-        question = replace(call, rows=None, more=0)
         self._leave_out(separator=" ")
-        if question in self._answered:
-            # The model repeats the call, and the scanner took the results behind it.
-            self._parts.append(str(self._answered[question]))
+        if call in self._answered:  # the model repeats it
+            self._parts.append(str(self._answered[call]))
         elif len(self._answered) == self._rounds:
             self._cut()
         else:
-            self._answer(question)
+            self._answer(call)
 
     def _answer(self, question: Call) -> None:
         """Answer with the newest facts that fit, in the order in which they were written, as in the

@@ -54,7 +54,7 @@ def test_a_model_that_asks_without_end(facts: FactMemory) -> None:
 
 def test_a_model_that_repeats_a_read(facts: FactMemory) -> None:
     facts.write("Ada", "employed by", "BMW")
-    for by in (None, 1):
+    for by in (None, 1, 10, 21):
         model = ScriptedModel("[MEM_READ{Ada>>>>}:", "[MEM_READ{Ada>>>>}:", "never", by=by)
         answer = FactChat(facts, model).answer("Who is Ada?")
         assert answer == ""
@@ -69,6 +69,16 @@ def test_a_model_that_repeats_a_read(facts: FactMemory) -> None:
         assert answer == "Ada is employed by BMW."
         assert answer.complete
         assert len(answer.calls) == 1
+
+
+def test_a_redacted_read_that_the_model_repeats(facts: FactMemory) -> None:
+    facts.write("Ada", "employed by", "BMW")
+    for by in (None, 1, 10, 21):
+        repeated = "[MEM_READ{Eda>>>>}:{Ada>>employed by>>BMW}] Ada is employed by BMW."
+        model = ScriptedModel("[MEM_READ{Eda>>>>}:", repeated, by=by)
+        chat = FactChat(facts, model, redact=lambda text: text.replace("Eda", "Ada"))
+        answer = chat.answer("Who is Eda?")
+        assert (answer, len(answer.calls)) == ("Ada is employed by BMW.", 1), by
 
 
 def endless(prompt: str) -> Iterator[str]:
