@@ -31,8 +31,8 @@ def recalled_texts(memory: RecallM, question: str) -> list[str]:
 
 
 def chroma_index(memory: RecallM) -> ChromaIndex:
-    assert memory._vectors is not None
-    index = memory._vectors._index
+    assert memory._opened.vectors is not None
+    index = memory._opened.vectors._index
     assert isinstance(index, ChromaIndex)
     return index
 
@@ -112,7 +112,7 @@ def test_two_processes_on_one_file(path: Path) -> None:
         "    memory.update('Cy cooks rice.')\n"
         "    memory.forget(id='a')\n"
         "    found = memory.recall('Cy', limit=9).statements\n"
-        "    print([it.text for it in found], memory._vectors._index._is_off)\n"
+        "    print([it.text for it in found], memory._opened.vectors._index._is_off)\n"
     )
     with open_memory(path) as memory:
         memory.update("Ann sings songs.", id="a")

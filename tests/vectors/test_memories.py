@@ -327,12 +327,12 @@ class TestConcurrency:
         """A search with it finds no later statement, though the index has its vector."""
         with RecallM(tmp_path / "memory.db", embeddings=words, config=NEAREST) as memory:
             memory.update("Ann sings songs.")
-            assert memory._vectors is not None
+            assert memory._opened.vectors is not None
             with memory._opened.store.reader("default", Horizon()) as reader:
-                asked = memory._vectors.embed_question("default", "Ann sings", reader)
+                asked = memory._opened.vectors.embed_question("default", "Ann sings", reader)
                 assert asked is not None
                 memory.update("Ann sings.")
-                find = memory._vectors.finder("default", asked, reader, Filter(), past=False)
+                find = memory._opened.vectors.finder("default", asked, reader, Filter(), past=False)
                 assert [key for key, _ in find(reader, 1)] == [1 << 20]
             assert texts(memory, "Ann sings", limit=1) == ["Ann sings."]
 
