@@ -29,8 +29,9 @@ with RecallM() as memory:  # RecallM("memory.db") keeps it in a file
     def show(when: str) -> None:
         """Who works where, and who works for a company that was founded in Oslo."""
         held = {fact.subject: fact.object for fact in facts.read(relation="works for")}
-        found = facts.find([("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo")])
-        print(f"{when}: {sorted(held.items())}; Oslo: {sorted(fact['who'] for fact in found)}")
+        of_oslo = {fact.subject for fact in facts.read(relation="founded in", object="Oslo")}
+        found = [who for who, firm in held.items() if firm in of_oslo]
+        print(f"{when}: {sorted(held.items())}; Oslo: {sorted(found)}")
 
     show("2023")
     index.insert(Document(text="Ada works for Opera now.", id_="2024.txt"))

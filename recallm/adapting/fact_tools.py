@@ -71,7 +71,6 @@ class FactTools:
         "fact_history",
         "count_facts",
         "top_facts",
-        "find_facts",
     )
 
     def __init__(
@@ -226,26 +225,6 @@ class FactTools:
         )
         return self._fact_reply(found, "matching")
 
-    def find_facts(
-        self,
-        patterns: Annotated[
-            list[list[str]],
-            "Facts as [subject, relation, object]; a term with '?' is a variable, which has one "
-            "value in all of them.",
-        ],
-    ) -> FactReply:
-        """Find the values with which several facts hold together.
-
-        'Who works for a company founded in Oslo?' is
-        [['?who', 'works for', '?company'], ['?company', 'founded in', 'Oslo']].
-        """
-        found = self._facts.find([self._pattern(pattern) for pattern in patterns])
-        rows = [dict(solution.values) for solution in found]
-        lines = [
-            ", ".join(f"{name} = {quoted(value)}" for name, value in row.items()) for row in rows
-        ]
-        return self._reply(lines, rows, "matching")
-
     # -- arguments -------------------------------------------------------------------------
 
     def _term(self, given: Value | None) -> Value | None:
@@ -263,15 +242,6 @@ class FactTools:
         if term is None:
             raise InvalidInputError(f"{argument} is empty; nothing was done", argument=argument)
         return term
-
-    def _pattern(self, given: Sequence[str]) -> tuple[Value | None, Value | None, Value | None]:
-        if isinstance(given, str) or len(given) != 3:
-            raise InvalidInputError(
-                "a pattern is [subject, relation, object], as in ['?who', 'works for', 'BMW']",
-                argument="patterns",
-            )
-        subject, relation, object_ = map(self._term, given)
-        return subject, relation, object_
 
     def _fact_reply(self, facts: Sequence[Fact], left_out: str) -> FactReply:
         return self._reply(

@@ -10,7 +10,7 @@ from recallm.facts.calls import (
 from recallm.facts.chat import ChatAnswer, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory
-from recallm.facts.queries import Group, Solution
+from recallm.facts.queries import Group
 from recallm.facts.tables import TableReport
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Group",
     "Match",
     "NewFact",
-    "Solution",
     "TableReport",
     "Term",
     "parse_calls",

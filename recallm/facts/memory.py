@@ -12,7 +12,9 @@ from typing import Any, Literal, Self, get_args
 from tqdm import tqdm
 
 from recallm.errors import ConflictError, InvalidInputError
+from recallm.facts import queries
 from recallm.facts.fact import (
+    PARTS,
     Change,
     Fact,
     Match,
@@ -21,11 +23,12 @@ from recallm.facts.fact import (
     Term,
     Terms,
     checked_facts,
+    checked_term,
     checked_terms,
     denied,
     update_arguments,
 )
-from recallm.facts.queries import FactQueries, Group, Pattern, Solution
+from recallm.facts.queries import Group
 from recallm.facts.searching import Search, declared_relations
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
@@ -374,8 +377,8 @@ class FactMemory:
     ) -> int:
         """How many different values the one term that is not given has; with more or none of them
         not given, how many facts hold."""
-        with self._queries(as_of, match) as queries:
-            return queries.count((subject, relation, object))
+        terms = subject, relation, object
+        return queries.count(self._found(terms, as_of, match), terms, self._search.key)
 
     def group(
         self,
@@ -390,8 +393,11 @@ class FactMemory:
         match: Match = "similar",
     ) -> list[Group]:
         """How many facts hold for each subject, relation or object (``by``), the most first."""
-        with self._queries(as_of, match) as queries:
-            return queries.group((subject, relation, object), by=by, order=order, limit=limit)
+        checks.choice(by, PARTS, "by")
+        checks.choice(order, ("most", "least"), "order")
+        at_most = checks.count(limit, "limit")
+        found = self._found((subject, relation, object), as_of, match)
+        return queries.group(found, self._search.key, by=by, order=order)[:at_most]
 
     def top(
         self,
@@ -406,33 +412,24 @@ class FactMemory:
         """The facts of a relation whose objects are the greatest numbers or latest dates, or the
         least and earliest; at most ``limit``. Other objects are left out.
         """
-        with self._queries(as_of, match) as queries:
-            return queries.top(subject, relation, order=order, limit=limit)
-
-    def find(
-        self,
-        patterns: Iterable[Pattern],
-        *,
-        limit: int | None = None,
-        as_of: Moment | None = None,
-        match: Match = "similar",
-    ) -> list[Solution]:
-        """The values of variables ("?who") with which all ``patterns`` hold, each solution once."""
-        with self._queries(as_of, match) as queries:
-            return queries.find(patterns, limit=limit)
+        checked_term(relation, "relation")
+        checks.choice(order, ("greatest", "least"), "order")
+        at_most = checks.count(limit, "limit")
+        found = self._found((subject, relation, None), as_of, match)
+        return queries.top(found, order=order)[:at_most]
 
     # -- parts -----------------------------------------------------------------------------
 
-    @contextmanager
-    def _queries(self, as_of: Moment | None, match: Match) -> Iterator[FactQueries]:
-        """Aggregation over what one reader sees."""
+    def _found(
+        self,
+        terms: tuple[Term | None, Term | None, Term | None],
+        as_of: Moment | None,
+        match: Match,
+    ) -> list[Fact]:
+        """The facts that hold and have these terms, newest first."""
         checks.choice(match, get_args(Match), "match")
         with self._reading(as_of) as reading:
-            yield FactQueries(
-                lambda terms, how: self._search.facts(reading, checked_terms(*terms), how),
-                self._search.key,
-                match,
-            )
+            return self._search.facts(reading, checked_terms(*terms), match)
 
     @contextmanager
     def _reading(

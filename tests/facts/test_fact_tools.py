@@ -129,18 +129,11 @@ def test_counts_are_exact(firms: FactTools) -> None:
     assert lines(groups) == ["2: Opera", "1: BMW", "1: Telenor"]
 
 
-def test_two_hops(firms: FactTools) -> None:
-    found = firms.find_facts([["?who", "works for", "?firm"], ["?firm", "founded in", "Oslo"]])
-    assert sorted(row["who"] for row in found.rows) == ["Ada", "Bo", "Di"]
-    assert "who = Di, firm = Telenor" in lines(found)
-
-
 def test_nothing_is_known(firms: FactTools) -> None:
     for reply in (
         firms.read_facts("Zoe"),
         firms.fact_history("Zoe", "works for"),
         firms.top_facts("shoe size"),
-        firms.find_facts([["?who", "works for", "Nokia"]]),
         firms.count_facts(relation="shoe size", group_by="object"),
     ):
         assert reply == "Nothing is known about that."
@@ -194,7 +187,6 @@ def test_a_value_cannot_pass_for_anything_else(facts: FactMemory) -> None:
             tools.read_facts(object="something"),
             tools.fact_history("Ada", "works for"),
             tools.count_facts("Ada", group_by="object"),
-            tools.find_facts([["Ada", "works for", "?firm"]]),
         ):
             assert reply.count(CLOSING) == 1
             assert reply.endswith(CLOSING)
@@ -218,8 +210,6 @@ WRONG: list[tuple[str, tuple[Any, ...], str]] = [
     ("fact_history", ("Ada", ""), "relation"),
     ("top_facts", ("",), "relation"),
     ("top_facts", ("salary", None, "greatest", 0), "limit"),
-    ("find_facts", ([["Ada", "works for"]],), "patterns"),
-    ("find_facts", ([],), "patterns"),
     ("count_facts", ("Ada", None, None, "colour"), "by"),
 ]
 

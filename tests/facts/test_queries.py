@@ -1,9 +1,8 @@
-"""Counts, groups, greatest values and joined patterns over the facts that hold."""
+"""Counts, groups and greatest values over the facts that hold."""
 
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
 
 import pytest
 
@@ -29,11 +28,6 @@ def staff(facts: FactMemory) -> FactMemory:
     """The facts of STAFF."""
     facts.write_many(STAFF)
     return facts
-
-
-def found(facts: FactMemory, *patterns: Any, **arguments: Any) -> list[tuple[str, ...]]:
-    solutions = facts.find(patterns, **arguments)
-    return sorted(tuple(solution.values.values()) for solution in solutions)
 
 
 def test_a_count_is_of_what_is_not_given(staff: FactMemory) -> None:
@@ -98,55 +92,7 @@ def test_the_greatest_is_by_number_or_date(staff: FactMemory) -> None:
     assert [fact.subject for fact in staff.top("salary")] == ["Kay"]
 
 
-def test_patterns_are_joined_over_two_and_three_hops(staff: FactMemory) -> None:
-    assert found(staff, ("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo")) == [
-        ("Ada", "Opera"),
-        ("Kay", "Opera"),
-    ]
-    norwegians = found(
-        staff,
-        ("?who", "works for", "?firm"),
-        ("?firm", "founded in", "?town"),
-        ("?town", "located in", "Norway"),
-    )
-    assert [who for who, *_ in norwegians] == ["Ada", "Ina", "Kay"]
-
-
-def test_solutions_say_which_facts_they_stand_on(staff: FactMemory) -> None:
-    [solution] = staff.find([("?who", "works for", "?firm"), ("?firm", "founded in", "Munich")])
-    assert (solution["who"], solution["?firm"]) == ("Max", "BMW")
-    assert [fact.line for fact in solution.facts] == [
-        "Max — works for → BMW",
-        "BMW — founded in → Munich",
-    ]
-
-
-def test_a_variable_may_stand_for_a_relation_or_stand_twice(staff: FactMemory) -> None:
-    assert found(staff, ("Ada", "?how", "Opera")) == [("works for",)]
-    staff.write("Narcissus", "admires", "narcissus")
-    staff.write("Echo", "admires", "Narcissus")
-    assert found(staff, ("?who", "admires", "?who")) == [("Narcissus",)]
-    assert found(staff, ("?who", "works for", None), ("Ada", "works for", "BMW")) == []
-
-
-def test_many_values_are_joined_as_few_are(facts: FactMemory) -> None:
-    facts.write_many((f"Worker {n}", "works for", f"Firm {n % 66}") for n in range(99))
-    facts.write_many((f"Firm {n}", "founded in", "Oslo" if n % 2 else "Bonn") for n in range(66))
-    of_oslo = found(facts, ("?who", "works for", "?firm"), ("?firm", "founded in", "Oslo"))
-    assert len(of_oslo) == 49
-    both = found(facts, ("?who", "works for", "?firm"), ("?firm", "founded in", "?town"))
-    assert len(both) == 99
-    assert len(facts.find([("?who", "works for", "?firm")], limit=7)) == 7
-
-
 def test_what_cannot_be_used_is_refused(facts: FactMemory) -> None:
-    for patterns in (
-        [], "?who", [("?who", "works for")], ["?xy"], [("?", "works for", "BMW")],
-        [("?who", "works for", "?firm"), ("?town", "located in", "?country")],
-        [("?who", "works for", "")], None,
-    ):  # fmt: skip
-        with pytest.raises(InvalidInputError):
-            facts.find(patterns)  # type: ignore[arg-type]
     for operation, arguments in (
         ("count", {"of": "people"}),
         ("count", {"match": "nearly"}),

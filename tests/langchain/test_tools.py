@@ -180,7 +180,6 @@ async def test_the_model_gets_errors_of_its_calls(
         ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
         ("read_facts", {}, "at least one of subject, relation and object"),
         ("read_facts", {"subject": "Ada", "as_of": "soon"}, "as_of must be a day"),
-        ("find_facts", {"patterns": [["Ada"]]}, "a pattern is [subject, relation, object]"),
     ]:
         request = {"name": name, "args": arguments, "id": "1", "type": "tool_call"}
         for message in (tools[name].invoke(request), await tools[name].ainvoke(request)):

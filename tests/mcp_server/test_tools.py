@@ -206,9 +206,6 @@ async def test_facts_are_written_read_and_ended(memory: RecallM) -> None:
         assert top["rows"][0]["value"] == 52000
         text, _ = await told(session, "count_facts", relation="works for")
         assert text == "The exact number is 1."
-        patterns = [["?who", "works for", "BMW"], ["?who", "salary", "?much"]]
-        _, found = await told(session, "find_facts", patterns=patterns)
-        assert found["rows"][0]["who"] == "Ada"
         assert (await told(session, "end_fact", **ada))[1] != "error"
         assert (await told(session, "read_facts", **ada))[0] == "Nothing is known about that."
 
@@ -255,7 +252,6 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("history", {"concept": "Ann", "limit": -1}, "limit"),
     ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
     ("read_facts", {}, "give at least one"),
-    ("find_facts", {"patterns": [["a", "b"]]}, "a pattern is"),
 ]
 
 
