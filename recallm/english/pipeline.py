@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import spacy
-from spacy.attrs import DEP, HEAD, IDX, LEMMA, LENGTH, ORTH, POS, SENT_START
+from spacy.attrs import DEP, HEAD, IDX, LEMMA, LENGTH, POS, SENT_START
 from spacy.lang.en import English
 from spacy.language import Language
 from spacy.symbols import IDS
@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 from recallm.english.network import Labels, Network
 from recallm.english.shipped import KNOWLEDGE, SYNTAX, load_shipped, shipped_components
-from recallm.english.words import Lexicon, Word
+from recallm.english.words import Word, word_of
 from recallm.errors import PipelineError
 from recallm.ground.forking import new_loading_lock, new_lock
 
@@ -86,7 +86,7 @@ class TaggedText:
 
 
 class Pipeline:
-    """A loaded spaCy pipeline with its lexicon. Threads take turns.
+    """A loaded spaCy pipeline. Threads take turns.
 
     ``network``: it labels the tokens in the place of the pipeline's components. The shipped
     pipeline has one; a user's own pipeline is run by spaCy.
@@ -99,7 +99,6 @@ class Pipeline:
         self._syntax: Language | None = None
         # The matrices are small: waking other threads for one costs more than the product itself.
         self._one_thread = ThreadpoolController().select(user_api="blas").limit
-        self._lexicon = Lexicon()
         self._lock = new_lock()
 
     def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
@@ -118,11 +117,7 @@ class Pipeline:
     def words(self, text: str) -> list[Word]:
         """The words of a label: the tokenizer alone."""
         with self._lock, self._zone():
-            doc = self._nlp.make_doc(text)
-            return [
-                self._lexicon.find(token.orth) or self._lexicon.add(token.orth, token.text)
-                for token in doc
-            ]
+            return [word_of(token.text) for token in self._nlp.make_doc(text)]
 
     def _zone(self) -> AbstractContextManager[Any]:
         """How long new words stay in the vocabulary: for ever while it is small, since known words
@@ -164,8 +159,7 @@ class Pipeline:
             else:
                 labels = self._network.read(docs)
             read = [
-                read_doc(doc, text, self._lexicon, own)
-                for doc, text, own in zip(docs, taken, labels, strict=True)
+                read_doc(doc, text, own) for doc, text, own in zip(docs, taken, labels, strict=True)
             ]
             if parser is None:
                 return read
@@ -197,13 +191,11 @@ def _multiply_by_numpy(nlp: Language) -> None:
                 layer.ops = numpy_ops
 
 
-def read_doc(doc: Doc, text: str, lexicon: Lexicon, labels: Labels | None = None) -> TaggedText:
+def read_doc(doc: Doc, text: str, labels: Labels | None = None) -> TaggedText:
     """Read a document of a text into plain lists; its labels are spaCy's where none are given."""
-    keys, starts, lengths = doc.to_array([ORTH, IDX, LENGTH]).T.tolist()
-    find, add = lexicon.find, lexicon.add
+    starts, lengths = doc.to_array([IDX, LENGTH]).T.tolist()
     words = [
-        find(key) or add(key, text[start : start + length])
-        for key, start, length in zip(keys, starts, lengths, strict=True)
+        word_of(text[start : start + length]) for start, length in zip(starts, lengths, strict=True)
     ]
     return TaggedText(text=text, words=words, starts=starts, **(labels or _labels(doc))._asdict())
 

@@ -96,27 +96,6 @@ class Word:
     character_pairs: tuple[str, ...] | None
 
 
-class Lexicon:
-    """The words met so far, by the key of their text. Its size is bounded.
-
-    Not safe for several threads: the lock of the pipeline that owns it guards it.
-    """
-
-    def __init__(self) -> None:
-        self._words: dict[int, Word] = {}
-
-    def find(self, key: int) -> Word | None:
-        """The word with this key, None if it is new."""
-        return self._words.get(key)
-
-    def add(self, key: int, text: str) -> Word:
-        """Look up a new word's text in the tables and store it."""
-        if len(self._words) >= _MOST_WORDS:
-            self._words.clear()
-        word = self._words[key] = _word(text)
-        return word
-
-
 _NUMERAL = re.compile(r"\d[\d.,:/]*")
 _YEAR = re.compile(r"[12]\d{3}s?|['’]?\d0s|['’]\d\d")
 _DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{2,4}|\d{1,2}/\d{1,2}|\d{4}-\d\d-\d\dt[\d:.z+-]*")
@@ -149,7 +128,9 @@ def _marks_of_words() -> dict[str, int]:
 _MARKS = _marks_of_words()
 
 
-def _word(text: str) -> Word:
+@lru_cache(maxsize=_MOST_WORDS)
+def word_of(text: str) -> Word:
+    """What is known of a token by its text."""
     lowered = text.lower()
     bare = _bare(text)
     is_word = len(text) <= LONGEST_WORD and any(c.isalnum() for c in bare)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.english.word_lists import word_set
-from recallm.english.words import Lexicon, Word, stem
+from recallm.english.words import Word, stem, word_of
 from recallm.model import Mark
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,6 @@ _EARLY = 60
 """Characters. A refusal that begins later follows some sort of answer."""
 
 _MAX_WORD_LENGTH = 60
-_MAX_CACHED_WORDS = 20_000
 
 _WORDS = {
     name: word_set(words)
@@ -67,13 +66,8 @@ def plain_answer(text: str) -> str:
     return (bare or text)[:MAX_LENGTH]
 
 
-@lru_cache(maxsize=_MAX_CACHED_WORDS)
-def _word(text: str) -> Word:
-    return Lexicon().add(0, text)
-
-
 def _words(text: str) -> tuple[Word, ...]:
-    return tuple(_word(token) for token in _TOKEN.findall(text) if len(token) <= _MAX_WORD_LENGTH)
+    return tuple(word_of(token) for token in _TOKEN.findall(text) if len(token) <= _MAX_WORD_LENGTH)
 
 
 def _content_stems(words: Sequence[Word]) -> tuple[str, ...]:

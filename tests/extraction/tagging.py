@@ -8,7 +8,6 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from recallm.english.pipeline import TaggedText, read_doc
-from recallm.english.words import Lexicon
 
 
 def given(
@@ -30,4 +29,4 @@ def given(
         sent_starts=[i == 0 or i in begins for i in range(len(pairs))],
     )
     doc.set_ents([Span(doc, first, last, label=label) for first, last, label in entities])
-    return read_doc(doc, doc.text, Lexicon())
+    return read_doc(doc, doc.text)

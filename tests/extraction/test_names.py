@@ -8,7 +8,6 @@ from spacy.vocab import Vocab
 
 from recallm.english.names import entities, with_missed_names
 from recallm.english.pipeline import read_doc
-from recallm.english.words import Lexicon
 from tests.extraction.tagging import given
 from tests.tables import each_row
 
@@ -45,7 +44,7 @@ def test_an_entity_ends_at_a_delimiter_of_cells() -> None:
         pos=["PROPN", "PROPN", "PUNCT", "PROPN", "PROPN", "NUM", *["PROPN"] * 4],
     )
     doc.set_ents([Span(doc, 0, 6, label="PER"), Span(doc, 7, 10, label="ORG")])
-    found = entities(read_doc(doc, doc.text, Lexicon()))
+    found = entities(read_doc(doc, doc.text))
     assert [(" ".join(words[first:last]), kind) for first, last, kind in found] == [
         ("Ann Berg", "PER"),
         ("BMW", "PER"),

@@ -11,7 +11,6 @@ from recallm.english import network
 from recallm.english.network import Network
 from recallm.english.pipeline import TaggedText, load_pipeline, read_doc
 from recallm.english.shipped import KNOWLEDGE, load_shipped, shipped_components
-from recallm.english.words import Lexicon
 
 TEXTS = [
     "Where did Ingrid Olsen live before she moved to Porto?",
@@ -41,7 +40,7 @@ def by_spacy(text: str) -> TaggedText:
     doc = load_pipeline(None)._nlp.make_doc(text)
     for _, component in components().pipeline:
         doc = component(doc)
-    tagged = read_doc(doc, text, Lexicon())
+    tagged = read_doc(doc, text)
     tagged.roles.extend(token.tag_ for token in doc)
     return tagged
 

@@ -7,7 +7,7 @@ import pytest
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.questions import asked_traits
-from recallm.english.words import Lexicon, Word
+from recallm.english.words import Word, word_of
 from recallm.model import TemporalReading, Trait
 from tests.tables import each_row
 
@@ -18,8 +18,7 @@ EXTENT = Trait.TIME | Trait.NUMBER
 
 
 def words(text: str) -> list[Word]:
-    lexicon = Lexicon()
-    return [lexicon.add(i, word) for i, word in enumerate(text.split())]
+    return [*map(word_of, text.split())]
 
 
 @each_row(

@@ -16,12 +16,12 @@ from recallm.english.word_lists import (
     without_prefix,
 )
 from recallm.english.words import (
-    Lexicon,
     is_all_capitals,
     is_like_acronym,
     name_in_capitals,
     plain,
     stem,
+    word_of,
 )
 from recallm.model import Mark
 from tests.tables import each_row
@@ -82,7 +82,7 @@ EXTRACTOR = Extractor(RecallConfig())
 
 
 def marks(form: str) -> int:
-    return Lexicon().add(0, form).marks
+    return word_of(form).marks
 
 
 @each_row(

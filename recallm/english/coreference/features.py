@@ -34,6 +34,7 @@ _CLAUSE_OF_RELATION: Final[dict[str, str]] = by_word("clauses")
 """The kind of a clause by the relation of its verb."""
 _CLAUSE_REACH: Final = 12
 """How many tokens away the verb of a token's clause is looked for."""
+_VERBAL: Final = frozenset((VERB, AUX))
 _POSSESSED_REACH: Final = 4
 """How many tokens behind a possessive pronoun a name is part of what is possessed."""
 _SPEECH_REACH: Final = 5
@@ -87,9 +88,11 @@ def _role(relation: str) -> str:
 
 
 class _Among(NamedTuple):
-    """What a candidate is compared with: the names of the most named candidate, the names of all
-    candidates, how many candidates fit, and whether the anaphor stands in quotes."""
+    """What a candidate is compared with: the anaphor's sentence, the names of the most named
+    candidate, the names of all candidates, how many candidates fit, and whether the anaphor stands
+    in quotes."""
 
+    sentence: int
     most_names: int
     all_names: int
     fitting: int
@@ -118,13 +121,21 @@ class Features:
             sorts[kind] = [word in forms for word in self._lowered]
         self._counts = {sort: [0, *accumulate(flags)] for sort, flags in sorts.items()}
         self._subjects = [i for i, role in enumerate(text.roles) if role in SUBJECT]
+        kinds = {role: _CLAUSE_OF_RELATION.get(role.partition(":")[0]) for role in {*text.roles}}
+        self._clauses = [
+            # Nouns are coordinated, too.
+            kinds[role] if tag in _VERBAL or kinds[role] != "coordinated" else None
+            for _, tag, role in tokens
+        ]
 
     def rows(self, anaphor: Anaphor, candidates: Sequence[Candidate]) -> list[Row]:
         """A row of features for "no antecedent", then one for each candidate."""
         fits = [fit_of_gender(anaphor, referent) for referent, _ in candidates]
-        start, _ = self._text.sentence_span(self._text.sentence_of(anaphor.first))
+        sentence = self._text.sentence_of(anaphor.first)
+        start, _ = self._text.sentence_span(sentence)
         names = [referent.count for referent, _ in candidates]
         among = _Among(
+            sentence=sentence,
             most_names=max(names, default=0),
             all_names=sum(names),
             fitting=sum(fit > _FITS for fit in fits),
@@ -154,8 +165,7 @@ class Features:
 
     def _of_anaphor(self, anaphor: Anaphor, candidates: int, among: _Among) -> Row:
         text, i = self._text, anaphor.first
-        sentence = text.sentence_of(i)
-        start, end = text.sentence_span(sentence)
+        start, end = text.sentence_span(among.sentence)
         subject = self._subject_before(i)
         clause = self._clause(i, is_subject=anaphor.case == "subject")
         return {
@@ -164,7 +174,7 @@ class Features:
             f"anaphor stands behind {self._before(i, start)}": 1.0,
             f"anaphor in {clause} clause": 1.0,
             "anaphor in quotes": among.in_quotes,
-            "anaphor in first sentence": sentence == 0,
+            "anaphor in first sentence": among.sentence == 0,
             "verbs before anaphor in sentence": _share(self._count("verbs", start, i), 4),
             "anaphor's place in sentence": (i - start) / max(1, end - start),
             "speaker known": text.speaker is not None,
@@ -185,18 +195,9 @@ class Features:
     def _clause(self, i: int, *, is_subject: bool) -> str:
         """The kind of the clause of a token: that of the next verb for a subject, of the verb
         before for all others."""
-        text = self._text
-        reach = (
-            range(i + 1, min(len(text.words), i + _CLAUSE_REACH))
-            if is_subject
-            else range(i - 1, max(-1, i - _CLAUSE_REACH), -1)
-        )
-        for j in reach:
-            clause = _CLAUSE_OF_RELATION.get(text.roles[j].partition(":")[0])
-            # Nouns are coordinated, too.
-            if clause and (clause != "coordinated" or text.tags[j] in (VERB, AUX)):
-                return clause
-        return "none"
+        before = self._clauses[max(0, i - _CLAUSE_REACH + 1) : i]
+        near = self._clauses[i + 1 : i + _CLAUSE_REACH] if is_subject else reversed(before)
+        return next(filter(None, near), "none")
 
     def _before(self, i: int, start: int) -> str:
         """What stands just before an anaphor: the start of its sentence, a subordinator ("sub"), a
@@ -219,8 +220,7 @@ class Features:
     def _of_mentions(self, anaphor: Anaphor, candidate: Candidate, among: _Among) -> Row:
         """Where a candidate is mentioned, and as what; and the surroundings of its name."""
         values: Row = {}
-        (referent, ahead), i = candidate, anaphor.first
-        sentence = self._text.sentence_of(i)
+        (referent, ahead), i, sentence = candidate, anaphor.first, among.sentence
         name: Name | None = referent.last
         is_mentioned = bool(referent.count or referent.earlier_count)
         is_named_here = not referent.back and referent.count > 0

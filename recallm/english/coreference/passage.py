@@ -97,7 +97,6 @@ class TextRead:
         self.words: list[Word] = []
         self.tags: list[int] = []
         self.roles: list[str] = []
-        self.starts: list[int] = []
         self._block_starts: list[int] = []
         for block in read.blocks:
             tagged = block.tagged
@@ -105,7 +104,6 @@ class TextRead:
             self.words.extend(tagged.words)
             self.tags.extend(tagged.tags)
             self.roles.extend(tagged.roles or [""] * len(tagged.words))
-            self.starts.extend(block.start + start for start in tagged.starts)
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
         ]
@@ -140,6 +138,11 @@ class TextRead:
     def in_brackets(self, token: int, start: int) -> bool:
         """Whether a token stands within brackets that open behind ``start``."""
         return (self._brackets[token] - self._brackets[start]) % 2 == 1
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The first characters of the tokens."""
+        return [block.start + start for block in self._read.blocks for start in block.tagged.starts]
 
     @cached_property
     def _quotes(self) -> list[int]:
