@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from recallm.model import Extraction, Question
+from recallm.model import Extraction, Question, Turn
 from recallm.vectors import Embedding
 
 _SATURATION = 1.2
@@ -32,7 +32,7 @@ class BM25:
 
     def __init__(
         self,
-        extract: Callable[[Iterable[tuple[str, None]]], Iterable[Extraction]],
+        extract: Callable[[Iterable[Turn]], Iterable[Extraction]],
         question: Callable[[str], Question],
     ) -> None:
         self._extract = extract
@@ -42,7 +42,7 @@ class BM25:
 
     def add(self, texts: Sequence[str]) -> None:
         """Add to what is indexed."""
-        for one in self._extract((text, None) for text in texts):
+        for one in self._extract(map(Turn, texts)):
             counts = Counter(term for statement in one.statements for term in statement.terms)
             for term, count in counts.items():
                 self._postings.setdefault(term, {})[len(self._lengths)] = count

@@ -82,8 +82,8 @@ def test_packing_what_was_unpacked_changes_nothing(both: Language) -> None:
     assert first.to_json() == second.to_json()
 
 
-@each_row([b"", b"\x00\x01", b"\x80", b"\x82\xa6format\x63\xaacomponents\x80"])
-def test_damaged_or_foreign_files_say_what_to_do(content: bytes) -> None:
+@each_row([b"", b"\x00\x01", b"\x80"])
+def test_damaged_files_say_what_to_do(content: bytes) -> None:
     with pytest.raises(PipelineError, match="reinstall recallm"):
         unpack([content])
 

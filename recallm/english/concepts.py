@@ -239,7 +239,7 @@ def terms(
     entities: Sequence[Entity],
     *,
     all_capitals: bool,
-) -> list[str]:
+) -> tuple[str, ...]:
     """The stems of nouns, names, verbs, adjectives, adverbs and numbers, in textual order, then the
     exact tokens, each once.
 
@@ -287,7 +287,7 @@ def terms(
         else:
             dropped.append(word)
     tokens += () if has_term else _token_of_part(dropped)
-    return stems + list(dict.fromkeys(tokens)) if tokens else stems
+    return (*stems, *dict.fromkeys(tokens))
 
 
 def spaced_code(words: Sequence[Word]) -> str:

@@ -122,28 +122,25 @@ class Extractor:
     def extract(
         self, text: str, *, speaker: str | None = None, triplets: bool = False
     ) -> Extraction:
-        """The statements, concepts and neighbour pairs of a passage (paper, Knowledge Update);
-        with ``triplets`` its facts too, which takes a parse.
-
-        Raises:
-            InvalidInputError: the text has more statements than a passage can hold.
-            LLMError: the language model that gives propositions failed.
-        """
-        [extraction] = self._extractions([Turn(text, speaker)], triplets=triplets)
+        """``extract_many`` for one text."""
+        [extraction] = self.extract_many([Turn(text, speaker)], triplets=triplets)
         return extraction
 
     def extract_many(
         self,
-        turns: Iterable[Turn | tuple[str, str | None]],
+        turns: Iterable[Turn],
         *,
         batch_size: int = 256,
         triplets: bool = False,
     ) -> Iterator[Extraction]:
-        """``extract`` for each turn, in order, consuming ``turns`` batch by batch.
+        """The statements, concepts and neighbour pairs of passages (paper, Knowledge Update), in
+        order, consuming ``turns`` batch by batch; with ``triplets`` their facts too, which takes a
+        parse.
 
         Raises:
-            InvalidInputError, LLMError: as for ``extract``; the ``index`` of an InvalidInputError
-                is the place in ``turns``.
+            InvalidInputError: a text has more statements than a passage can hold; ``index`` is the
+                place in ``turns``.
+            LLMError: the language model that gives propositions failed.
         """
         index = 0
         for batch in _batches(turns, batch_size):
@@ -230,11 +227,11 @@ class Extractor:
         return tuple(term for sentence in read.sentences for term in sentence.terms), found
 
     def _extractions(
-        self, turns: Sequence[Turn], first: int | None = None, *, triplets: bool
+        self, turns: Sequence[Turn], first: int, *, triplets: bool
     ) -> Iterator[Extraction]:
         """``first``: the index of the first turn among the caller's."""
         texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
-        for index, (turn, read) in enumerate(zip(turns, texts, strict=True), start=first or 0):
+        for index, (turn, read) in enumerate(zip(turns, texts, strict=True), start=first):
             # Before the text joins the discourse.
             changes = self._changes(read, turn) if triplets and not self._listed else {}
             before = _said_before(turn) if triplets and refers_back(read.text) else ()
@@ -250,7 +247,7 @@ class Extractor:
                     f"the text has {len(stated)} statements, a passage holds at most "
                     f"{MAX_POSITION + 1}; split it",
                     argument="text",
-                    index=None if first is None else index,
+                    index=index,
                 )
             speaker = self._speaker(turn.speaker)
             name = speaker[0].name if speaker else None
@@ -432,12 +429,11 @@ def _ends(values: tuple[_T, ...]) -> tuple[_T, ...]:
     return values[:_END_WORDS] + values[-_END_WORDS:]
 
 
-def _batches(turns: Iterable[Turn | tuple[str, str | None]], most: int) -> Iterator[list[Turn]]:
+def _batches(turns: Iterable[Turn], most: int) -> Iterator[list[Turn]]:
     """Batches of at most ``most`` turns; fewer where texts are long."""
     batch: list[Turn] = []
     size = 0
     for turn in turns:
-        turn = turn if isinstance(turn, Turn) else Turn(turn[0], turn[1])
         batch.append(turn)
         size += len(turn.text)
         if len(batch) >= most or size >= _BATCH_CHARACTERS:

@@ -76,7 +76,7 @@ def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
     corrected = list(tags)
     for i in found:
         corrected[i] = PROPN
-    return replace(tagged, tags=corrected)
+    return replace(tagged, tags=tuple(corrected))
 
 
 def entities(tagged: TaggedText) -> list[Entity]:
@@ -128,8 +128,8 @@ def _numbers_a_name(tagged: TaggedText, i: int) -> bool:
         bool(word.marks & Mark.NUMERAL)
         and not (word.marks | before.marks) & (Mark.TIME_NUMBER | Mark.TIME | Mark.MAYBE_TIME)
         and tagged.tags[i - 1] == PROPN
-        and tagged.tags[i + 1 : i + 2] not in ([PROPN], [NUM])
-        and not (tagged.tags[i + 1 : i + 2] == [NOUN] and tagged.words[i + 1].lowered[-1] == "s")
+        and tagged.tags[i + 1 : i + 2] not in ((PROPN,), (NUM,))
+        and not (tagged.tags[i + 1 : i + 2] == (NOUN,) and tagged.words[i + 1].lowered[-1] == "s")
     )
 
 
@@ -140,7 +140,7 @@ def _joins_names(tagged: TaggedText, i: int) -> bool:
         words[i].text == "of"
         and words[i - 1].lowered in _BEFORE_OF
         and words[i - 1].is_capitalised
-        and tagged.tags[i + 1 : i + 2] == [PROPN]
+        and tagged.tags[i + 1 : i + 2] == (PROPN,)
     )
 
 
@@ -154,7 +154,7 @@ def _united(marked: Sequence[Entity], is_name: Sequence[bool]) -> list[Entity]:
     return found
 
 
-def entities_within(found: list[Entity], spans: Iterable[Span]) -> Iterator[list[Entity]]:
+def entities_within(found: Sequence[Entity], spans: Iterable[Span]) -> Iterator[Sequence[Entity]]:
     """For each sentence the entities that it shares a token with. Both stand in textual order."""
     first = 0
     for start, end in spans:

@@ -42,7 +42,8 @@ _hash = NumpyOps(use_blis=False).hash
 
 
 class Labels(NamedTuple):
-    """What a pipeline says of the tokens of a text. The lists run in parallel, one entry a token.
+    """What a pipeline says of the tokens of a text. The tuples run in parallel, one entry a token.
+    The garbage collector does not look again at a tuple of plain values, as it would at a list.
 
     ``tags`` are spaCy's part-of-speech symbols, ``begins`` says whether the pipeline begins a
     sentence at the token. ``entities`` are (first token, last token + 1, label). ``roles`` are the
@@ -50,10 +51,10 @@ class Labels(NamedTuple):
     no such tagger.
     """
 
-    tags: list[int]
-    begins: list[bool]
-    entities: list[tuple[int, int, str]]
-    roles: list[str]
+    tags: tuple[int, ...]
+    begins: tuple[bool, ...]
+    entities: tuple[tuple[int, int, str], ...]
+    roles: tuple[str, ...] = ()
 
 
 class Network:
@@ -92,16 +93,16 @@ class Network:
         scores = x @ self._weights
         scores += self._bias
         of_tags, of_starts, of_roles, of_entities = (scores[:, head] for head in self._heads)
-        tags = self._tags[of_tags.argmax(axis=1)].tolist()
+        tags = tuple(self._tags[of_tags.argmax(axis=1)].tolist())
         begins = of_starts[:, 1] > of_starts[:, 0]
         moves = self._entities.read(x, of_entities, begins, [end for _, end in spans])
-        roles = self._roles[of_roles.argmax(axis=1)].tolist()
-        starts = begins.tolist()
+        roles = tuple(self._roles[of_roles.argmax(axis=1)].tolist())
+        starts = tuple(begins.tolist())
         return [
             Labels(
                 tags=tags[first:end],
                 begins=starts[first:end],
-                entities=list(_entities_of(doc, first, moves)),
+                entities=tuple(_entities_of(doc, first, moves)),
                 roles=roles[first:end],
             )
             for doc, (first, end) in zip(docs, spans, strict=True)

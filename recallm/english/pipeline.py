@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -76,12 +76,12 @@ class TaggedText:
     """
 
     text: str
-    words: list[Word]
-    starts: list[int]
-    tags: list[int]
-    begins: list[bool]
-    entities: list[tuple[int, int, str]]
-    roles: list[str] = field(default_factory=list)
+    words: tuple[Word, ...]
+    starts: tuple[int, ...]
+    tags: tuple[int, ...]
+    begins: tuple[bool, ...]
+    entities: tuple[tuple[int, int, str], ...]
+    roles: tuple[str, ...] = ()
     tree: Tree | None = None
 
 
@@ -192,11 +192,14 @@ def _multiply_by_numpy(nlp: Language) -> None:
 
 
 def read_doc(doc: Doc, text: str, labels: Labels | None = None) -> TaggedText:
-    """Read a document of a text into plain lists; its labels are spaCy's where none are given."""
-    starts, lengths = doc.to_array([IDX, LENGTH]).T.tolist()
-    words = [
-        word_of(text[start : start + length]) for start, length in zip(starts, lengths, strict=True)
-    ]
+    """Read a document of a text; its labels are spaCy's where none are given."""
+    starts, lengths = map(tuple, doc.to_array([IDX, LENGTH]).T.tolist())
+    words = tuple(
+        [
+            word_of(text[start : start + length])
+            for start, length in zip(starts, lengths, strict=True)
+        ]
+    )
     return TaggedText(text=text, words=words, starts=starts, **(labels or _labels(doc))._asdict())
 
 
@@ -204,10 +207,9 @@ def _labels(doc: Doc) -> Labels:
     """What spaCy's components set on a document."""
     tags, begins = doc.to_array([POS, SENT_START]).T.astype(np.uint64, copy=False).tolist()
     return Labels(
-        tags=tags,
-        begins=[begin == _TRUE for begin in begins],
-        entities=[(entity.start, entity.end, entity.label_) for entity in doc.ents],
-        roles=[],
+        tags=tuple(tags),
+        begins=tuple(begin == _TRUE for begin in begins),
+        entities=tuple((entity.start, entity.end, entity.label_) for entity in doc.ents),
     )
 
 

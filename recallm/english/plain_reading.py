@@ -73,8 +73,8 @@ class ReadBlock(NamedTuple):
 
     start: int
     tagged: TaggedText
-    spans: list[Span]
-    entities: list[Entity]
+    spans: tuple[Span, ...]
+    entities: tuple[Entity, ...]
 
 
 class ReadSentence(NamedTuple):
@@ -88,7 +88,7 @@ class ReadSentence(NamedTuple):
     block: int
     tokens: Span
     words: Sequence[Word]
-    terms: list[str]
+    terms: tuple[str, ...]
     places: list[ConceptPlace]
     traits: Trait
 
@@ -160,7 +160,7 @@ class TextReader:
         read_blocks: list[ReadBlock] = []
         found: list[ReadSentence] = []
         for i, ((start, end), block) in enumerate(zip(spans, tagged, strict=True)):
-            read = ReadBlock(start, block, sentences(block), entities(block))
+            read = ReadBlock(start, block, tuple(sentences(block)), tuple(entities(block)))
             read_blocks.append(read)
             found.extend(self._sentences(text, i, read, end, all_capitals))
         return ReadText(text, tuple(read_blocks), tuple(found))

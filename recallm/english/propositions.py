@@ -102,12 +102,12 @@ def propositions(
     """
     plain = sentences_of(read, references)
     inside = _by_sentence(read, references)
-    terms = [frozenset(content_terms(tuple(sentence.terms))) for sentence in read.sentences]
+    terms = [frozenset(content_terms(sentence.terms)) for sentence in read.sentences]
     every_term = frozenset(chain.from_iterable(terms))
     found: dict[int, list[Stated]] = {}
     for line, own in zip(lines, reads, strict=True):
         asked = frozenset(
-            term for sentence in own.sentences for term in content_terms(tuple(sentence.terms))
+            term for sentence in own.sentences for term in content_terms(sentence.terms)
         )
         if not asked & every_term:
             continue

@@ -35,8 +35,6 @@ SYNTAX: Final = "syntax"
 ROLES: Final = "roles"
 """The component whose tags (``token.tag_``) are relations of Universal Dependencies."""
 
-FORMAT: Final = 1
-
 
 def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = None) -> Language:
     """Load the shipped English pipeline.
@@ -46,8 +44,7 @@ def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = N
     `KNOWLEDGE` first: the parser then keeps the sentence starts that the senter set. With the
     English `vocab` of another pipeline the components run on the documents of that one.
 
-    Raises PipelineError where the installation lacks the files, or has damaged ones or those of
-    another version.
+    Raises PipelineError where the installation lacks the files, or has damaged ones.
     """
     return unpack(map(_packed, parts), vocab=vocab)
 
@@ -75,7 +72,7 @@ def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
     """Build one pipeline of packed parts, in the order given, with its own vocabulary or an English
     `vocab`.
 
-    Raises PipelineError if the bytes are damaged or of another format version.
+    Raises PipelineError if the bytes are damaged.
     """
     components: dict[str, Any] = {}
     for content in packed:
@@ -104,18 +101,11 @@ def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
 def _components(content: bytes) -> dict[str, Any]:
     try:
         part: Any = srsly.msgpack_loads(content)
-        version = part["format"]
         components: dict[str, Any] = part["components"]
     except (ValueError, TypeError, LookupError) as error:
         raise PipelineError(
             f"the shipped pipeline is damaged ({error!r}): reinstall recallm", model=NAME
         ) from error
-    if version != FORMAT:
-        raise PipelineError(
-            f"the shipped pipeline has format {version!r}, this version of recallm reads "
-            f"{FORMAT}: reinstall recallm",
-            model=NAME,
-        )
     return components
 
 

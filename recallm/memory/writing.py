@@ -30,7 +30,7 @@ from recallm.memory.forgetting import sweep_expired
 from recallm.memory.open_memory import Part
 from recallm.memory.revision import Reviser
 from recallm.memory.update_request import UpdateArguments, UpdateRequest, checked_requests
-from recallm.model import Discourse, Extraction, Horizon, PreparedUpdate, statement_id
+from recallm.model import Discourse, Extraction, Horizon, PreparedUpdate, Turn, statement_id
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import Applied, ExpiredError
 
@@ -170,7 +170,7 @@ class Writing(Part):
         """
         self._opened.check_open()
         parses = checks.flag(triplets, "triplets")
-        turns = ((text, None) for text in checks.strings(texts, "texts"))
+        turns = map(Turn, checks.strings(texts, "texts"))
         return list(self._opened.extractor.extract_many(turns, triplets=parses))
 
     def embed(self, *, batch_size: int = 1000, progress: bool = False) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -125,26 +126,29 @@ def test_no_question_or_label_fails(text: str) -> None:
 
 
 @settings(max_examples=50)
-@given(st.lists(st.tuples(TEXTS, st.sampled_from([None, "Anna"])), max_size=6), st.integers(1, 4))
-def test_extract_many_equals_extract_one_by_one(
-    items: list[tuple[str, str | None]], batch_size: int
-) -> None:
+@given(
+    st.lists(
+        st.tuples(TEXTS, st.sampled_from([None, "Anna"])).map(lambda said: Turn(*said)), max_size=6
+    ),
+    st.integers(1, 4),
+)
+def test_extract_many_equals_extract_one_by_one(turns: list[Turn], batch_size: int) -> None:
     """Batches change nothing."""
-    expected = [EXTRACTOR.extract(text, speaker=speaker) for text, speaker in items]
-    assert list(EXTRACTOR.extract_many(items, batch_size=batch_size)) == expected
+    expected = [EXTRACTOR.extract(turn.text, speaker=turn.speaker) for turn in turns]
+    assert list(EXTRACTOR.extract_many(turns, batch_size=batch_size)) == expected
 
 
 def test_extract_many_reads_one_batch_ahead_at_most() -> None:
     """No more is read ahead than a batch."""
     read = 0
 
-    def endless() -> object:
+    def endless() -> Iterator[Turn]:
         nonlocal read
         while True:
             read += 1
-            yield "Anna left.", None
+            yield Turn("Anna left.")
 
-    stream = EXTRACTOR.extract_many(endless(), batch_size=8)  # type: ignore[arg-type]
+    stream = EXTRACTOR.extract_many(endless(), batch_size=8)
     assert len(next(stream).statements) == 1
     assert read == 8
 
@@ -267,7 +271,7 @@ def test_too_many_statements_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         EXTRACTOR.extract("one\ntwo\nthree")
     assert caught.value.argument == "text"
     with pytest.raises(InvalidInputError, match="item 1: ") as caught:
-        list(EXTRACTOR.extract_many([("one", None), ("one\ntwo\nthree", None)]))
+        list(EXTRACTOR.extract_many([Turn("one"), Turn("one\ntwo\nthree")]))
     assert caught.value.index == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -40,9 +41,7 @@ def by_spacy(text: str) -> TaggedText:
     doc = load_pipeline(None)._nlp.make_doc(text)
     for _, component in components().pipeline:
         doc = component(doc)
-    tagged = read_doc(doc, text)
-    tagged.roles.extend(token.tag_ for token in doc)
-    return tagged
+    return replace(read_doc(doc, text), roles=tuple(token.tag_ for token in doc))
 
 
 def test_labels_are_those_of_spacys_components() -> None:

@@ -153,7 +153,7 @@ def _table_of_thresholds(ranker: Ranker, outcomes: Sequence[Outcome]) -> str:
     rows = []
     for kind in KINDS:
         of_kind = [(probability, right) for other, probability, right in outcomes if other == kind]
-        least = ranker.threshold(kind)
+        least = ranker.thresholds[KINDS.index(kind)]
         right = [is_right for probability, is_right in of_kind if probability >= least]
         share = f"{100 * sum(right) / len(right):.0f}" if right else "-"
         rows.append((kind, f"{least:.2f}", str(len(of_kind)), str(len(right)), share))

@@ -22,6 +22,7 @@ from onnx import helper
 
 from recallm import RecallConfig
 from recallm.english.extractor import Extractor
+from recallm.model import Turn
 from recallm.vectors.embedding import statement_text
 from recallm.vectors.minilm import load_session, load_tokenizer, token_ids
 from training.minilm.fitting import Inputs, all_fitted
@@ -83,7 +84,7 @@ def _texts(folder: Path) -> list[str]:
 
 def _statements(messages: list[tuple[str, str]]) -> Iterator[str]:
     extractor = Extractor(RecallConfig())
-    read = extractor.extract_many(((text, None) for _, text in messages), triplets=False)
+    read = extractor.extract_many((Turn(text) for _, text in messages), triplets=False)
     for (speaker, text), extraction in zip(messages, read, strict=True):
         for statement in extraction.statements:
             yield statement_text(statement.text_in(text), speaker)

@@ -8,7 +8,7 @@ import numpy as np
 import srsly
 from spacy.language import Language
 
-from recallm.english.shipped import FORMAT, with_weights
+from recallm.english.shipped import with_weights
 
 
 def pack(nlp: Language) -> bytes:
@@ -24,7 +24,7 @@ def pack(nlp: Language) -> bytes:
             state["trees"] = _labelled_trees(state["trees"], component.cfg["labels"])
             entry["strings"] = _strings_of(state["trees"], nlp)
         components[name] = entry
-    packed: bytes = srsly.msgpack_dumps({"format": FORMAT, "components": components})
+    packed: bytes = srsly.msgpack_dumps({"components": components})
     return packed
 
 

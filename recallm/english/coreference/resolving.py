@@ -57,24 +57,16 @@ class Ranker:
         probabilities: Floats = shares / shares.sum()
         return probabilities
 
-    @classmethod
-    def load(cls, path: Any) -> Ranker:
-        """Read the weights of a file."""
-        with path.open("rb") as file, np.load(file) as arrays:
-            return cls(
-                features={name: place for place, name in enumerate(arrays["features"].tolist())},
-                **{name: arrays[name].astype(np.float32) for name in PARAMETERS},
-            )
-
-    def threshold(self, kind: str) -> float:
-        """The least probability with which a candidate is the antecedent of a kind of anaphor."""
-        return float(self.thresholds[KINDS.index(kind)])
-
 
 @cache
 def shipped_ranker() -> Ranker:
     """The ranker inside the package, loaded once."""
-    return Ranker.load(files("recallm.english").joinpath("data", "coreference", WEIGHTS))
+    path: Any = files("recallm.english").joinpath("data", "coreference", WEIGHTS)
+    with path.open("rb") as file, np.load(file) as arrays:
+        return Ranker(
+            features={name: place for place, name in enumerate(arrays["features"].tolist())},
+            **{name: arrays[name].astype(np.float32) for name in PARAMETERS},
+        )
 
 
 _MENTIONED: Final = 0.5
@@ -89,17 +81,15 @@ class Resolved(NamedTuple):
     """An anaphor, ``passage[start:end]``, with an antecedent.
 
     ``mention`` is the antecedent as its passage spells it, ``parts`` are the mentions of its words
-    if it has several. ``confidence`` is the probability (0 to 1) that it is the antecedent.
-    ``passages_back`` says which passage spells the antecedent: 0 is the anaphor's own, 1 the one
-    before it. If none of the passages that were read spells it, but one refers to it by pronoun,
-    that one counts, and ``mention`` has the reference stored there. An anaphor of several
-    antecedents ("Ann and Bob ... They") gives several values with the same span.
+    if it has several. ``passages_back`` says which passage spells the antecedent: 0 is the
+    anaphor's own, 1 the one before it. If none of the passages that were read spells it, but one
+    refers to it by pronoun, that one counts, and ``mention`` has the reference stored there. An
+    anaphor of several antecedents ("Ann and Bob ... They") gives several values with the same span.
     """
 
     start: int
     end: int
     mention: ConceptMention
-    confidence: float
     passages_back: int
     parts: tuple[ConceptMention, ...] = ()
 
@@ -114,15 +104,13 @@ class Decision(NamedTuple):
     rows: list[Row]
 
 
-def resolve(
-    text: TextRead, earlier: Sequence[TextRead] = (), *, ranker: Ranker | None = None
-) -> list[Resolved]:
+def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[Resolved]:
     """The anaphors of a passage that have an antecedent, in textual order.
 
     ``earlier`` are the passages before it in the session, the newest last; the caller bounds them.
     The time is linear in the number of tokens: an anaphor has a bounded number of candidates.
     """
-    ranker = ranker or shipped_ranker()
+    ranker = shipped_ranker()
     found: list[Resolved] = []
 
     def choose(decision: Decision) -> Referent | None:
@@ -131,11 +119,11 @@ def resolve(
             if referent.gender_known and fit_of_gender(decision.anaphor, referent) <= _OTHER_GENDER:
                 probabilities[i] = 0.0
         best = int(probabilities.argmax())
-        if not best or (confidence := float(probabilities[best])) < _MENTIONED:
+        if not best or probabilities[best] < _MENTIONED:
             return None
         referent, _ = decision.candidates[best - 1]
-        if confidence >= ranker.threshold(decision.anaphor.kind):
-            found.extend(_resolved(text, decision.anaphor, referent, confidence))
+        if probabilities[best] >= ranker.thresholds[KINDS.index(decision.anaphor.kind)]:
+            found.extend(_resolved(text, decision.anaphor, referent))
         return referent
 
     for _ in decisions(text, earlier, choose):
@@ -161,9 +149,7 @@ def decisions(
         yield decision
 
 
-def _resolved(
-    text: TextRead, anaphor: Anaphor, referent: Referent, confidence: float
-) -> Iterator[Resolved]:
+def _resolved(text: TextRead, anaphor: Anaphor, referent: Referent) -> Iterator[Resolved]:
     last = anaphor.last - 1
     start, end = text.starts[anaphor.first], text.starts[last] + len(text.words[last].text)
     for antecedent in referent.members or (referent,):
@@ -172,4 +158,4 @@ def _resolved(
         mention = spelled.get(back, antecedent.stored)
         if mention is not None:
             parts = antecedent.parts.get(back, ())
-            yield Resolved(start, end, mention, confidence, back, parts)
+            yield Resolved(start, end, mention, back, parts)

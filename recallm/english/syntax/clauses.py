@@ -372,8 +372,8 @@ def find_modality(
         context = _conditional(tree, clause)
     clause.context = context
     clause.modality = own or clause.modality or context
-    clause.negated |= any(is_negated(tree, phrase.head) for phrase in clause.subjects)
-    clause.negated |= any(is_negated(tree, phrase.head) for phrase in clause.objects)
+    phrases = (*clause.subjects, *clause.objects)
+    clause.negated |= any(is_negated(tree, phrase.head) for phrase in phrases)
 
 
 def _is_any(tree: SentenceTree, noun: int) -> bool:

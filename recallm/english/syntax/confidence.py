@@ -13,7 +13,7 @@ from spacy.symbols import PRON, PROPN, VERB
 
 from recallm.english.syntax.drafts import Draft
 from recallm.english.syntax.phrases import Clause
-from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.tree import QUOTES, SentenceTree
 from recallm.model import Mark
 
 Node = float | list["int | float | Node"]
@@ -40,7 +40,6 @@ class TreeModel(NamedTuple):
 
 
 _MODALITIES: Final = frozenset(("", "if", "to", "question", "will", "would", "may", "can", "could"))
-_QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
 _DEEPEST: Final = 5
 _LEAST: Final = 0.01
 
@@ -95,7 +94,7 @@ def _add_contents(
     """Features of the words inside of the arguments."""
     words = [tree.lowered[i] for i in tokens]
     found["commas"] = words.count(",") / 3
-    found["quotes"] = any(word in _QUOTES for word in words)
+    found["quotes"] = any(word in QUOTES for word in words)
     found["breaks"] = any(word in (":", ";", "--", "-") for word in words)
     found["verb in subject"] = any(tree.tags[i] == VERB for i in draft.subject)
     found["verb in object"] = any(tree.tags[i] == VERB for i in draft.object)

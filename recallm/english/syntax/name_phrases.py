@@ -215,8 +215,7 @@ def _join(tree: SentenceTree, name: Name) -> None:
         return
     main = _main(tree, outer)
     top = next((i for i in outer if not any(tree.is_below(i, j) for j in outer if j != i)), main)
-    if main != top:
-        tree.move(main, tree.heads[top], tree.relations[top])
+    tree.move(main, tree.heads[top], tree.relations[top])
     for i in words:
         if i != main and (i in outer or tree.bases[i] not in _IN_NAMES):
             tree.move(i, main, "flat")

@@ -32,6 +32,7 @@ EVERY_RELATIVE: Final = frozenset().union(*RELATIVES.values())
 LONGEST_PHRASE: Final = 100
 """Tokens. A longer phrase is cut, so that the phrases of a sentence cost linear time."""
 
+QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
 _CLOSING: Final = {'"': '"', "``": "''", "“": "”", "‘": "’", "(": ")", "[": "]", "{": "}", "'": "'"}
 _OPENING: Final = {closing: opening for opening, closing in _CLOSING.items()}
 _EDGE: Final = frozenset((",", ";", ":", ".", "-", "--", "–", "—", "...", "…", "!", "?", "*", "|"))
@@ -55,6 +56,7 @@ class SentenceTree:
 
     ``words``, ``lowered``, ``tags``, ``lemmas`` and ``relations`` run in parallel; ``heads`` are -1
     for roots; ``children`` are ascending. ``bases`` are relations without their subtypes.
+    ``quotes`` are the tokens that are quotation marks.
     """
 
     def __init__(self, tagged: TaggedText, tree: Tree, span: tuple[int, int]) -> None:
@@ -64,7 +66,8 @@ class SentenceTree:
         self._starts = tagged.starts[first:end]
         self.words: Sequence[Word] = tagged.words[first:end]
         self.lowered = [word.lowered for word in self.words]
-        self.tags = tagged.tags[first:end]
+        self.quotes = [i for i, word in enumerate(self.lowered) if word in QUOTES]
+        self.tags = [*tagged.tags[first:end]]
         self.lemmas = tree.lemmas[first:end]
         self.relations = tree.relations[first:end]
         self.heads = [

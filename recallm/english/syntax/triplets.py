@@ -45,7 +45,6 @@ _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 _LONGEST: Final = 80
 """Characters of an end that is no single concept."""
 
-_QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
 _LONGEST_TITLE: Final = 12
 """Tokens before and behind the head."""
 
@@ -176,19 +175,13 @@ def _code(tree: SentenceTree, head: int) -> str:
 
 def _title(tree: SentenceTree, head: int) -> str:
     """The words between quotation marks that a token stands among, without the marks."""
-    first = next(
-        (i for i in range(head, max(head - _LONGEST_TITLE, -1), -1) if _is_quote(tree, i)), -1
-    )
-    last = next(
-        (i for i in range(head, min(head + _LONGEST_TITLE, len(tree))) if _is_quote(tree, i)), -1
-    )
-    if first < 0 or last < 0 or sum(_is_quote(tree, i) for i in range(first)) % 2:
+    before = [i for i in tree.quotes if i <= head]
+    behind = [i for i in tree.quotes if i >= head]
+    if not behind or len(before) % 2 == 0:
         return ""
-    return tree.text(range(first + 1, last)).strip(" ,.")
-
-
-def _is_quote(tree: SentenceTree, token: int) -> bool:
-    return tree.lowered[token] in _QUOTES
+    first, last = before[-1], behind[0]
+    is_near = head - first < _LONGEST_TITLE and last - head < _LONGEST_TITLE
+    return tree.text(range(first + 1, last)).strip(" ,.") if is_near else ""
 
 
 def _whole(tree: SentenceTree, head: int) -> list[int]:
