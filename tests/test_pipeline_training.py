@@ -10,7 +10,7 @@ import pytest
 from spacy.language import Language
 
 import recallm
-from recallm.english.shipped import KNOWLEDGE, SYNTAX, unpack
+from recallm.english.shipped import KNOWLEDGE, SYNTAX
 from tests.tables import each_row
 from training import cards
 from training.pipeline.clauses import ClauseMaker
@@ -21,7 +21,7 @@ from training.pipeline.examples import example_of
 from training.pipeline.fitting import Plan, fit
 from training.pipeline.lexicon import PLACE, Frame, word_lists
 from training.pipeline.names import NameSource
-from training.pipeline.packing import pack
+from training.pipeline.packing import pack, unpack
 from training.pipeline.passages import Passage, Variation, neighbours, vary
 from training.pipeline.scoring import scores
 from training.pipeline.treebank import (

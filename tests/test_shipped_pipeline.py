@@ -10,10 +10,10 @@ from importlib.resources import files
 import pytest
 from spacy.language import Language
 
-from recallm.english.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped, unpack
+from recallm.english.shipped import KNOWLEDGE, NAME, SYNTAX, load_shipped
 from recallm.errors import PipelineError
 from tests.tables import each_row
-from training.pipeline.packing import pack
+from training.pipeline.packing import pack, unpack
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ are spaCy's English rules, the hashed embeddings need no table of words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any, Final
 
@@ -37,46 +37,54 @@ ROLES: Final = "roles"
 
 
 def load_shipped(parts: Iterable[str] = (KNOWLEDGE,), *, vocab: Vocab | None = None) -> Language:
-    """Load the shipped English pipeline.
+    """Load parts of the shipped English pipeline, in the order in which their components run: with
+    ``KNOWLEDGE`` first the parser keeps the sentence starts that the senter set. With the English
+    ``vocab`` of another pipeline the components run on the documents of that one.
 
-    `parts` names what is loaded, `KNOWLEDGE` and `SYNTAX`, in the order in which the
-    components run; one part does not read the other's file. Where both are loaded, keep
-    `KNOWLEDGE` first: the parser then keeps the sentence starts that the senter set. With the
-    English `vocab` of another pipeline the components run on the documents of that one.
-
-    Raises PipelineError where the installation lacks the files, or has damaged ones.
+    Raises:
+        PipelineError: the installation lacks the files, or has damaged ones.
     """
-    return unpack(map(_packed, parts), vocab=vocab)
+    return build(shipped_components(*parts), vocab=vocab)
 
 
-def shipped_components(part: str) -> dict[str, Any]:
-    """The components of a part, each with spaCy's "config" and "state", weights in half precision.
+def shipped_components(*parts: str) -> dict[str, Any]:
+    """The components of parts, each with spaCy's "config" and "state", weights in half precision.
 
-    Raises PipelineError as `load_shipped` does.
+    Raises:
+        PipelineError: as for ``load_shipped``.
     """
-    return _components(_packed(part))
+    found: dict[str, Any] = {}
+    for part in parts:
+        try:
+            packed = files("recallm.english").joinpath("data", NAME, f"{part}.bin").read_bytes()
+        except OSError as error:
+            raise PipelineError(
+                f"the English pipeline that ships with recallm cannot be read ({error}); "
+                f"reinstall it with: {distribution.REINSTALL}",
+                model=NAME,
+            ) from error
+        found |= unpacked(packed)
+    return found
 
 
-def _packed(part: str) -> bytes:
+def unpacked(packed: bytes) -> dict[str, Any]:
+    """The components of one file.
+
+    Raises:
+        PipelineError: the bytes are damaged.
+    """
     try:
-        return files("recallm.english").joinpath("data", NAME, f"{part}.bin").read_bytes()
-    except OSError as error:
+        part: Any = srsly.msgpack_loads(packed)
+        components: dict[str, Any] = part["components"]
+    except (ValueError, TypeError, LookupError) as error:
         raise PipelineError(
-            f"the English pipeline that ships with recallm cannot be read ({error}); "
-            f"reinstall it with: {distribution.REINSTALL}",
-            model=NAME,
+            f"the shipped pipeline is damaged ({error!r}): reinstall recallm", model=NAME
         ) from error
+    return components
 
 
-def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
-    """Build one pipeline of packed parts, in the order given, with its own vocabulary or an English
-    `vocab`.
-
-    Raises PipelineError if the bytes are damaged.
-    """
-    components: dict[str, Any] = {}
-    for content in packed:
-        components |= _components(content)
+def build(components: Mapping[str, Any], *, vocab: Vocab | None = None) -> Language:
+    """Make one pipeline of components, with its own vocabulary or an English ``vocab``."""
     nlp: Language = load_model_from_config(
         {
             "nlp": {"lang": "en", "pipeline": list(components)},
@@ -98,19 +106,8 @@ def unpack(packed: Iterable[bytes], *, vocab: Vocab | None = None) -> Language:
     return nlp
 
 
-def _components(content: bytes) -> dict[str, Any]:
-    try:
-        part: Any = srsly.msgpack_loads(content)
-        components: dict[str, Any] = part["components"]
-    except (ValueError, TypeError, LookupError) as error:
-        raise PipelineError(
-            f"the shipped pipeline is damaged ({error!r}): reinstall recallm", model=NAME
-        ) from error
-    return components
-
-
 def with_weights(model: dict[str, Any], kind: type[np.floating[Any]]) -> dict[str, Any]:
-    """A serialized thinc model with its parameters as `kind` of float."""
+    """A serialized thinc model with its parameters as ``kind`` of float."""
     params = [
         {k: None if v is None else np.asarray(v, dtype=kind) for k, v in node.items()}
         for node in model["params"]

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import NumpyOps, set_current_ops
 
-from recallm.english.shipped import KNOWLEDGE, SYNTAX, unpack
+from recallm.english.shipped import KNOWLEDGE, SYNTAX
 from training.cards import table, write_card
 from training.pipeline.clauses import ClauseMaker
 from training.pipeline.components import blank_part
@@ -23,7 +23,7 @@ from training.pipeline.examples import example_of
 from training.pipeline.fitting import Plan, fit
 from training.pipeline.lexicon import word_lists
 from training.pipeline.names import NameSource
-from training.pipeline.packing import pack
+from training.pipeline.packing import pack, unpack
 from training.pipeline.passages import Passage, Variation, neighbours, vary
 from training.pipeline.scoring import scores, words_per_second
 from training.pipeline.treebank import Sentence

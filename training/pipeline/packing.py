@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import srsly
 from spacy.language import Language
 
-from recallm.english.shipped import with_weights
+from recallm.english.shipped import build, unpacked, with_weights
 
 
 def pack(nlp: Language) -> bytes:
@@ -26,6 +27,15 @@ def pack(nlp: Language) -> bytes:
         components[name] = entry
     packed: bytes = srsly.msgpack_dumps({"components": components})
     return packed
+
+
+def unpack(packed: Iterable[bytes]) -> Language:
+    """One pipeline of packed parts, in the order given.
+
+    Raises:
+        PipelineError: the bytes are damaged.
+    """
+    return build({name: each for part in packed for name, each in unpacked(part).items()})
 
 
 def _labelled_trees(trees: bytes, labels: list[int]) -> bytes:
