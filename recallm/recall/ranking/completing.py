@@ -112,7 +112,8 @@ def completed(
     items = chain.from_iterable(map(passages.items, asked_for))
     left_out = set(headings).difference(asked_for)
     first = [place for place in dict.fromkeys((*order, *items)) if place not in left_out]
-    companions = dict(questions)
+    # A heading that comes back with an item comes alone: nothing follows what itself follows.
+    companions = {place: asked for place, asked in questions.items() if place not in left_out}
     for place in first:
         row = statements[place]
         keys = [superseded[row.key]] if row.key in superseded else []
