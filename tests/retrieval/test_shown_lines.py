@@ -114,6 +114,21 @@ def test_a_list_stands_with_its_heading_and_its_items_or_not_at_all() -> None:
     assert "Here are" not in memory.recall("Which books on Rome were suggested?", limit=1).text
 
 
+def test_an_item_brings_its_heading_within_any_budget_also_where_that_is_an_answer() -> None:
+    tips = (
+        "Yes, here are some tips:\n- The imagery exercises of Fresh Mind are free.\n- Put on shoes."
+    )
+    memory = RecallM()
+    memory.update("Do you have any tips for imagery?", speaker="user", session="tips")
+    memory.update(tips, speaker="assistant", session="tips")
+    memory.update_many(
+        f"Note {place}: imagery exercises cost {place + 3} euros." for place in range(12)
+    )
+    for tokens in (60, 80, 500):
+        text = memory.recall("Which imagery exercises are free?", max_tokens=tokens).text
+        assert "here are some tips: The imagery exercises of Fresh Mind are free." in text, tokens
+
+
 def test_what_a_sentence_points_back_to_stands_before_it() -> None:
     text = (
         "Lisbon was sunny. I read a novel called The Leopard. It was written by a prince. "
