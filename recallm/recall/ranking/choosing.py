@@ -36,21 +36,17 @@ from recallm.recall.request import ROLES_OF_PERSONS
 LEAST_CONFIDENCE = 0.2
 """A context with less confidence is empty."""
 
-_LEAST_SHARE = 0.05
-"""The share of the best statement's odds that a statement needs, multiplied by its rank: 20 % for
-the fourth, half for the tenth. ``python -m benchmarks.choosing`` shows what this keeps of the
-evidence among ten statements."""
-
-_FIRST, _SHARE_OF_FIRST = 3, 0.02
-"""The first three statements need 2 % alone: the best is not always the answer, and three lines are
-soon read."""
+_LEAST_SHARE = 0.0085
+"""The share of the best statement's odds that a statement needs, multiplied by the square of its
+rank: 3 % for the second, 21 % for the fifth. The best is not always the answer, and three lines are
+soon read. ``python -m benchmarks.choosing`` shows what this keeps of the evidence."""
 
 _OF_SEVERAL = 0.25
 """What a question for several answers, or about the past, asks of each statement, as a share of
 ``_LEAST_SHARE``."""
 
-_LAST_RANK = 10
-"""Statements behind the tenth need no more than the tenth."""
+_LAST_RANK = 8
+"""Statements behind the eighth need no more than the eighth: half of the best one's odds."""
 
 OF_TIME = ("newest", "superseded", "earliest", "like anchor", "neighbour state")
 """The signals that compare a statement with earlier and later ones."""
@@ -193,8 +189,6 @@ def earning_their_place(order: Sequence[int], odds: Floats, *, several: bool = F
         return []
     ranked = odds[list(order)]
     ranks = np.arange(1, len(order) + 1)
-    shares = np.where(
-        ranks <= _FIRST, _SHARE_OF_FIRST, _LEAST_SHARE * np.minimum(ranks, _LAST_RANK)
-    )
+    shares = _LEAST_SHARE * np.minimum(ranks, _LAST_RANK) ** 2
     needed = ranked.max() + np.log(shares * (_OF_SEVERAL if several else 1.0))
     return [place for place, earns in zip(order, ranked >= needed, strict=True) if earns]

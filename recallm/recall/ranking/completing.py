@@ -112,7 +112,7 @@ def completed(
     items = chain.from_iterable(map(passages.items, asked_for))
     left_out = set(headings).difference(asked_for)
     first = [place for place in dict.fromkeys((*order, *items)) if place not in left_out]
-    # A heading that comes back with an item comes alone: nothing follows what itself follows.
+    # An item brings its heading, but not the question that the heading answers.
     companions = {place: asked for place, asked in questions.items() if place not in left_out}
     for place in first:
         row = statements[place]
