@@ -13,8 +13,10 @@ the same number; a larger sample holds a smaller one.
 - turns @k: the mean share of a question's turns of evidence among the first k distinct turns;
 - stems in N: the mean share of the right answer's content-word stems (see ``evidence``) in a
   context of N tokens (characters / 4, heads counted);
-- lines: the statements that ``recall`` hands over by default; recallm's other columns show full
-  contexts (``RecallConfig(fill=True)``), as its peers give them.
+- told in N: the same of those stems alone that the turns of evidence hold. An answer that has to
+  be counted stands in none of them, and long advice holds most small numbers by chance;
+- lines, told: the statements that ``recall`` hands over by default, and "told" in these;
+  recallm's other columns show full contexts (``RecallConfig(fill=True)``), as its peers give them.
 
 Questions whose answer the history does not hold (``abstention``) stand in a table of their own.
 
@@ -63,15 +65,17 @@ _SESSIONS = (5, 10)
 _TURNS = (10, 25)
 _TOKENS = (500, 1_000, 2_000, 4_000)
 _CUT = ", cut"
-_LINES = "lines"
+_LINES, _STEMS, _TOLD = "lines", "stems", "told"
+_WITHIN = tuple(f"{name} in {tokens}" for name in (_STEMS, _TOLD) for tokens in _TOKENS)
 _COLUMNS = (
     *(f"any@{number}" for number in _SESSIONS),
     *(f"all@{number}" for number in _SESSIONS),
     *(f"turns @{number}" for number in _TURNS),
-    *(f"stems in {tokens}" for tokens in _TOKENS),
+    *_WITHIN,
     _LINES,
+    _TOLD,
 )
-_BY_TYPE = ("any@5", "all@5", "turns @10", "stems in 1000")
+_BY_TYPE = ("any@5", "all@5", "turns @10", "stems in 1000", _TOLD)
 _COMPARED = ("any@5", "all@5", "turns @10", "turns @25", "stems in 1000", "stems in 4000")
 
 RECALLM = "recallm"
@@ -156,7 +160,7 @@ def measure(
     for peer in outside.values():
         peer.close()
     for row in answerable.rows:
-        for column in (f"stems in {tokens}" for tokens in _TOKENS):
+        for column in _WITHIN:
             if (answerable.mean(row, column + _CUT) or 0.0) > (answerable.mean(row, column) or 0.0):
                 for scores in (answerable, unanswerable):
                     scores.rename(row, column + _CUT, column)
@@ -224,6 +228,21 @@ class _History:
     def _asked(self) -> Asked:
         return self._talk.questions[0]
 
+    @cached_property
+    def _wanted(self) -> dict[str, frozenset[str]]:
+        """The stems of the right answer, and those of them that the turns of evidence hold."""
+        answer = answer_stems(self._asked, self._stems)
+        evidence = [item.text for item in self._items if item.id in self._asked.evidence]
+        return {_STEMS: answer, _TOLD: answer & self._stems.held(evidence)}
+
+    def _shares(self, held: frozenset[str], where: str) -> Figures:
+        """The shares of the wanted stems that are held, by their columns."""
+        return {
+            name + where: len(wanted & held) / len(wanted)
+            for name, wanted in self._wanted.items()
+            if wanted
+        }
+
     def figures(self, row: str) -> Figures:
         """Measure ``row``; of a peer, give what was measured before."""
         if row in _OURS:
@@ -245,7 +264,9 @@ class _History:
             full.update_many(map(asdict, self._items))
             handed = default.recall(self._asked.question, asker="user")
             found = self._measured(Memory("recallm", full, asker="user"))
-            return {**found, _LINES: float(len(handed.statements))}
+            chosen = self._shares(self._stems.held(each.text for each in handed.statements), "")
+            found |= {_LINES: float(len(handed.statements))} | chosen
+            return found
 
     def _of_peer(self, row: str) -> Figures:
         if row in self._outside:
@@ -304,18 +325,16 @@ class _History:
             for number in _TURNS:
                 share = len(evidence.intersection(turns[:number])) / len(evidence)
                 found[f"turns @{number}"] = share
-        answer = answer_stems(self._asked, self._stems)
-        for tokens in _TOKENS if answer else ():
+        for tokens in _TOKENS:
             if not of_sessions:
                 context = ranker.handed_over(self._asked.question, tokens=tokens)
                 texts = [each.text for each in context.statements]
                 held = self._stems.words(context.text) | self._stems.held(texts)
-                found[f"stems in {tokens}"] = len(answer & held) / len(answer)
+                found |= self._shares(held, f" in {tokens}")
             if isinstance(ranker, Peer):
                 whole = "\n".join(each.line for each in ranker.best(self._asked.question))
                 held = self._stems.held(whole[: tokens * 4].splitlines())
-                column = f"stems in {tokens}" + ("" if of_sessions else _CUT)
-                found[column] = len(answer & held) / len(answer)
+                found |= self._shares(held, f" in {tokens}" + ("" if of_sessions else _CUT))
         return found
 
 
