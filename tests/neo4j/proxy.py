@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from recallm.stores.cypher.changes import GUARDED
+from recallm.stores.neo4j.adding import GUARDED
 
 _COMMITS = (bytes((0, 2, 0xB0, 0x12, 0, 0)), GUARDED.splitlines()[-1].encode())
 """A COMMIT of the Bolt protocol, as it is sent, and the end of a query that commits with itself."""

@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 from urllib.parse import urlsplit
 
 import pytest
 from neo4j import Driver, GraphDatabase
 
 from recallm.stores.neo4j import Neo4jStore
-from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.transaction import Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 
@@ -55,7 +55,7 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     run: list[str] = []
     rows = Tx.rows
 
-    def noted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
+    def noted(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Any]:
         run.append(query)
         return rows(tx, query, parameters)
 

@@ -19,9 +19,10 @@ from recallm.model import (
     Selection,
 )
 from recallm.stores.base import Applied
-from recallm.stores.cypher import changes, lookups
+from recallm.stores.cypher import lookups
 from recallm.stores.neo4j import Neo4jStore, stored
-from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.adding import GUARDED
+from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.semantics import archiving
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.topics.base import (
@@ -187,7 +188,7 @@ def test_what_joins_while_it_is_dumped(
 
     rows = Tx.rows
 
-    def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Row]:
+    def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Any]:
         found = rows(tx, query, parameters)
         if query == stored.UPDATES and waiting:
             store.apply(namespace, [waiting.pop()])
@@ -294,7 +295,7 @@ def test_hubs_are_not_read(
     hits: list[int] = []
     rows = Tx.rows
 
-    def profiled(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
+    def profiled(tx: Tx, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
         with driver.session(notifications_min_severity="OFF") as session:
             profile = session.run("PROFILE " + query, dict(parameters)).consume().profile
         assert profile is not None
@@ -328,7 +329,7 @@ def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: li
     store.apply(namespace, [prepared("1", "[Ann]")])
     queries.clear()
     store.apply(namespace, [prepared("2", *many), prepared("3", *many)])
-    assert queries == [lookups.PREPARE, changes.GUARDED]
+    assert queries == [lookups.PREPARE, GUARDED]
 
 
 def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
@@ -350,7 +351,7 @@ def test_entities_on_no_concept_are_not_counted(
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
     queries.clear()
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
-    assert queries == [lookups.PREPARE, changes.GUARDED]
+    assert queries == [lookups.PREPARE, GUARDED]
 
 
 def test_round_trips_of_a_text_without_statements(
@@ -361,7 +362,7 @@ def test_round_trips_of_a_text_without_statements(
     queries.clear()
     bare = PreparedUpdate(id="2", text="…", session="s")
     assert store.apply(namespace, [bare]) == [Applied(t_index=2)]
-    assert queries == [lookups.PREPARE, changes.GUARDED]
+    assert queries == [lookups.PREPARE, GUARDED]
 
 
 def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[str]) -> None:

@@ -32,7 +32,7 @@ from recallm.model import (
 from recallm.stores.base import Applied
 from recallm.stores.neo4j import Neo4jStore, connection, transaction
 from recallm.stores.neo4j.rows import LockedRows
-from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.semantics import archiving
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
@@ -205,7 +205,7 @@ def test_an_interrupt_in_the_middle_of_a_reply(store: Neo4jStore) -> None:
     with pytest.raises(KeyboardInterrupt):
         store._connection.write(interrupted)
     assert all(connection.closed() or connection.defunct() for connection in cut)
-    assert store._connection.rows("RETURN 1 AS n", {}) == [{"n": 1}]
+    assert store._connection.rows("RETURN 1 AS row", {}) == [1]
 
 
 def test_writers_leave_little(store: Neo4jStore, driver: Driver, namespace: str) -> None:
@@ -231,7 +231,7 @@ def test_a_writer_that_vanished(
     """Its lock goes in a bounded time; until then others are told that they wait in vain."""
     store.apply(namespace, [rich("1")])
 
-    def vanish(locked: LockedRows, **given: Any) -> Row:
+    def vanish(locked: LockedRows, **given: Any) -> Any:
         state = lock(locked, **given)
         monkeypatch.setattr(LockedRows, "opened", lock)
         proxy.freeze(later_ones=True)
@@ -263,7 +263,7 @@ def _stop_with_the_lock(uri: str, auth: tuple[str, str], namespace: str) -> None
 
     lock = LockedRows.opened
 
-    def stop(locked: LockedRows, **given: Any) -> Row:
+    def stop(locked: LockedRows, **given: Any) -> Any:
         state = lock(locked, **given)
         setattr(LockedRows, "opened", lock)  # noqa: B010 - mypy takes no assignment
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -315,7 +315,7 @@ def test_work_that_takes_longer_than_its_bound(store: Neo4jStore, namespace: str
         if len(tries) == 1:
             # The server looks for transactions whose time is over every two seconds.
             tx.rows("UNWIND range(1, 2000000000) AS n RETURN sum(n % 7) AS x", {})
-        found: int = tx.rows("RETURN 1 AS one", {})[0]["one"]
+        found: int = tx.rows("RETURN 1 AS row", {})[0]
         return found
 
     assert store._connection.write(slow, locks=False) == 1

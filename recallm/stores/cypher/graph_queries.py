@@ -24,7 +24,7 @@ WITH c, summary, size(COLLECT {
     WHERE u.t > summary[1] AND u.t <= $t
     RETURN u.t AS t
 }) AS later
-RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] AS totals, summary, later
+RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements, later, [summary]] AS row
 """)
 """The concepts ``c`` with their summaries in force and the number of updates after those."""
 
@@ -69,8 +69,10 @@ CALL (a) {
     RETURN b, out, strength, t_index
     ORDER BY t_index DESC, strength DESC, b.name LIMIT $limit
 }
-RETURN DISTINCT CASE WHEN out THEN a.name ELSE b.name END AS a,
-    CASE WHEN out THEN b.name ELSE a.name END AS b, strength, t_index
+RETURN DISTINCT [
+    CASE WHEN out THEN a.name ELSE b.name END, CASE WHEN out THEN b.name ELSE a.name END,
+    strength, t_index
+] AS row
 """)
 
 RELATIONS_AMONG: Final[LiteralString] = spelled("""
@@ -86,7 +88,7 @@ CALL (r) {
     RETURN size(shown) AS strength, shown[-1] AS t_index
 }
 WITH a, b, strength, t_index WHERE strength > 0
-RETURN a.name AS a, b.name AS b, strength, t_index
+RETURN [a.name, b.name, strength, t_index] AS row
 """)
 
 ENTITIES: Final[LiteralString] = spelled("""
@@ -113,8 +115,7 @@ CALL () {
 MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}}
 WITH e, count(DISTINCT u.t) AS updates, max(u.t) AS t_index,
     max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END)[1] AS source
-RETURN e.id AS id, e.type AS type, e.label AS label, e.concept AS concept,
-    e.properties AS properties, updates, t_index, source
+RETURN [e.id, e.type, e.label, e.concept, e.properties, t_index, updates, [source]] AS row
 """)
 
 ENTITY_VECTORS: Final[LiteralString] = spelled("""
@@ -130,7 +131,7 @@ CALL () {
 }
 MATCH (v)<-[:EMBEDDED]-(e:RecallMEntity)
 WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
-RETURN e.id AS id, v.blob AS blob
+RETURN [e.id, v.blob] AS row
 """)
 
 
@@ -177,9 +178,9 @@ WHERE (NOT $by_subjects OR x.subject IN $subjects)
     AND (NOT $by_objects OR x.object IN $objects)
     AND (NOT $by_ends OR x.subject IN $ends OR x.object IN $ends)"""
         + _SHOWN
-        + """RETURN subject.id AS subject, x.name AS predicate, object.id AS object,
-    x.properties AS properties, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
+        + """WITH x, subject, object, count(DISTINCT u.t) AS strength, max(u.t) AS t_index,
     max(CASE WHEN u.id IS NOT NULL THEN [u.t, u.id] END)[1] AS source
+RETURN [subject.id, x.name, object.id, x.properties, strength, t_index, [source]] AS row
 """
     )
 
@@ -206,22 +207,22 @@ TRIPLET_EVIDENCE: Final[dict[tuple[bool, bool, bool], LiteralString]] = {
         + _SHOWN
         + """WITH x, subject, object, shown, u
 ORDER BY shown.key DESC, subject.id, x.name, object.id LIMIT $limit
-RETURN subject.id AS subject, subject.label AS subject_label, subject.concept AS subject_concept,
-    x.name AS predicate, object.id AS object, object.label AS object_label,
-    object.concept AS object_concept, object.type AS object_type, shown.properties AS properties,
-    shown.key % 1048576 AS position, u.id AS passage, u.timestamp AS timestamp, u.source AS source,
-    CASE WHEN u.namespace IS NOT NULL THEN u.t END AS t_index
+RETURN [
+    subject.id, subject.label, subject.concept, x.name, object.id, object.label, object.concept,
+    object.type, coalesce(shown.properties, ''), CASE WHEN u.namespace IS NOT NULL THEN u.t END,
+    shown.key % 1048576, [u.id, u.timestamp, u.source]
+] AS row
 """
     )
     for given, found in _FOUND.items()
 }
 """By whether the subjects, the predicates and the objects are given. Where an update is deleted in
-the middle, its namespace is null, and by ``t_index`` the row is known to be incomplete."""
+the middle, its namespace is null, and by its t the row is known to be incomplete."""
 
 PREDICATES: Final[LiteralString] = """
 MATCH (p:RecallMPredicate)
 WHERE p.namespace = $namespace AND p.key IS NOT NULL AND p.name IS NOT NULL AND p.triplets > 0
-RETURN p.name AS predicate, p.triplets AS triplets
+RETURN [p.name, p.triplets] AS row
 """
 
 ENTITIES_BY_WORDS: Final[LiteralString] = spelled("""
@@ -233,5 +234,5 @@ CALL (word) {
         AND EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
     RETURN DISTINCT e LIMIT $limit
 }
-RETURN word, e.id AS id
+RETURN [word, e.id] AS row
 """)

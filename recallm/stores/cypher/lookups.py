@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.postings import mention_lists, newest_mention
+from recallm.stores.cypher.postings import MENTION_LISTS, NEWEST_MENTION
+from recallm.stores.cypher.schema import TOTALS
 
 _OPENED: Final[LiteralString] = """
 CALL (n) {
@@ -18,21 +19,24 @@ CALL (n) {
     MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
     RETURN collect([item, u.t, u.id]) AS items
 }
-OPTIONAL MATCH (latest:RecallMUpdate {namespace: n.rows, t: n.open_t})
+OPTIONAL MATCH (open:RecallMUpdate {namespace: n.rows, t: n.open_t})
 """
-_TOTALS: Final[LiteralString] = """n {
-    .rows, .t, .statements, .terms, .sessions, .model, .origin, .revision, .vocabulary,
-    .vector_bytes
-} AS namespace, [latest.t, latest.session_key, latest.said, latest.source] AS open_session,
-    passages, items, EXISTS {
-        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-    } AS expired"""
+
+_FOUND_OPEN: Final[LiteralString] = (
+    """
+    .rows, .vector_bytes, written, passages, items, totals: n { """
+    + ", ".join([f".{name}" for name in TOTALS])
+    + """ },
+    open_session: [open.t, open.session_key, open.said, open.source],
+    expired: EXISTS { MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now }
+} AS row
+"""
+)
 
 LOCK: Final[LiteralString] = (
     """
 MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n.name = $name, n.rows = $fresh, n.t = 0,
-    n.statements = 0, n.terms = 0, n.sessions = 0
+ON CREATE SET n += $fresh
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
 WITH n, any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, [
@@ -42,8 +46,8 @@ WITH n, any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, [
 SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
 WITH n, written"""
     + _OPENED
-    + "RETURN written, "
-    + _TOTALS
+    + "RETURN n {"
+    + _FOUND_OPEN
 )
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
@@ -52,22 +56,22 @@ all, no other writer of the namespace can change. ``rows`` is the namespace of a
 to a commit learns from it, as ``written``, that the write is done.
 """
 
-LOOK_UP: Final[LiteralString] = """
-CALL () {
+_LOOK_UP: Final[LiteralString] = """
+CALL (n) {
     UNWIND range(0, size($concepts) - 1) AS place
-    OPTIONAL MATCH (c:RecallMConcept {namespace: $namespace, key: $concepts[place]})
+    OPTIONAL MATCH (c:RecallMConcept {namespace: n.rows, key: $concepts[place]})
     WITH c, place ORDER BY place
     RETURN collect([c]) AS nodes,
         collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
 }
-CALL () {
+CALL (n) {
     UNWIND $terms AS key
-    MATCH (w:RecallMStem {namespace: $namespace, key: key})
+    MATCH (w:RecallMStem {namespace: n.rows, key: key})
     RETURN collect([w.name, w.documents]) AS terms
 }
-CALL () {
+CALL (n) {
     UNWIND $sessions AS key
-    MATCH (x:RecallMSession {namespace: $namespace, key: key})
+    MATCH (x:RecallMSession {namespace: n.rows, key: key})
     RETURN collect([x.name, x.statements, x.terms]) AS sessions
 }
 CALL (nodes) {
@@ -76,20 +80,22 @@ CALL (nodes) {
     MATCH (a)-[r:RELATED]->(b)
     RETURN collect([pair[0], pair[1], r.strength, r.t_index]) AS relations
 }
-CALL () {
+CALL (n) {
     UNWIND $elements AS key
-    MATCH (x:RecallMElement {namespace: $namespace, key: key})
+    MATCH (x:RecallMElement {namespace: n.rows, key: key})
     OPTIONAL MATCH (x)-[:STANDS_ON]->(c:RecallMConcept)
     RETURN collect([x.key, x.type, x.concept, x.label, x.kind, x.properties, x.latest]) AS elements,
         collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS their_concepts
 }
-CALL () {
+CALL (n) {
     UNWIND $predicates AS key
-    MATCH (p:RecallMPredicate {namespace: $namespace, key: key})
+    MATCH (p:RecallMPredicate {namespace: n.rows, key: key})
     RETURN collect([p.name, p.triplets]) AS predicates
 }
-RETURN concepts, terms, sessions, relations, elements, their_concepts, predicates
-"""
+RETURN n {
+    concepts, terms, sessions, relations, elements, their_concepts, predicates"""
+
+LOOK_UP: Final[LiteralString] = "WITH {rows: $namespace} AS n" + _LOOK_UP + "\n} AS row\n"
 """A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
 row for each, of nulls where there is none."""
 
@@ -97,18 +103,19 @@ PREPARE: Final[LiteralString] = (
     """
 MATCH (n:RecallMNamespace {key: $key})
 SET n.locked = true
-WITH n, coalesce(n.writes, []) AS writes"""
+WITH n, coalesce(n.writes, []) AS writes
+WITH n, last(writes) AS latest,
+    any(earlier IN writes WHERE earlier ENDS WITH $write) AS written"""
     + _OPENED
     + """
-CALL (n, latest) {
-    MATCH (x:RecallMSession {namespace: n.rows, key: latest.lane})
+CALL (n, open) {
+    MATCH (x:RecallMSession {namespace: n.rows, key: open.lane})
     RETURN collect([x.name, x.statements, x.terms]) AS open_sessions
 }
 """
-    + LOOK_UP.replace("CALL () {", "CALL (n) {").replace("$namespace", "n.rows")
-    + """, open_sessions, last(writes) AS latest,
-    any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, """
-    + _TOTALS
+    + _LOOK_UP
+    + ", latest, open_sessions,"
+    + _FOUND_OPEN
 )
 """What ``LOCK`` and ``LOOK_UP`` find, for a write that ``GUARDED`` does later. The lock, which ends
 with the query, keeps it from reading half of another writer's commit. ``open_sessions`` has the
@@ -118,8 +125,7 @@ EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key
 MATCH (x:RecallMElement {namespace: $namespace, key: key})-[shown:SHOWN]->()
 USING INDEX SEEK x:RecallMElement(namespace, key)
-RETURN key, shown.key AS at, shown.properties AS properties,
-    coalesce(shown.description, []) AS description
+RETURN [key, shown.key, shown.properties, coalesce(shown.description, [])] AS row
 """
 
 RELATION_EVIDENCE: Final[LiteralString] = """
@@ -129,7 +135,7 @@ MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
 // Without hints the plan would read all relations of a hub.
 USING INDEX SEEK a:RecallMConcept(namespace, key)
 USING INDEX SEEK b:RecallMConcept(namespace, key)
-RETURN a.name AS a, b.name AS b, r.ts AS ts
+RETURN [a.name, b.name, r.ts] AS row
 """
 
 COUNT_TOUCHES: Final[LiteralString] = (
@@ -137,7 +143,7 @@ COUNT_TOUCHES: Final[LiteralString] = (
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 """
-    + mention_lists()
+    + MENTION_LISTS
     + """
 WITH c, reduce(sum = 0, list IN lists | sum + size(list)) = c.statements AS is_whole,
     [list IN lists |
@@ -164,50 +170,57 @@ CALL (c) {
 }
 WITH *, mentioned + others AS updates, last_mention / 1048576 AS mentioned_at WHERE updates > 0
 OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
-RETURN c.name AS name, statements, updates, CASE
-        WHEN last_shown > coalesce(mentioned_at, 0) THEN last_shown ELSE mentioned_at
-    END AS t_index, coalesce(s.content, '') AS content, coalesce(first_entity[2], '') AS label,
-    coalesce(first_entity[3], '') AS kind, CASE WHEN is_whole THEN true END AS is_whole
+RETURN [
+    c.name, coalesce(s.content, ''), coalesce(first_entity[2], ''), coalesce(first_entity[3], ''),
+    CASE WHEN last_shown > coalesce(mentioned_at, 0) THEN last_shown ELSE mentioned_at END,
+    updates, statements, CASE WHEN is_whole THEN true END
+] AS row
 """
 )
-"""The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. ``content``
-is that of the earliest statement that mentions the concept; ``label`` and ``kind`` hold where none
-does. ``is_whole`` is null where the list of mentions and the total of the concept differ: another
-writer changes them, or this one has not set the total yet."""
+"""The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. With them
+come the content of the earliest statement that mentions the concept, and the label and the kind
+that hold where none does. The last column is null where the list of mentions and the total of the
+concept differ: another writer changes them, or this one has not set the total yet."""
+
+_SELECTED: Final[LiteralString] = """
+MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND {{CONDITION}}
+RETURN u.t AS row"""
 
 SELECT: Final[dict[str, LiteralString]] = {
-    "id": "MATCH (u:RecallMUpdate {namespace: $namespace, id_key: $value}) RETURN u.t AS t",
-    "source": "MATCH (u:RecallMUpdate {namespace: $namespace, source_key: $value}) RETURN u.t AS t",
-    "session": """MATCH (u:RecallMUpdate {namespace: $namespace, lane: $value})
-        WHERE u.session IS NOT NULL RETURN u.t AS t
-        UNION MATCH (u:RecallMUpdate {namespace: $namespace, source_key: $source})
-        WHERE u.session IS NULL RETURN u.t AS t""",
-    "before": """MATCH (u:RecallMUpdate)
-        WHERE u.namespace = $namespace AND u.t < $value RETURN u.t AS t""",
-    "said before": """MATCH (u:RecallMUpdate)
-        WHERE u.namespace = $namespace AND u.said < $value AND u.t > 0 RETURN u.t AS t""",
-    "expired": """MATCH (u:RecallMUpdate)
-        WHERE u.namespace = $namespace AND u.expires <= $value
-        RETURN u.t AS t ORDER BY u.expires, u.t LIMIT $limit""",
+    kind: _SELECTED.replace("{{CONDITION}}", condition) + order
+    for kind, condition, order in (
+        ("id", "u.id_key = $value", ""),
+        ("source", "u.source_key = $value", ""),
+        (
+            "session",
+            "u.lane = $value AND u.session IS NOT NULL",
+            " UNION"
+            + _SELECTED.replace("{{CONDITION}}", "u.source_key = $source AND u.session IS NULL"),
+        ),
+        ("before", "u.t < $value", ""),
+        ("said before", "u.said < $value AND u.t > 0", ""),
+        ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t LIMIT $limit"),
+    )
 }
 """Whole updates, by what selects them."""
 
 TOUCHING: Final[LiteralString] = """
 OPTIONAL MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
-RETURN COLLECT {
+RETURN [COLLECT {
         MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key AS key
         UNION ALL
         MATCH (x:RecallMEntity)-[shown:SHOWN]->()
         WHERE x.namespace = $namespace AND x.key IS NOT NULL AND shown.description[1] = $name
         RETURN shown.key AS key
-    } AS keys,
-    COLLECT { MATCH (c)<-[:STANDS_ON]-(e:RecallMEntity) RETURN e.id } AS entities
+    },
+    COLLECT { MATCH (c)<-[:STANDS_ON]-(e:RecallMEntity) RETURN e.id }
+] AS row
 """
 
 REFERRING: Final[LiteralString] = """
 UNWIND $ids AS id
 MATCH (:RecallMUpdate {namespace: $namespace, id_key: id})<-[:REFERS_TO]-(s:RecallMStatement)
-RETURN DISTINCT s.key / 1048576 AS t
+RETURN DISTINCT s.key / 1048576 AS row
 """
 
 TRIPLETS_OF: Final[LiteralString] = """
@@ -216,15 +229,15 @@ MATCH (e:RecallMElement {namespace: $namespace, key: key})<-[:SUBJECT|OBJECT]-(x
 USING INDEX SEEK e:RecallMElement(namespace, key)
 MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
 MATCH (x)-[:OBJECT]->(object:RecallMEntity)
-RETURN DISTINCT subject.id AS subject, x.name AS predicate, object.id AS object
+RETURN DISTINCT [subject.id, x.name, object.id] AS row
 """
 
 CONTEXT_VERSION: Final[LiteralString] = (
     """
 MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
 WHERE c.statements > 0
-RETURN c.statements AS statements, """
-    + newest_mention()
-    + """ AS latest, c.summary_t AS summary_t
+RETURN [c.statements, c.summary_t, """
+    + NEWEST_MENTION
+    + """] AS row
 """
 )

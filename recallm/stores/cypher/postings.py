@@ -18,27 +18,13 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.conditions import spelled
 
-
-def postings_added(
-    rows: LiteralString, list: LiteralString, counts: LiteralString
-) -> LiteralString:
-    """The clauses that append postings to the list of the stem or the concept ``x``. All of them
-    are later than those in the list. What no longer fits at the node becomes blocks.
-
-    ``rows`` has the columns of all stems or concepts; ``x`` is their row ``i``. Its ``places`` say
-    where its statements stand in ``$statements``. ``counts`` is an expression: how often each of
-    these statements holds the stem, null for a concept. ``numbers`` has the number of each session.
-    """
-    return (
-        """
-WITH *, {{ROWS}}.places[i] AS places,
-    [place IN {{ROWS}}.places[i] | numbers[$statements.session[place]]] AS located,
-    {{COUNTS}} AS counted
-WITH *, coalesce(x.keys, []) + [place IN places | $statements.key[place]] AS keys,
-    coalesce(x.counts, []) + counted AS counts, coalesce(x.sessions, []) + located AS sessions
+POSTINGS_ADDED: Final[LiteralString] = """
+WITH *, row[2] AS places, [place IN row[2] | numbers[$statements[place][1]]] AS located
+WITH *, coalesce(x.keys, []) + [place IN places | $statements[place][3]] AS keys,
+    coalesce(x.counts, []) + row[3] AS counts, coalesce(x.sessions, []) + located AS sessions
 WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
 FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
-    namespace: $namespace, list: {{LIST}} + {{ROWS}}.key[i], last: keys[64 * block + 63],
+    namespace: $namespace, list: prefix + row[0], last: keys[64 * block + 63],
     keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],
     sessions: sessions[64 * block .. 64 * block + 64]
 }))
@@ -46,44 +32,47 @@ FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
     SET element.keys = keys[64 * full ..], element.counts = counts[64 * full ..],
         element.sessions = sessions[64 * full ..]
 )
-""".replace("{{COUNTS}}", counts)
-        .replace("{{ROWS}}", rows)
-        .replace("{{LIST}}", list)
-    )
-
-
-def _deleted(label: LiteralString, list: LiteralString, rows: LiteralString) -> LiteralString:
-    query: LiteralString = """
-CALL () {
-    UNWIND {{ROWS}} AS row
-    MATCH (x:{{LABEL}} {namespace: $namespace, key: row.key})
-    WITH x, row, [x] + COLLECT {
-        UNWIND row.keys AS key
-        CALL (row, key) {
-            MATCH (p:RecallMPostings)
-            WHERE p.namespace = $namespace AND p.list = {{LIST}} + row.key AND p.last >= key
-            RETURN p ORDER BY p.namespace, p.list, p.last LIMIT 1
-        }
-        RETURN DISTINCT p
-    } AS holders
-    UNWIND holders AS holder
-    WITH x, row, holder, coalesce(holder.keys, []) AS keys, holder.counts AS counts,
-        holder.sessions AS sessions
-    WITH *, [i IN range(0, size(keys) - 1) WHERE NOT keys[i] IN row.keys] AS left
-    SET holder.keys = [i IN left | keys[i]], holder.sessions = [i IN left | sessions[i]],
-        holder.counts = CASE WHEN counts IS NOT NULL THEN [i IN left | counts[i]] END
-    WITH x, holder WHERE holder <> x AND size(holder.keys) = 0
-    DELETE holder
-}
 """
-    query = query.replace("{{LABEL}}", label).replace("{{LIST}}", list)
+"""The clauses that append postings to the list of the stem or the concept ``x``. All of them are
+later than those in the list. What no longer fits at the node becomes blocks.
+
+``row`` has the key of ``x``, its name, the places of its statements in ``$statements``, and how
+often each of these holds the stem (null for a concept). ``numbers`` has the number of each
+session, ``prefix`` what the name of the list begins with."""
+
+
+def _deleted(label: LiteralString, prefix: LiteralString, rows: LiteralString) -> LiteralString:
+    query: LiteralString = """
+UNWIND {{ROWS}} AS row
+MATCH (x:{{LABEL}} {namespace: $namespace, key: row[0]})
+WITH x, row, [x] + COLLECT {
+    UNWIND row[1] AS key
+    CALL (row, key) {
+        MATCH (p:RecallMPostings)
+        WHERE p.namespace = $namespace AND p.list = {{PREFIX}} + row[0] AND p.last >= key
+        RETURN p ORDER BY p.namespace, p.list, p.last LIMIT 1
+    }
+    RETURN DISTINCT p
+} AS holders
+UNWIND holders AS holder
+WITH x, row, holder, coalesce(holder.keys, []) AS keys, holder.counts AS counts,
+    holder.sessions AS sessions
+WITH *, [i IN range(0, size(keys) - 1) WHERE NOT keys[i] IN row[1]] AS left
+SET holder.keys = [i IN left | keys[i]], holder.sessions = [i IN left | sessions[i]],
+    holder.counts = CASE WHEN counts IS NOT NULL THEN [i IN left | counts[i]] END
+WITH x, holder WHERE holder <> x AND size(holder.keys) = 0
+DELETE holder
+"""
+    query = query.replace("{{LABEL}}", label).replace("{{PREFIX}}", prefix)
     return query.replace("{{ROWS}}", rows)
 
 
-DELETE_POSTINGS: Final[LiteralString] = _deleted("RecallMStem", "'s'", "$stem_postings") + _deleted(
-    "RecallMConcept", "'c'", "$concept_postings"
+POSTINGS_DELETED: Final = (
+    _deleted("RecallMStem", "'s'", "$stem_postings"),
+    _deleted("RecallMConcept", "'c'", "$concept_postings"),
 )
-"""Takes the ``keys`` of a row out of its list. A block that is empty then is deleted."""
+"""Each takes the keys of the statements in a row out of the list with the key of the row. A block
+that is empty then is deleted."""
 
 
 def _read(
@@ -94,15 +83,14 @@ def _read(
     posting: LiteralString,
 ) -> LiteralString:
     """The query that reads the lists of some stems or concepts: how many statements each has up to
-    ``$t``, and its newest postings that meet a filter.
+    ``$t``, and its newest postings that meet a filter, and the number and the name of each session.
 
-    ``postings`` has the numbers of these postings as texts. The driver reads a list number by
-    number, which takes longer than the server needs to find them. ``sessions`` has the number and
-    the name of each session.
+    The numbers of the postings are texts. The driver reads a list number by number, which takes
+    longer than the server needs to find them.
 
     Another transaction may write the list meanwhile. Then some properties of the node are missing
     or older than others, or a new block is not in its index yet. Such a read shows itself: lists
-    have different lengths, or there are too few postings though nothing is hidden. ``postings`` is
+    have different lengths, or there are too few postings though nothing is hidden. The postings are
     null then, and the row is read again."""
     query: LiteralString = """
 UNWIND {{NAMES}} AS name
@@ -144,20 +132,20 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
         })
     RETURN {{POSTING}} LIMIT $limit
 } AS rows
-RETURN x.name AS name, total, CASE
+RETURN [x.name, total, CASE
     WHEN NOT is_torn AND none(row IN rows WHERE any(value IN row WHERE value IS NULL))
         AND (size(rows) = total OR size(rows) >= $limit OR $filtered OR NOT $plain)
     THEN [first IN range(0, size(rows) - 1, 100) |
         reduce(text = '', row IN rows[first .. first + 100] |
             text + reduce(numbers = '', value IN row | numbers + value + ' ')
         )
-    ] END AS postings,
+    ] END,
     COLLECT {
         UNWIND rows AS row
         WITH DISTINCT row[1] AS number WHERE number > 0
         MATCH (session:RecallMSession {namespace: $namespace, number: number})
         RETURN [number, session.name]
-    } AS sessions"""
+    }] AS row"""
     query = query.replace("{{NAMES}}", names).replace("{{LABEL}}", label)
     query = query.replace("{{LIST}}", list).replace("{{TOTAL}}", total)
     return spelled(query.replace("{{POSTING}}", posting))
@@ -172,21 +160,15 @@ MENTIONS: Final[LiteralString] = _read(
 )
 
 
-def newest_mention() -> LiteralString:
-    """The expression of the key of the latest statement that mentions the concept ``c``, whose key
-    is ``$concept``."""
-    return """
+NEWEST_MENTION: Final[LiteralString] = """
 coalesce(c.keys[-1], head(COLLECT {
     MATCH (p:RecallMPostings)
     WHERE p.namespace = $namespace AND p.list = 'c' + $concept AND p.last >= 0
     RETURN p.keys[-1] ORDER BY p.namespace DESC, p.list DESC, p.last DESC LIMIT 1
 }))"""
+"""The key of the latest statement that mentions the concept ``c``, whose key is ``$concept``."""
 
-
-def mention_lists() -> LiteralString:
-    """The clauses that find the ``lists`` of keys of the statements that mention the concept ``c``,
-    in ascending order."""
-    return """
+MENTION_LISTS: Final[LiteralString] = """
 WITH c, coalesce(c.keys, []) AS newest
 WITH c, newest, coalesce(newest[0], 9223372036854775807) AS first
 WITH c, COLLECT {
@@ -195,3 +177,4 @@ WITH c, COLLECT {
     RETURN p.keys ORDER BY p.namespace, p.list, p.last
 } + [newest] AS lists
 """
+"""The ``lists`` of keys of the statements that mention the concept ``c``, in ascending order."""

@@ -1,5 +1,10 @@
 """Queries of readers; their conditions, with the parameters of all, stand in ``conditions``.
-Parameters are never null: Neo4j plans a query anew for each type that one takes."""
+Parameters are never null: Neo4j plans a query anew for each type that one takes.
+
+A query has one column, ``row``. A list in that column has no null, unless a node was deleted while
+the query read it (``recallm.stores.neo4j.joining``): what may be null stands in a list or a map
+within the list.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +17,27 @@ MATCH (n:RecallMNamespace)
 WHERE n.name IS NOT NULL AND (n.t > 0 OR EXISTS {
     MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.t IS NOT NULL
 })
-RETURN n.name AS name
+RETURN n.name AS row
 """
 
-OPEN: Final[LiteralString] = """
+_CORPUS: Final[LiteralString] = """[
+    coalesce(n.t, 0), coalesce(n.statements, 0), coalesce(n.terms, 0), coalesce(n.sessions, 0)
+]"""
+
+OPEN: Final[LiteralString] = (
+    """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
-RETURN coalesce(n.rows, -1) AS rows, coalesce(n.t, 0) AS t,
-    coalesce(n.statements, 0) AS statements, coalesce(n.terms, 0) AS terms,
-    coalesce(n.sessions, 0) AS sessions, EXISTS {
+RETURN [coalesce(n.rows, -1), EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
     } OR EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.withdrawn <= $withdrawn_by
-    } AS hides, n.model AS model, n.origin AS origin, coalesce(n.revision, 0) AS revision,
-    coalesce(n.vocabulary, 0) AS vocabulary, coalesce(n.vector_bytes, '{}') AS vector_bytes
+    }, """
+    + _CORPUS
+    + """, coalesce(n.vector_bytes, '{}'), coalesce(n.vocabulary, 0),
+    [n.model, n.origin, n.revision]
+] AS row
 """
+)
 """No row has -1, the ``rows`` of a namespace that there is not."""
 
 LATEST_SAID: Final[LiteralString] = """
@@ -33,9 +45,9 @@ MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, said, t)
 WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
 WITH coalesce(max(u.t), 0) AS t, count(u) AS shown
-RETURN t, shown = COUNT {
+RETURN [t, shown = COUNT {
     MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= t
-} AS all_shown
+}] AS row
 """
 """The latest t that was said by a moment, and whether all updates up to that t were."""
 
@@ -47,7 +59,9 @@ def _passages(match: LiteralString, order: LiteralString = "u.t DESC") -> Litera
         match
         + """
     AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u AS passage ORDER BY """
+RETURN [u.id, u.t, u.text, u.metadata, u {
+    .source, .session, .speaker, .timestamp, .path, .key, .expires_at, .withdrawn
+}] AS row ORDER BY """
         + order
         + " LIMIT $limit"
     )
@@ -88,7 +102,7 @@ WHERE u.namespace = $namespace""",
 PATHS: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
 WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND {{UPDATE_SEEN}}
-RETURN DISTINCT u.path AS path
+RETURN DISTINCT u.path AS row
 """)
 
 SESSIONS: Final[LiteralString] = spelled("""
@@ -97,35 +111,34 @@ USING INDEX SEEK u:RecallMUpdate(namespace, t)
 WHERE u.namespace = $namespace AND u.t > 0 AND u.session_key IS NOT NULL AND {{UPDATE_SEEN}}
 WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) AS latest_t,
     min(u.said) AS began, max(u.said) AS ended
-RETURN [key, passages, first_t, latest_t, began, ended] AS session ORDER BY latest_t DESC
+RETURN [key, passages, first_t, latest_t, [began, ended]] AS row ORDER BY latest_t DESC
 """)
 
 OPEN_SESSION: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {key: $key})
 MATCH (u:RecallMUpdate {namespace: $namespace, t: n.open_t})
 WHERE u.expires IS NULL OR u.expires > $now
-RETURN [u.t, u.session_key, u.said, u.source] AS open_session
+RETURN [u.t, [u.session_key, u.said, u.source]] AS row
 """
 
 _STATEMENT_ROWS: Final[LiteralString] = """
-RETURN [s.key, s.text, s.start, s.end, s.content, s.traits] AS statement,
-    [
-        u.id, u.metadata, u.timestamp, u.speaker, u.speaker_concept, u.source, u.session,
-        u.session_key, CASE WHEN u.key IS NOT NULL THEN u.path END
-    ] AS origin,
+RETURN [s.key, s.text, s.start, s.end, s.content, s.traits, u.id, u.metadata, [
+    u.timestamp, u.speaker, u.speaker_concept, u.source, u.session, u.session_key,
+    CASE WHEN u.key IS NOT NULL THEN u.path END,
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key < s.key
             AND {{NEIGHBOUR_SEEN}}
         RETURN other.key
         ORDER BY other.namespace DESC, other.lane DESC, other.key DESC LIMIT 1
-    }) AS previous,
+    }),
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key > s.key
             AND {{NEIGHBOUR_SEEN}}
         RETURN other.key ORDER BY other.namespace, other.lane, other.key LIMIT 1
-    }) AS next
+    })
+]] AS row
 """
 
 STATEMENTS: Final[LiteralString] = spelled(
@@ -165,7 +178,14 @@ WHERE {{STATEMENT_SHOWN}}"""
 )
 """Statements, and up to ``$ahead`` of their lane before and after each."""
 
-_SESSIONS_BEGUN: Final[LiteralString] = """
+CORPUS: Final[LiteralString] = (
+    """
+OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
+CALL () {
+    MATCH (s:RecallMStatement)
+    WHERE s.namespace = $namespace AND s.key >= $first AND s.key < $end
+    RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms
+}
 CALL () {
     MATCH (x:RecallMSession)
     WHERE x.namespace = $namespace AND x.number <= $t AND x.statements > 0
@@ -175,40 +195,20 @@ CALL () {
         })
     RETURN count(x) AS sessions
 }
-"""
-
-CORPUS_COUNTED: Final[LiteralString] = (
-    """
-MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.key < $before
-WITH count(s) AS statements, coalesce(sum(s.length), 0) AS terms
-"""
-    + _SESSIONS_BEGUN
-    + "RETURN statements, terms, sessions\n"
-)
-
-CORPUS_WITHOUT_LATER: Final[LiteralString] = (
-    """
-OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
-CALL () {
-    MATCH (s:RecallMStatement)
-    WHERE s.namespace = $namespace AND s.key >= $before AND s.key < $after
-    RETURN count(s) AS later_statements, coalesce(sum(s.length), 0) AS later_terms
-}
-"""
-    + _SESSIONS_BEGUN
-    + """
-RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
-    coalesce(n.terms, 0) AS terms, later_statements, later_terms, sessions
+RETURN ["""
+    + _CORPUS
+    + """, statements, terms, sessions] AS row
 """
 )
-"""The statements and terms of the namespace, those of them that are later than ``$t``, and the
-sessions up to ``$t``. ``$after`` is the first key that no statement of the namespace has."""
+"""The totals of the namespace, the statements and terms from the key ``$first`` to ``$end``, and
+the sessions up to ``$t``."""
 
-SIZES: Final[LiteralString] = """
+SIZES: Final[LiteralString] = (
+    """
 OPTIONAL MATCH (n:RecallMNamespace {rows: $namespace})
-RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
-    coalesce(n.terms, 0) AS terms, coalesce(n.sessions, 0) AS sessions, COLLECT {
+WITH """
+    + _CORPUS
+    + """ AS totals, COLLECT {
     UNWIND $lanes AS lane
     MATCH (x:RecallMSession {namespace: $namespace, key: lane})
     CALL (x, lane) {
@@ -224,35 +224,37 @@ RETURN coalesce(n.t, 0) AS t, coalesce(n.statements, 0) AS statements,
     WITH x, counted, length WHERE counted > 0 AND x.name IS NOT NULL
     RETURN [x.name, counted, length]
 } AS by_session
+RETURN [totals, by_session] AS row
 """
+)
 
 VECTORS: Final[LiteralString] = spelled("""
 UNWIND $keys AS key
 MATCH (s:RecallMStatement {namespace: $namespace, key: key})
 USING INDEX SEEK s:RecallMStatement(namespace, key)
 WHERE s.model = $model AND {{STATEMENT_SHOWN}}
-RETURN key, s.blob AS blob
+RETURN [key, s.blob] AS row
 """)
 
 VECTORS_AFTER: Final[LiteralString] = spelled("""
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before AND s.model = $model
     AND {{STATEMENT_SHOWN}}
-RETURN s.key AS key, s.blob AS blob ORDER BY s.namespace, s.key LIMIT $limit
+RETURN [s.key, s.blob] AS row ORDER BY s.namespace, s.key LIMIT $limit
 """)
 
 STATEMENT_KEYS: Final[LiteralString] = spelled("""
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before
     AND (s.model IS NOT NULL) = $embedded AND {{STATEMENT_SHOWN}}
-RETURN s.key AS key ORDER BY s.namespace, s.key LIMIT $limit
+RETURN s.key AS row ORDER BY s.namespace, s.key LIMIT $limit
 """)
 
 T_INDEXES: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, t)
 WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u.t AS t ORDER BY u.namespace, u.t
+RETURN u.t AS row ORDER BY u.namespace, u.t
 """)
 
 STATS: Final[LiteralString] = """
@@ -297,5 +299,9 @@ CALL () {
         AND EXISTS { MATCH (x)-[:OBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
     RETURN count(x) AS triplets
 }
-RETURN passages, statements, sessions, vectors, concepts, relations, entities, triplets, summaries
+RETURN {
+    passages: passages, statements: statements, sessions: sessions, vectors: vectors,
+    concepts: concepts, relations: relations, entities: entities, triplets: triplets,
+    summaries: summaries
+} AS row
 """

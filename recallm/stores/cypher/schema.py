@@ -51,17 +51,27 @@ VERSION: Final = 1
 
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
-RETURN schema.version AS version, EXISTS {
+RETURN [schema.version, EXISTS {
     MATCH (n:RecallMNamespace) WHERE n.purge_after <= timestamp()
-} AS garbage
+}] AS row
 """
-"""``garbage``: whether rows that no namespace points at are to be deleted (``generations``)."""
+"""The version, and whether rows that no namespace points at are to be deleted (``generations``)."""
 
 WRITE_VERSION: Final[LiteralString] = """
 MERGE (schema:RecallMSchema {key: 'schema'})
 ON CREATE SET schema.version = $version
-RETURN schema.version AS version
+RETURN schema.version AS row
 """
+
+TOTALS: Final = (
+    "t", "statements", "terms", "sessions", "model", "origin", "revision", "vocabulary",
+)  # fmt: skip
+"""The properties of a namespace that are fields of ``NamespaceTotals``."""
+
+NO_TOTALS: Final = dict.fromkeys(
+    ("t", "statements", "terms", "sessions", "revision", "vocabulary"), 0
+)
+"""Those of an empty namespace that are numbers."""
 
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 

@@ -22,7 +22,6 @@ from recallm.stores.neo4j.transaction import (
     AlreadyWrittenError,
     ChangedError,
     NeedsLockError,
-    Row,
     Tx,
     WriteStamp,
 )
@@ -47,7 +46,9 @@ _UNLOCKED_TRIES: Final = 3
 """Tries of a write without the lock; then the writer takes it, so that every writer gets on."""
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
-_NO_STAMP: Final = WriteStamp("", "")
+_REMEMBERED: Final = 900_000
+"""Milliseconds: 15 minutes. See ``WriteStamp``."""
+_NO_STAMP: Final[WriteStamp] = {}
 _BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, ChangedError)
 """What the driver and the work in a transaction raise: a connection can go on after it."""
 
@@ -97,7 +98,7 @@ class Connection:
 
     def rows(
         self, query: LiteralString, parameters: Mapping[str, Any], *, retry: bool = True
-    ) -> list[Row]:
+    ) -> list[Any]:
         """The rows of one query that only reads, in one round trip. ``retry``: after transient
         errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
         return _Tries(self, lambda tx: tx.rows(query, parameters), retries=retry).run()
@@ -124,7 +125,7 @@ class Connection:
             writer = self._writers.pop()  # no other write uses its name at the same time
         except IndexError:
             writer = uuid.uuid4().hex
-        stamp = WriteStamp(writer, uuid.uuid4().hex)
+        stamp: WriteStamp = {"writer": writer, "write": uuid.uuid4().hex, "remembered": _REMEMBERED}
         try:
             return _Tries(self, work, stamp=stamp, locks=locks, unlocked=unlocked).run()
         finally:

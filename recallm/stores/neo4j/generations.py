@@ -10,16 +10,17 @@ rows deletes them. If it is killed, the next store that is opened deletes the re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, LiteralString
 
 from recallm.errors import InvalidInputError, StoreError
 from recallm.model import PreparedUpdate, Summary
+from recallm.stores.cypher.schema import NO_TOTALS, TOTALS
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows
-from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.neo4j.values import fresh_key, fresh_rows
 from recallm.stores.semantics.archiving import restore_records
 
@@ -30,23 +31,22 @@ _PATIENCE = 86_400_000
 """Milliseconds after which a restore that never ended is taken for dead: a day."""
 
 STAGE: Final[LiteralString] = """
-CREATE (:RecallMNamespace {
-    key: $stage, rows: $rows, t: 0, statements: 0, terms: 0, sessions: 0,
-    purge_after: timestamp() + $patience
-})
+CREATE (n:RecallMNamespace {key: $stage, rows: $rows, purge_after: timestamp() + $patience})
+SET n += $totals
 """
 
-PUBLISH: Final[LiteralString] = """
+PUBLISH: Final[LiteralString] = (
+    """
 MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
-WITH n, staged, staged.rows AS rows, staged {
-    .t, .statements, .terms, .sessions, .open_t, .model, .origin, .revision,
-    .vocabulary, .vector_bytes
-} AS totals
+WITH n, staged, staged.rows AS rows, staged {"""
+    + "".join([f".{name}, " for name in TOTALS])
+    + """.open_t, .vector_bytes} AS totals
 DELETE staged
 SET n += totals, n.rows = rows
-RETURN n.t AS t
+RETURN n.t AS row
 """
+)
 
 DISCARD: Final[LiteralString] = """
 MATCH (staged:RecallMNamespace {key: $stage})
@@ -56,14 +56,14 @@ SET staged.purge_after = 0
 GARBAGE: Final[LiteralString] = """
 MATCH (n:RecallMNamespace)
 WHERE n.purge_after <= timestamp()
-RETURN n.key AS key
+RETURN n.key AS row
 """
 
 
 PURGE: Final[tuple[LiteralString, ...]] = tuple(
     "MATCH (n:RecallMNamespace {key: $key}) SET n.locked = true WITH n.rows AS namespace MATCH "
     + pattern
-    + " WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS deleted"
+    + " WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS row"
     for pattern in (
         """(x:RecallMEntityVector)
         WHERE x.namespace = namespace AND x.model_key >= '' AND x.entity >= ''""",
@@ -107,11 +107,11 @@ def purge(connection: Connection) -> None:
     """Delete the rows that no namespace points at. What fails is left for the next time: nobody
     sees these rows."""
     with suppress(StoreError):
-        for garbage in connection.rows(GARBAGE, {}):
-            given = {"key": garbage["key"], "limit": _AT_ONCE}
+        for key in connection.rows(GARBAGE, {}):
+            given = {"key": key, "limit": _AT_ONCE}
             for query in PURGE:
                 some = partial(Tx.rows, query=query, parameters=given)
-                while connection.write(some, locks=False)[0]["deleted"]:
+                while connection.write(some, locks=False)[0]:
                     pass
             last = partial(Tx.rows, query=FORGET_GARBAGE, parameters=given)
             connection.write(last, locks=False)
@@ -126,11 +126,12 @@ class _StagedRows(Neo4jRows):
         self._connection = connection
         self._stage = fresh_key()
 
-    def opened(self, **parameters: Any) -> Row:
-        def stage(tx: Tx) -> Row:
+    def opened(self, **parameters: Any) -> Mapping[str, Any]:
+        def stage(tx: Tx) -> Mapping[str, Any]:
             found = LockedRows(tx, self.namespace).opened(**parameters)
-            tx.rows(STAGE, {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE})
-            return {**found, "namespace": {**found["namespace"], "rows": self.rows}}
+            own = {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE}
+            tx.rows(STAGE, {**own, "totals": NO_TOTALS})
+            return {**found, "rows": self.rows}
 
         return self._connection.write(stage)
 
@@ -158,8 +159,8 @@ class _StagedRows(Neo4jRows):
             self._connection.write(lambda tx: tx.rows(DISCARD, {"stage": self._stage}))
         purge(self._connection)
 
-    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
-        def run(tx: Tx) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
+        def run(tx: Tx) -> list[Any]:
             staged = LockedRows(tx, None, key=self._stage, rows=self.rows)
             staged.open()
             return staged.rows_of(query, **parameters)

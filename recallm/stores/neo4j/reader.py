@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString
 
 from recallm.model import (
     LARGEST_NUMBER,
@@ -39,23 +39,25 @@ from recallm.stores.cypher import graph_queries, lookups
 from recallm.stores.cypher import reader_queries as cypher
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, complete_rows, results_of
+from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, answers_of, results_of
 from recallm.stores.neo4j.stored import dump
-from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import (
     counted_in,
+    entity_in,
     evidence_in,
-    fields_in,
     item_key,
     key_of,
     keys_of,
     mentions_in,
     metadata_entries,
     moment_of,
+    passage_in,
     path_key,
     postings_in,
+    relation_in,
     statement_in,
     summary_in,
+    triplet_in,
 )
 from recallm.stores.semantics.reading import (
     bearers_of,
@@ -64,17 +66,13 @@ from recallm.stores.semantics.reading import (
     latest_first,
     mapping_of,
     open_session_of,
-    passage_fields,
     session_of,
     sizes_of,
     state_of,
 )
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
 
-Result = TypeVar("Result")
-
 _EVERY = Filter()
-_CORPUS = ("statements", "terms", "sessions")
 
 
 class Neo4jReader:
@@ -87,6 +85,7 @@ class Neo4jReader:
         self._answers: Answers | None = None
         """Of a reader that records what is asked (``together``)."""
         self._key = key_of(namespace)
+        self._horizon: dict[str, Any] = {}
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         expired_by = moment_of(now)
@@ -96,15 +95,16 @@ class Neo4jReader:
             "now": expired_by,
             "withdrawn_by": -1 if horizon.withdrawn else latest_t,
         }
-        state = connection.rows(cypher.OPEN, opened)[0]
-        self._rows: int = state["rows"]
-        self._opened_totals = {name: state[name] for name in ("t", *_CORPUS)}
-        self._counter: int = state["t"]
+        [(self._rows, hides, totals, sizes, vocabulary, vectors)] = connection.rows(
+            cypher.OPEN, opened
+        )
+        self._opened_totals: list[int] = totals
+        self._counter = totals[0]
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
         all_shown = True
         if said is not None:
-            found = self._run(cypher.LATEST_SAID, said=said, t=self._counter)[0]
-            self._t, all_shown = found["t"], found["all_shown"]
+            given = {"said": said, "t": self._counter}
+            [(self._t, all_shown)] = self._run(cypher.LATEST_SAID, given)
         self._before = statement_key(self._t + 1, 0)
         self._horizon = {
             "t": self._t,
@@ -114,19 +114,19 @@ class Neo4jReader:
             "now": expired_by,
             "withdrawn_by": -1 if horizon.withdrawn else self._t,
             # Whether nothing is hidden but by its t.
-            "plain": all_shown and not state["hides"],
+            "plain": all_shown and not hides,
         }
-        vector_bytes = mapping_of(state["vector_bytes"])
+        vector_bytes = mapping_of(sizes)
+        model, origin, revision = vectors
         # Of a node that is being written, the model may be read without its size.
-        model = state["model"] if state["model"] in vector_bytes else None
-        vectors = model, state["origin"], state["revision"]
-        self.state = state_of(self._t, vector_bytes, state["vocabulary"], *vectors)
+        model = model if model in vector_bytes else None
+        self.state = state_of(self._t, vector_bytes, vocabulary, model, origin, revision)
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         if self._answers is not None:
             return results_of(reads, self)
         recorder = copy(self)
-        recorder._answers = answers = Answers(self._run_ask)
+        recorder._answers = answers = Answers(self._run)
         while True:
             try:
                 return results_of(reads, recorder)
@@ -154,43 +154,41 @@ class Neo4jReader:
         elif conditions["lanes"]:
             index, entry = "session", conditions["lanes"][0]
         given = {"entry": entry, "limit": _bound(limit), **self._within(conditions)}
-        return self._ask_for(passage_in, cypher.PASSAGES[index], **given)
+        return self._ask(cypher.PASSAGES[index], passage_in, **given)
 
     def paths(self) -> list[tuple[str, ...]]:
-        return sorted(tuple(row["path"]) for row in self._ask(cypher.PATHS, root=path_key(())))
+        return sorted(self._ask(cypher.PATHS, tuple, root=path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
-        found = self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
-        return [row["t"] for row in found]
+        return self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
 
     def sessions(self) -> list[Session]:
-        return [session_of(*row["session"]) for row in self._ask(cypher.SESSIONS)]
+        return [session_of(*row, *times) for *row, times in self._ask(cypher.SESSIONS)]
 
     def open_session(self) -> OpenSession | None:
-        for row in self._ask(cypher.OPEN_SESSION, key=self._key):
-            return open_session_of(*row["open_session"])
+        for t_index, session in self._ask(cypher.OPEN_SESSION, key=self._key):
+            return open_session_of(t_index, *session)
         return None
 
     def statement_keys(
         self, *, embedded: bool, after: int = -1, limit: int | None = None
     ) -> list[int]:
-        given = {"embedded": embedded, "after": after, "limit": _bound(limit)}
-        found = self._ask(cypher.STATEMENT_KEYS, **given)
-        return [row["key"] for row in found]
+        given: dict[str, Any] = {"embedded": embedded, "after": after, "limit": _bound(limit)}
+        return self._ask(cypher.STATEMENT_KEYS, **given)
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         known = sorted(key for key in set(keys) if key < self._before)
         if not known:
             return []
         if ahead:
-            return self._ask_for(statement_in, cypher.SURROUNDINGS, keys=known, ahead=ahead)
-        return self._ask_for(statement_in, cypher.STATEMENTS, keys=known)
+            return self._ask(cypher.SURROUNDINGS, statement_in, keys=known, ahead=ahead)
+        return self._ask(cypher.STATEMENTS, statement_in, keys=known)
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
     ) -> Mapping[str, Postings]:
         given = {"stems": keys_of(stems), "limit": limit, **_filter(where)}
-        found = dict(self._ask_for(postings_in, POSTINGS, **given))
+        found = dict(self._ask(POSTINGS, postings_in, **given))
         if not keys_only:
             return found
         return {stem: replace(each, counts=(), sessions=()) for stem, each in found.items()}
@@ -199,7 +197,7 @@ class Neo4jReader:
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
         given = {"names": keys_of(names), "limit": _bound(limit), **_filter(where)}
-        return dict(self._ask_for(mentions_in, MENTIONS, **given))
+        return dict(self._ask(MENTIONS, mentions_in, **given))
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
@@ -210,12 +208,12 @@ class Neo4jReader:
             else self._ask(graph_queries.CONCEPTS_NAMED, names=keys_of(names))
         )
         in_force = {
-            row["totals"][0]: (summary_in(row["summary"]), row["later"])
-            for row in found
-            if row["summary"] is not None
+            name: (summary_in(summary), later)
+            for name, *_, later, (summary,) in found
+            if summary is not None
         }
         return concept_rows(
-            {name: ConceptTotals(*totals) for name, *totals in (row["totals"] for row in found)},
+            {name: ConceptTotals(*totals) for name, *totals, _, _ in found},
             self._t,
             limit,
             lambda names: counted_in(self._ask(lookups.COUNT_TOUCHES, names=keys_of(names))),
@@ -225,11 +223,8 @@ class Neo4jReader:
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
-        given: dict[str, Any] = {"names": keys_of(names)}
-        if not among:
-            given["limit"] = _bound(limit)
         query = graph_queries.RELATIONS_AMONG if among else graph_queries.RELATIONS
-        relations = self._ask_for(lambda row: Relation(**row), query, **given)
+        relations = self._ask(query, relation_in, names=keys_of(names), limit=_bound(limit))
         return sorted(relations, key=attrgetter("a", "b"))
 
     def entities(
@@ -241,12 +236,13 @@ class Neo4jReader:
     ) -> list[Entity]:
         entities = self._ask(
             graph_queries.ENTITIES,
+            entity_in,
             ids=keys_of(ids or ()),
             concepts=keys_of(concepts or ()),
             passages=keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
-        return sorted((Entity(**fields_in(row)) for row in entities), key=attrgetter("id"))
+        return sorted(entities, key=attrgetter("id"))
 
     def triplets(
         self,
@@ -272,8 +268,7 @@ class Neo4jReader:
             query = graph_queries.TRIPLETS_OF_PASSAGES
         elif ends is not None and subjects is None and objects is None:
             query = graph_queries.TRIPLETS_AT
-        triplets = self._ask(query, **conditions, **wanted)
-        return sorted((Triplet(**fields_in(row)) for row in triplets), key=by_parts)
+        return sorted(self._ask(query, triplet_in, **conditions, **wanted), key=by_parts)
 
     def triplet_evidence(
         self,
@@ -284,9 +279,9 @@ class Neo4jReader:
         limit: int | None = None,
     ) -> list[TripletEvidence]:
         given = subjects is not None, predicates is not None, objects is not None
-        evidence = self._ask_for(
-            evidence_in,
+        evidence = self._ask(
             graph_queries.TRIPLET_EVIDENCE[given],
+            evidence_in,
             subjects=keys_of(subjects or ()),
             predicates=keys_of(predicates or ()),
             objects=keys_of(objects or ()),
@@ -295,38 +290,34 @@ class Neo4jReader:
         return latest_first(evidence, limit)
 
     def predicates(self) -> Mapping[str, int]:
-        found = self._ask(graph_queries.PREDICATES)
-        return dict(sorted((row["predicate"], row["triplets"]) for row in found))
+        return dict(sorted(self._ask(graph_queries.PREDICATES)))
 
     def entities_by_words(
         self, words: Collection[str], *, limit: int
     ) -> Mapping[str, tuple[str, ...]]:
         by_key = {key_of(word): word for word in words}
-        given = {"words": list(by_key), "limit": _bound(limit)}
+        given: dict[str, Any] = {"words": list(by_key), "limit": _bound(limit)}
         found = self._ask(graph_queries.ENTITIES_BY_WORDS, **given) if by_key else []
-        return bearers_of((by_key[row["word"]], row["id"]) for row in found)
+        return bearers_of((by_key[word], id) for word, id in found)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        totals = dict(self._ask(cypher.SIZES, lanes=keys_of(session_keys))[0])
-        by_session = totals.pop("by_session")
+        [(totals, by_session)] = self._ask(cypher.SIZES, lanes=keys_of(session_keys))
         # A node that is being written may be read half old, half new; two equal reads are complete.
-        holds = totals == self._opened_totals and totals["t"] <= self._t
-        corpus = totals if holds else self._counted_corpus(totals)
-        return sizes_of((corpus[name] for name in _CORPUS), map(tuple, by_session))
+        holds = totals == self._opened_totals and totals[0] <= self._t
+        corpus = totals[1:] if holds else self._counted_corpus(*totals)
+        return sizes_of(corpus, map(tuple, by_session))
 
-    def _counted_corpus(self, totals: Mapping[str, int]) -> Mapping[str, int]:
-        """The size of the corpus of this view, counted from the nearer end. ``totals`` are the
-        latest t of the namespace, and the size of its corpus at that t."""
-        t = totals["t"]
+    def _counted_corpus(self, t: int, statements: int, terms: int, _: int) -> Sequence[int]:
+        """The size of the corpus of this view, counted from the nearer end. Given are the latest t
+        of the namespace, and the size of its corpus at that t."""
         if t < 2 * self._t:
-            found = self._ask(cypher.CORPUS_WITHOUT_LATER, after=statement_key(t + 1, 0))[0]
-            if all(found[name] == totals[name] for name in ("t", "statements", "terms")):
-                return {
-                    "statements": found["statements"] - found["later_statements"],
-                    "terms": found["terms"] - found["later_terms"],
-                    "sessions": found["sessions"],
-                }
-        return self._ask(cypher.CORPUS_COUNTED)[0]
+            later: dict[str, Any] = {"first": self._before, "end": statement_key(t + 1, 0)}
+            found = self._ask(cypher.CORPUS, **later)
+            [(totals, later_statements, later_terms, sessions)] = found
+            if totals[:3] == [t, statements, terms]:
+                return statements - later_statements, terms - later_terms, sessions
+        [(_, *counted)] = self._ask(cypher.CORPUS, first=0, end=self._before)
+        return tuple(counted)
 
     def vectors(
         self,
@@ -341,7 +332,7 @@ class Neo4jReader:
         else:
             known = sorted(key for key in set(keys) if key < self._before)
             found = self._ask(cypher.VECTORS, keys=known, model=model) if known else []
-        return {row["key"]: row["blob"] for row in found}
+        return dict(found)
 
     def entity_vectors(
         self, ids: Collection[str] | None = None, *, model: str
@@ -352,7 +343,7 @@ class Neo4jReader:
             all=ids is None,
             model=key_of(model),
         )
-        return {row["id"]: row["blob"] for row in found}
+        return dict(found)
 
     def stats(self) -> Stats:
         every = {"t": self._counter, "before": statement_key(self._counter + 1, 0)}
@@ -367,37 +358,26 @@ class Neo4jReader:
         last = min(self._t, t_index_of(conditions["until_key"]) - 1)
         return {**conditions, "after": after, "last": last}
 
-    def _ask(self, query: LiteralString, **parameters: Any) -> list[Row]:
-        """Run a query within the horizon; the rows that are complete."""
-        return self._answer(Ask(query, parameters))
-
-    def _ask_for(
-        self, convert: Callable[[Row], Result], query: LiteralString, **parameters: Any
-    ) -> list[Result]:
+    def _ask(
+        self,
+        query: LiteralString,
+        convert: Callable[[Any], Any] = lambda row: row,
+        **parameters: Any,
+    ) -> list[Any]:
         """Run a query within the horizon; what ``convert`` makes of each complete row."""
-        return self._answer(Ask(query, parameters, convert))
-
-    def _answer(self, ask: Ask) -> list[Any]:
+        ask = Ask(query, parameters, convert)
         if self._answers is not None:
             return self._answers.of(ask)
-        return ask.answer(complete_rows(lambda: [self._run_ask(ask.query, ask.parameters)])[0])
+        return answers_of(self._run, [ask])[0]
 
-    def _run_ask(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
-        return self._run(query, **{**self._horizon, **parameters})
-
-    def _run(self, query: LiteralString, **parameters: Any) -> list[Row]:
-        return self._connection.rows(query, {"namespace": self._rows, **parameters})
+    def _run(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
+        given = {"namespace": self._rows, **self._horizon, **parameters}
+        return self._connection.rows(query, given)
 
 
 def _bound(limit: int | None) -> int:
     """The parameter ``$limit`` of a query."""
     return LARGEST_NUMBER if limit is None else min(limit, LARGEST_NUMBER)
-
-
-def passage_in(row: Row) -> Passage:
-    """The passage of a row of ``PASSAGES``."""
-    node = row["passage"]
-    return Passage(**passage_fields(node, node.get("path") or ()))
 
 
 def _first_key(t_index: int) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
-from typing import Any, LiteralString, cast
+from typing import Any, Final, LiteralString
 
 from recallm.model import (
     LARGEST_NUMBER,
@@ -19,11 +20,13 @@ from recallm.model import (
     session_key_of,
     t_index_of,
 )
-from recallm.stores.cypher import changes as writes
 from recallm.stores.cypher import lookups as cypher
-from recallm.stores.neo4j.changes import write_changes
+from recallm.stores.cypher.reader_queries import STATS
+from recallm.stores.cypher.schema import NO_TOTALS
+from recallm.stores.neo4j.adding import ADD, GUARDED, added_by
+from recallm.stores.neo4j.removing import REMOVE, removed_by
 from recallm.stores.neo4j.stored import stored_updates
-from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Row, Tx
+from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Tx
 from recallm.stores.neo4j.values import (
     counted_in,
     element_key,
@@ -56,8 +59,37 @@ from recallm.stores.semantics.rows import (
 _EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
 """Parameters of queries that leave out what is later than a t."""
 
-REMEMBERED = 900_000
-"""Milliseconds after which a writer has learnt what became of its latest write: 15 minutes."""
+_SET: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (u:RecallMUpdate {namespace: $namespace, {{KEY}}: row[0]})
+SET u += row[1]
+FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
+    SET said += row[2]
+)
+RETURN count(u) AS row
+"""
+"""Properties of updates, and those that their statements repeat."""
+
+EXPIRE: Final[LiteralString] = _SET.replace("{{KEY}}", "id_key")
+WITHDRAW: Final[LiteralString] = _SET.replace("{{KEY}}", "t")
+
+DELETE_SUMMARIES: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (c:RecallMConcept {namespace: $namespace, key: row[0]})
+WHERE c.summary_t >= row[1]
+SET c += {summary: null, summary_t: null, summary_terms: null, summary_traits: null}
+RETURN count(*) AS row
+"""
+
+FORGET_EVERYTHING: Final[LiteralString] = (
+    """
+MATCH (n:RecallMNamespace {rows: $namespace})
+SET n.rows = $fresh
+CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
+WITH n"""
+    + STATS
+)
+"""The namespace stands on fresh rows; those that it had are garbage (``generations``)."""
 
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
@@ -74,52 +106,35 @@ def look_up_parameters(keys: Keys) -> dict[str, Any]:
     }
 
 
-def totals_of(found: Row, elements: Collection[ElementKey]) -> Totals:
-    """The row of ``LOOK_UP``; ``elements`` are those that were looked up."""
-    by_key = {element_key(element): element for element in elements}
+def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
+    """What the row of ``LOOK_UP`` has of some keys that were looked up."""
+    by_key = {element_key(element): element for element in keys.elements}
     names = [name for name, *_ in found["concepts"]]
+    elements = {
+        by_key[key]: ElementRow(
+            type, ConceptMention(name=name, label=label, kind=kind), mapping_of(properties), at
+        )
+        for key, type, name, label, kind, properties, at in found["elements"]
+        if key in by_key
+    }
+    pairs = {(names[a], names[b]): row for a, b, *row in found["relations"]}
+    concepts = keys.concepts | {row.concept.name for row in elements.values()}
     return Totals(
         concepts={
             name: ConceptTotals(*row)
             for name, *row in [*found["concepts"], *found["their_concepts"]]
-            if name is not None
+            if name in concepts
         },
-        terms=dict(found["terms"]),
-        sessions={name: SessionTotals(*row) for name, *row in found["sessions"]},
-        relations={(names[a], names[b]): RelationTotals(*row) for a, b, *row in found["relations"]},
-        elements={
-            by_key[key]: ElementRow(
-                type, ConceptMention(name=name, label=label, kind=kind), mapping_of(properties), at
-            )
-            for key, type, name, label, kind, properties, at in found["elements"]
+        terms={stem: documents for stem, documents in found["terms"] if stem in keys.terms},
+        sessions={
+            key: SessionTotals(*row) for key, *row in found["sessions"] if key in keys.sessions
         },
-        predicates=dict(found["predicates"]),
+        relations={
+            pair: RelationTotals(*row) for pair, row in pairs.items() if pair in keys.relations
+        },
+        elements=elements,
+        predicates={name: n for name, n in found["predicates"] if name in keys.predicates},
     )
-
-
-def _opened(found: Row, by_key: Mapping[str, tuple[tuple[str, ...], str]]) -> Opened:
-    """The row of ``LOCK`` or ``PREPARE``; ``by_key`` are the items that were looked up."""
-    node = found["namespace"]
-    opened = Opened(
-        totals=NamespaceTotals(
-            t=node["t"],
-            statements=node["statements"],
-            terms=node["terms"],
-            sessions=node["sessions"],
-            model=node["model"],
-            origin=node["origin"],
-            revision=node["revision"] or 0,
-            vocabulary=node["vocabulary"] or 0,
-            vector_sizes=dict(mapping_of(node["vector_bytes"])),
-            open_session=open_session_of(*found["open_session"]),
-        ),
-        passages={id: (t, text) for id, t, text, _ in found["passages"]},
-        withdrawn={id for id, _, _, withdrawn_t in found["passages"] if withdrawn_t is not None},
-        has_expired=found["expired"],
-    )
-    for item, t, id in found["items"]:
-        opened.items.setdefault(by_key[item], {})[t] = id
-    return opened
 
 
 class Neo4jRows(ABC):
@@ -139,11 +154,24 @@ class Neo4jRows(ABC):
     ) -> Opened:
         by_key = {item_key(*item): item for item in items}
         found = self.opened(ids=keys_of(ids), items=list(by_key), now=moment_of(now))
-        self.rows = found["namespace"]["rows"]
-        return _opened(found, by_key)
+        self.rows = found["rows"]
+        totals = NamespaceTotals(
+            **found["totals"],
+            vector_sizes=dict(mapping_of(found["vector_bytes"])),
+            open_session=open_session_of(*found["open_session"]),
+        )
+        opened = Opened(
+            totals=totals,
+            passages={id: (t, text) for id, t, text, _ in found["passages"]},
+            withdrawn={id for id, _, _, since in found["passages"] if since is not None},
+            has_expired=found["expired"],
+        )
+        for item, t, id in found["items"]:
+            opened.items.setdefault(by_key[item], {})[t] = id
+        return opened
 
     @abstractmethod
-    def opened(self, **parameters: Any) -> Row:
+    def opened(self, **parameters: Any) -> Mapping[str, Any]:
         """The row of ``LOCK``, or of a query that finds the same.
 
         Raises:
@@ -151,14 +179,17 @@ class Neo4jRows(ABC):
         """
 
     @abstractmethod
-    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
         """Run a query in the namespace."""
 
     def look_up(self, keys: Keys) -> Totals:
-        return totals_of(self.rows_of(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys.elements)
+        return totals_of(self.rows_of(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys)
 
     def write(self, changes: Changes) -> None:
-        write_changes(self.rows_of, changes)
+        removed = removed_by(changes)
+        if any(removed.values()):
+            self.rows_of(REMOVE, **removed)
+        self.rows_of(ADD, **added_by(changes))
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(self.rows_of, sorted(ts))
@@ -166,16 +197,15 @@ class Neo4jRows(ABC):
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
         by_key = {element_key(element): element for element in elements}
         evidence: dict[ElementKey, dict[int, Evidence]] = {}
-        for row in self.rows_of(cypher.EVIDENCE, elements=list(by_key)):
-            key, at = by_key[row["key"]], row["at"]
-            shown = evidence_of(key, at, row["properties"], row["description"])
-            evidence.setdefault(key, {})[at] = shown
+        for name, at, *shown in self.rows_of(cypher.EVIDENCE, elements=list(by_key)):
+            key = by_key[name]
+            evidence.setdefault(key, {})[at] = evidence_of(key, at, *shown)
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
         relations = [[key_of(a), key_of(b)] for a, b in since]
         found = self.rows_of(cypher.RELATION_EVIDENCE, relations=relations)
-        return {(row["a"], row["b"]): row["ts"] for row in found}
+        return {(a, b): ts for a, b, ts in found}
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         names = keys_of(left.keys())
@@ -190,52 +220,51 @@ class Neo4jRows(ABC):
                 "source": given["value"],
             }
         limit = LARGEST_NUMBER if selection.limit is None else selection.limit
-        return [row["t"] for row in self.rows_of(cypher.SELECT[kind], limit=limit, **given)]
+        return self.rows_of(cypher.SELECT[kind], limit=limit, **given)
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
-        found = self.rows_of(cypher.TOUCHING, concept=key_of(concept), name=concept)[0]
-        return found["keys"], found["entities"]
+        [(keys, entities)] = self.rows_of(cypher.TOUCHING, concept=key_of(concept), name=concept)
+        return keys, entities
 
     def referring(self, ids: Collection[str]) -> list[int]:
-        return [row["t"] for row in self.rows_of(cypher.REFERRING, ids=keys_of(ids))] if ids else []
+        return self.rows_of(cypher.REFERRING, ids=keys_of(ids)) if ids else []
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
         found = self.rows_of(cypher.TRIPLETS_OF, entities=keys_of(entities))
-        return {(row["subject"], row["predicate"], row["object"]) for row in found}
+        return {(subject, predicate, object) for subject, predicate, object in found}
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        dropped = [{"concept": key_of(name), "t": t} for name, t in first.items()]
-        return cast(int, self.rows_of(writes.DELETE_SUMMARIES, rows=dropped)[0]["summaries"])
+        dropped = [[key_of(name), t] for name, t in first.items()]
+        [count] = self.rows_of(DELETE_SUMMARIES, rows=dropped)
+        return int(count)
 
     def context_version(self, concept: str) -> ContextVersion | None:
-        found = self.rows_of(cypher.CONTEXT_VERSION, concept=key_of(concept))
-        if not found or found[0]["latest"] is None:
-            return None
-        return ContextVersion(
-            t_index=t_index_of(found[0]["latest"]),
-            statements=found[0]["statements"],
-            summary_t=found[0]["summary_t"],
-        )
+        for statements, summary_t, latest in self.rows_of(
+            cypher.CONTEXT_VERSION, concept=key_of(concept)
+        ):
+            if latest is not None:
+                return ContextVersion(
+                    t_index=t_index_of(latest), statements=statements, summary_t=summary_t
+                )
+        return None
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        changed = [
-            {
-                "id": key_of(id),
-                "expires_at": timestamp_text(moment),
-                "expires": microseconds(moment),
-            }
-            for id, moment in expires_at.items()
-        ]
-        return cast(int, self.rows_of(writes.EXPIRE, rows=changed)[0]["passages"])
+        changed: list[Any] = []
+        for id, moment in expires_at.items():
+            own = {"expires": microseconds(moment)}
+            changed.append([key_of(id), {"expires_at": timestamp_text(moment), **own}, own])
+        [count] = self.rows_of(EXPIRE, rows=changed)
+        return int(count)
 
     def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        self.rows_of(writes.WITHDRAW, ts=list(ts), withdrawn=withdrawn_t)
+        own = {"withdrawn": withdrawn_t}
+        self.rows_of(WITHDRAW, rows=[[t, own, own] for t in ts])
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; ``generations.purge`` deletes the others."""
         fresh = fresh_rows()
         given = {"fresh": fresh, "garbage": fresh_key(), **_EVERY_T}
-        counts = dict(self.rows_of(writes.FORGET_EVERYTHING, **given)[0])
+        [counts] = self.rows_of(FORGET_EVERYTHING, **given)
         self.rows = fresh
         del counts["sessions"], counts["vectors"]
         return Forgotten(**counts)
@@ -250,17 +279,21 @@ class LockedRows(Neo4jRows):
     ) -> None:
         super().__init__(namespace or "", fresh_rows() if rows is None else rows)
         self._tx = tx
-        self._given = {"key": key or key_of(self.namespace), "name": namespace}
+        self._key = key or key_of(self.namespace)
+        self._name = namespace
 
-    def opened(self, **parameters: Any) -> Row:
-        stamp = {"writer": self._tx.stamp.writer, "write": self._tx.stamp.write}
-        given = {**self._given, "fresh": self.rows, "remembered": REMEMBERED, **stamp}
-        found = self._tx.rows(cypher.LOCK, {**given, **parameters})[0]
+    def opened(self, **parameters: Any) -> Mapping[str, Any]:
+        given = {
+            "key": self._key,
+            "fresh": {**NO_TOTALS, "name": self._name, "rows": self.rows},
+            **self._tx.stamp,
+        }
+        found: Mapping[str, Any] = self._tx.rows(cypher.LOCK, {**given, **parameters})[0]
         if found["written"]:
             raise AlreadyWrittenError
         return found
 
-    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
         return self._tx.rows(query, {"namespace": self.rows, **parameters})
 
 
@@ -278,11 +311,10 @@ class UnlockedRows(Neo4jRows):
         self._tx = tx
         self._key = key_of(namespace)
         self._keys = writing.keys_of(updates)
-        self._found: Row = {}
-        self._recorded: dict[str, Any] | None = None
+        self._found: Mapping[str, Any] = {}
 
-    def opened(self, **parameters: Any) -> Row:
-        given = {"key": self._key, "write": self._tx.stamp.write, **look_up_parameters(self._keys)}
+    def opened(self, **parameters: Any) -> Mapping[str, Any]:
+        given = {"key": self._key, **self._tx.stamp, **look_up_parameters(self._keys)}
         rows = self._tx.rows(cypher.PREPARE, {**given, **parameters})
         if not rows or rows[0]["latest"] is None:  # the namespace was never written
             raise NeedsLockError
@@ -293,54 +325,28 @@ class UnlockedRows(Neo4jRows):
 
     def look_up(self, keys: Keys) -> Totals:
         """The rows that ``open`` found; none for a session that begins with this write."""
-        sessions = [*self._found["sessions"], *self._found["open_sessions"]]
-        known = totals_of({**self._found, "sessions": sessions}, self._keys.elements)
-        unknown = keys.sessions - self._keys.sessions - known.sessions.keys()
-        if not all(map(self._is_new, unknown)):
-            raise NeedsLockError
-        found = {"sessions": _only(known.sessions, keys.sessions)}
-        for name in ("concepts", "terms", "relations", "elements", "predicates"):
-            wanted = getattr(keys, name)
-            if not wanted <= getattr(self._keys, name):
+        for kind in fields(Keys):
+            unknown = getattr(keys, kind.name) - getattr(self._keys, kind.name)
+            if kind.name == "sessions":
+                opened = {key for key, *_ in self._found["open_sessions"]}
+                unknown = {key for key in unknown - opened if not self._is_new(key)}
+            if unknown:
                 raise NeedsLockError
-            found[name] = _only(getattr(known, name), wanted)
-        names = {row.concept.name for row in found["elements"].values()}
-        found["concepts"] |= _only(known.concepts, names)
-        return Totals(**found)
+        sessions = self._found["sessions"] + self._found["open_sessions"]
+        return totals_of({**self._found, "sessions": sessions}, keys)
 
     def write(self, changes: Changes) -> None:
-        if self._recorded is not None:
+        if self._tx.at_commit is not None or any(removed_by(changes).values()):
             raise NeedsLockError
-        recorded: dict[str, Any] = {}
-
-        def record(query: LiteralString, **parameters: Any) -> Sequence[Row]:
-            if query != writes.ADD:
-                raise NeedsLockError
-            recorded.update(parameters)
-            return ()
-
-        write_changes(record, changes)
-        self._recorded = {
-            **recorded,
-            "key": self._key,
-            "namespace": self.rows,
-            "latest": self._found["latest"],
-            "writer": self._tx.stamp.writer,
-            "write": self._tx.stamp.write,
-            "remembered": REMEMBERED,
-        }
-        self._tx.write_at_commit(writes.GUARDED, self._recorded)
+        given = {"key": self._key, "namespace": self.rows, "latest": self._found["latest"]}
+        self._tx.write_at_commit(GUARDED, {**given, **self._tx.stamp, **added_by(changes)})
 
     def _is_new(self, session_key: str) -> bool:
         """Whether the session begins with an update that is not yet written."""
-        return session_key.startswith("@") and int(session_key[1:]) > self._found["namespace"]["t"]
+        return session_key.startswith("@") and int(session_key[1:]) > self._found["totals"]["t"]
 
-    def rows_of(self, query: LiteralString, **parameters: Any) -> Sequence[Row]:
+    def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
         # What reads after the changes must see them.
-        if query != cypher.EVIDENCE or self._recorded is not None:
+        if query != cypher.EVIDENCE or self._tx.at_commit is not None:
             raise NeedsLockError
         return self._tx.rows(query, {"namespace": self.rows, **parameters})
-
-
-def _only(rows: dict[Any, Any], keys: set[Any]) -> dict[Any, Any]:
-    return {key: row for key, row in rows.items() if key in keys}

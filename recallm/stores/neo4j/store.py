@@ -18,7 +18,7 @@ from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import LockedRows, UnlockedRows
-from recallm.stores.neo4j.transaction import Row, Tx
+from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.semantics.applying import amend, apply_updates
 from recallm.stores.semantics.forgetting import DryRun, forget
 
@@ -97,18 +97,17 @@ class Neo4jStore:
             for statement in schema.CREATE:
                 tx.rows(statement, {})
 
-        def write_version(tx: Tx) -> list[Row]:
+        def write_version(tx: Tx) -> list[int]:
             return tx.rows(schema.WRITE_VERSION, {"version": schema.VERSION})
 
-        found = self._connection.rows(schema.READ_VERSION, {}, retry=False)[0]
-        version = found["version"]
+        [(version, has_garbage)] = self._connection.rows(schema.READ_VERSION, {}, retry=False)
         if version is None:
             self._connection.write(create, locks=False)
             self._connection.rows(schema.AWAIT_INDEXES, {})
-            version = self._connection.write(write_version, locks=False)[0]["version"]
+            [version] = self._connection.write(write_version, locks=False)
         if version != schema.VERSION:
             raise SchemaVersionError(version, schema.VERSION)
-        if found["garbage"]:
+        if has_garbage:
             purge(self._connection)
 
     def apply(
@@ -163,8 +162,7 @@ class Neo4jStore:
         return restore(self._connection, namespace, t_index, records)
 
     def namespaces(self) -> list[str]:
-        found = self._connection.rows(reader_queries.NAMESPACES, {})
-        return sorted(row["name"] for row in found)
+        return sorted(self._connection.rows(reader_queries.NAMESPACES, {}))
 
     def close(self) -> None:
         self._connection.close()

@@ -15,16 +15,15 @@ from recallm.model import (
     position_of,
     session_key_of,
 )
-from recallm.stores.neo4j.transaction import Row
 from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
 from recallm.stores.semantics.archiving import dump_records
 from recallm.stores.semantics.reading import evidence_of, passage_fields, update_of
 
 _WITH_PARTS: Final[LiteralString] = """
-RETURN u AS update,
-    COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s {
-        .key, .start, .end, .content, .traits, .own_text, .model, .blob
-    } } AS statements,
+RETURN [u.t, u { .* },
+    COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN [
+        s.key, s.start, s.end, s.content, s.traits, s.own_text, s.model, s.blob
+    ] },
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
         RETURN [x.id, shown.key, shown.properties, shown.description, CASE WHEN EXISTS {
@@ -33,7 +32,7 @@ RETURN u AS update,
                 MATCH (x)-[:EMBEDDED]->(v:RecallMEntityVector) RETURN [v.model, v.blob]
             } END
         ]
-    } AS entities,
+    },
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMTriplet)
         RETURN [[
@@ -41,8 +40,8 @@ RETURN u AS update,
                 head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
             ], shown.key, shown.properties
         ]
-    } AS triplets
-ORDER BY u.t
+    }
+] AS row ORDER BY u.t
 """
 """The updates ``u`` with all that belongs to them; an entity's vectors stand at its first
 evidence."""
@@ -64,26 +63,26 @@ WITH u ORDER BY u.t LIMIT $limit
 UPDATES: Final[LiteralString] = _PAGE + _WITH_PARTS
 
 UPDATES_ALONE: Final[LiteralString] = (
-    _PAGE + "RETURN u AS update, COUNT { (u)<-[:SHOWN]-() } AS shown ORDER BY u.t"
+    _PAGE + "RETURN [u.t, u { .* }, COUNT { (u)<-[:SHOWN]-() }] AS row ORDER BY u.t"
 )
 """The same updates, with how many entities and triplets they show."""
 
 SUMMARIES: Final[LiteralString] = """
 MATCH (c:RecallMConcept)
 WHERE c.namespace = $namespace AND c.key IS NOT NULL AND c.summary_t <= $t
-RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] AS summary
+RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] AS row
 """
 
 
 class Ask(Protocol):
     """Runs a query in the namespace and returns its rows."""
 
-    def __call__(self, query: LiteralString, **parameters: Any) -> Sequence[Row]: ...
+    def __call__(self, query: LiteralString, **parameters: Any) -> Sequence[Any]: ...
 
 
 def stored_updates(ask: Ask, ts: Sequence[int]) -> list[PreparedUpdate]:
     """The updates at these t, ascending, as ``GraphReader.dump`` gives them."""
-    return [_update(row) for row in ask(UPDATES_AT, ts=list(ts))]
+    return [_update(*row) for row in ask(UPDATES_AT, ts=list(ts))]
 
 
 def dump(ask: Ask) -> Iterator[PreparedUpdate | Summary]:
@@ -95,22 +94,26 @@ def dump(ask: Ask) -> Iterator[PreparedUpdate | Summary]:
             # that was forgotten, cut or joined meanwhile, the page is read again.
             now = ask(UPDATES_ALONE, after=after, limit=limit)
             pairs = zip(found, now, strict=False)
-            if stable := [_update(row) for row, _ in takewhile(_is_unchanged, pairs)]:
+            if stable := [_update(*row) for row, _ in takewhile(_is_unchanged, pairs)]:
                 return stable
         return []
 
-    return dump_records(page, lambda: [summary_in(row["summary"]) for row in ask(SUMMARIES)])
+    return dump_records(page, lambda: [summary_in(row) for row in ask(SUMMARIES)])
 
 
-def _is_unchanged(versions: tuple[Row, Row]) -> bool:
+def _is_unchanged(versions: tuple[list[Any], list[Any]]) -> bool:
     """Whether an update with its parts is what it is in a later row without them."""
-    row, now = versions
-    shown = len(row["entities"]) + len(row["triplets"])
-    return (row["update"], shown) == (now["update"], now["shown"])
+    (t, node, _, entities, triplets), now = versions
+    return [t, node, len(entities) + len(triplets)] == now
 
 
-def _update(row: Row) -> PreparedUpdate:
-    node = row["update"]
+def _update(
+    t: int,
+    node: dict[str, Any],
+    said: list[list[Any]],
+    entities: list[list[Any]],
+    triplets: list[list[Any]],
+) -> PreparedUpdate:
     passage = None
     if node.get("id") is not None:
         passage = passage_fields(node, node.get("path") or ())
@@ -118,34 +121,33 @@ def _update(row: Row) -> PreparedUpdate:
         key = node.get("session_key")
         passage["session_key"] = None if key == named else key
         passage["speaker_concept"] = node.get("speaker_concept")
-    statements = [
-        ExtractedStatement(
-            position=position_of(s["key"]),
-            start=s["start"],
-            end=s["end"],
-            terms=terms,
-            concepts=concepts,
-            traits=Trait(s["traits"]),
-            text=s["own_text"],
+    statements, vectors = [], []
+    for key, start, end, content, traits, own_text, model, blob in said:
+        position, (terms, concepts) = position_of(key), content_in(content)
+        statements.append(
+            ExtractedStatement(
+                position=position,
+                start=start,
+                end=end,
+                terms=terms,
+                concepts=concepts,
+                traits=Trait(traits),
+                text=own_text,
+            )
         )
-        for s in row["statements"]
-        for terms, concepts in [content_in(s["content"])]
-    ]
+        if model is not None and blob is not None:  # else the vector is being written
+            vectors.append(StatementVector(position=position, model=model, blob=blob))
     return update_of(
-        node["t"],
+        t,
         passage,
         statements=statements,
         neighbours=neighbours_in(node.get("neighbours"), statements),
         entities=[
             evidence_of(id, at, properties, description, dict(vectors))
-            for id, at, properties, description, vectors in row["entities"]
+            for id, at, properties, description, vectors in entities
         ],
         triplets=[
-            evidence_of(tuple(ends), at, properties, ()) for ends, at, properties in row["triplets"]
+            evidence_of(tuple(ends), at, properties, ()) for ends, at, properties in triplets
         ],
-        vectors=[
-            StatementVector(position=position_of(s["key"]), model=s["model"], blob=s["blob"])
-            for s in row["statements"]
-            if s["model"] is not None and s["blob"] is not None  # else the vector is being written
-        ],
+        vectors=vectors,
     )

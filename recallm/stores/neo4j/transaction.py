@@ -7,47 +7,26 @@ is gone. Only the first query of a writer, which takes the lock, has a shorter l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
 from neo4j import WRITE_ACCESS, Query, Result, Session, Transaction
 from neo4j.exceptions import ServiceUnavailable
-from neo4j.graph import Node
-
-Row = Mapping[str, Any]
 
 GRACE: Final = 5.0
 """Seconds that the server may take to end a transaction whose time is over: it checks every 2 s."""
-
-
-def row_of(names: Iterable[str], values: Iterable[Any]) -> Row:
-    """A row by its columns; a node is a dict of its properties."""
-    # Result.data() would look at each byte of a vector.
-    return {
-        name: dict(value.items()) if isinstance(value, Node) else value
-        for name, value in zip(names, values, strict=True)
-    }
 
 
 class AlreadyWrittenError(Exception):
     """An earlier try of this write was committed, and its reply was lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriteStamp:
-    """Identifies a write, so that a retry can see whether an earlier try was committed.
-
-    The lock query stores the stamp at the namespace.
-
-    Attributes:
-        writer: the name of a writer. A store has several; each does one write at a time.
-        write: the name of the write, the same at every try.
-    """
-
-    writer: str
-    write: str
+WriteStamp = Mapping[str, str | int]
+"""Parameters that identify a write, so that a retry can see whether an earlier try was committed;
+they are stored at the namespace. ``writer`` is the name of a writer (a store has several; each does
+one write at a time), ``write`` that of the write, the same at every try, and ``remembered`` the
+milliseconds after which a writer has learnt what became of its latest write."""
 
 
 class NeedsLockError(Exception):
@@ -101,12 +80,10 @@ class Tx:
             self.raw = session.begin_transaction(timeout=bound) if is_whole else None
         self._idle_reply_timeout = idle_reply_timeout or _reply_timeout(self.raw)[0]()
 
-    def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Row]:
-        """Run one query and fetch all of its rows; nodes are dicts of their properties."""
+    def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
+        """Run one query and fetch all of its rows: the values of its only column."""
         patience = self.bound + GRACE if self.lock_patience is None else self.lock_patience
-        found = self._run(query, dict(parameters), patience)
-        names = found.keys()
-        fetched = [row_of(names, row.values()) for row in found]
+        fetched = self._run(query, dict(parameters), patience).value()
         self.lock_patience = None
         return fetched
 

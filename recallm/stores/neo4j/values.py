@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import uuid
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -15,22 +16,25 @@ from recallm.model import (
     ConceptKind,
     ConceptMention,
     ElementKey,
+    Entity,
     ExtractedStatement,
     Mentions,
     Neighbours,
+    Passage,
     Postings,
     PreparedUpdate,
     Reference,
+    Relation,
     StatementVector,
     StoredStatement,
     Summary,
     Trait,
+    Triplet,
     TripletEvidence,
     canonical_json,
     statement_key,
 )
-from recallm.stores.cypher.changes import SHARED_COLUMNS
-from recallm.stores.semantics.reading import mapping_of
+from recallm.stores.semantics.reading import mapping_of, passage_fields
 from recallm.stores.semantics.rows import (
     ConceptTotals,
     microseconds,
@@ -175,26 +179,45 @@ def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
     return sorted({mention.name for statement in statements for mention in statement.concepts})
 
 
+STATEMENT: Final = (
+    "key", "text", "own_text", "start", "end", "content", "length", "traits", "model", "blob",
+)  # fmt: skip
+"""Properties of statements that they do not share with their updates."""
+
+
 def statement_out(
-    update: Mapping[str, Any],
-    text: str,
-    statement: ExtractedStatement,
-    vector: StatementVector | None,
-) -> dict[str, Any]:
-    """The properties of a statement's node, but for its namespace; ``update`` are those of its
-    update's."""
-    return {name: update[name] for name in SHARED_COLUMNS} | {
-        "key": statement_key(update["t"], statement.position),
-        "text": statement.text_in(text),
-        "own_text": statement.text,
-        "start": statement.start,
-        "end": statement.end,
-        "content": content_out(statement),
-        "length": statement.length,
-        "traits": int(statement.traits),
-        "model": vector and vector.model,
-        "blob": vector and vector.blob,
-    }
+    update: PreparedUpdate, statement: ExtractedStatement, vector: StatementVector | None
+) -> tuple[Any, ...]:
+    """The values of ``STATEMENT`` for a statement of an update."""
+    return (
+        statement_key(update.t_index or 0, statement.position),
+        statement.text_in(update.text or ""),
+        statement.text,
+        statement.start,
+        statement.end,
+        content_out(statement),
+        statement.length,
+        int(statement.traits),
+        vector and vector.model,
+        vector and vector.blob,
+    )
+
+
+def postings_of(
+    said: Iterable[tuple[PreparedUpdate, Iterable[ExtractedStatement]]],
+) -> tuple[defaultdict[str, dict[int, int]], defaultdict[str, dict[int, int]]]:
+    """For each stem, and for each concept, the keys of the statements that hold or mention it,
+    ascending, with how often."""
+    stems: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    concepts: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for update, statements in sorted(said, key=lambda one: one[0].t_index or 0):
+        for statement in sorted(statements, key=lambda statement: statement.position):
+            key = statement_key(update.t_index or 0, statement.position)
+            for stem, count in Counter(statement.terms).items():
+                stems[stem][key] = count
+            for mention in statement.concepts:
+                concepts[mention.name][key] = 1
+    return stems, concepts
 
 
 _KINDS: Final[tuple[ConceptKind, ...]] = get_args(ConceptKind)
@@ -234,25 +257,28 @@ def content_in(text: str) -> tuple[tuple[str, ...], tuple[ConceptMention, ...]]:
     return tuple(concepts[term].name if isinstance(term, int) else term for term in terms), concepts
 
 
-def counted_in(rows: Iterable[Mapping[str, Any]]) -> dict[str, ConceptTotals]:
+def counted_in(rows: Iterable[Sequence[Any]]) -> dict[str, ConceptTotals]:
     """The totals of concepts in rows of ``COUNT_TOUCHES``."""
     counted: dict[str, ConceptTotals] = {}
-    for row in rows:
-        name, label, kind = row["name"], row["label"], row["kind"]
-        if row["content"]:
-            first = next(each for each in content_in(row["content"])[1] if each.name == name)
+    for name, content, label, kind, t_index, updates, statements, _ in rows:
+        if content:
+            first = next(each for each in content_in(content)[1] if each.name == name)
             label, kind = first.label, first.kind
-        counted[name] = ConceptTotals(
-            label, kind, row["t_index"], row["updates"], row["statements"]
-        )
+        counted[name] = ConceptTotals(label, kind, t_index, updates, statements)
     return counted
 
 
-def statement_in(row: Mapping[str, Any]) -> StoredStatement:
+def passage_in(row: Sequence[Any]) -> Passage:
+    """The passage of a row of ``PASSAGES``."""
+    id, t, text, metadata, others = row
+    node = {"id": id, "t": t, "text": text, "metadata": metadata, **others}
+    return Passage(**passage_fields(node, others["path"] or ()))
+
+
+def statement_in(row: Sequence[Any]) -> StoredStatement:
     """The statement of a row of ``STATEMENTS``."""
-    key, text, start, end, content, traits = row["statement"]
-    id, metadata, timestamp, speaker, speaker_concept, source, session, *rest = row["origin"]
-    session_key, item_path = rest
+    key, text, start, end, content, traits, id, metadata, others = row
+    timestamp, speaker, speaker_concept, source, session, session_key, path, previous, next = others
     terms, concepts = content_in(content)
     return StoredStatement(
         key=key,
@@ -268,9 +294,9 @@ def statement_in(row: Mapping[str, Any]) -> StoredStatement:
         terms=terms,
         concepts=concepts,
         traits=Trait(traits),
-        previous=row["previous"],
-        next=row["next"],
-        item_path=None if item_path is None else tuple(item_path),
+        previous=previous,
+        next=next,
+        item_path=None if path is None else tuple(path),
         start=start,
         end=end,
     )
@@ -290,47 +316,72 @@ def summary_out(summary: Summary) -> dict[str, Any]:
 
 
 def summary_in(row: Sequence[Any]) -> Summary:
-    """The summary of a column ``summary``."""
+    """The summary of a row of ``SUMMARIES``."""
     concept, t_index, text, terms, traits = row
     return Summary(
         concept=concept, t_index=t_index, text=text, terms=tuple(terms), traits=Trait(traits)
     )
 
 
-def postings_in(row: Mapping[str, Any]) -> tuple[str, Postings]:
+def postings_in(row: Sequence[Any]) -> tuple[str, Postings]:
     """The stem of a row of ``POSTINGS``, and its postings."""
-    keys, sessions, counts = _columns_of_postings(row, 3)
-    return row["name"], Postings(
-        documents=row["total"], keys=keys, counts=counts, sessions=_session_keys(sessions, row)
-    )
+    name, total, (keys, sessions, counts) = _posting_columns(row, 3)
+    return name, Postings(documents=total, keys=keys, counts=counts, sessions=sessions)
 
 
-def mentions_in(row: Mapping[str, Any]) -> tuple[str, Mentions]:
+def mentions_in(row: Sequence[Any]) -> tuple[str, Mentions]:
     """The concept of a row of ``MENTIONS``, and its mentions."""
-    keys, sessions = _columns_of_postings(row, 2)
-    return row["name"], Mentions(
-        statements=row["total"], keys=keys, sessions=_session_keys(sessions, row)
+    name, total, (keys, sessions) = _posting_columns(row, 2)
+    return name, Mentions(statements=total, keys=keys, sessions=sessions)
+
+
+def _posting_columns(row: Sequence[Any], width: int) -> tuple[str, int, list[tuple[Any, ...]]]:
+    """The name and the total of a list, and the columns of its postings, with the keys of sessions
+    in place of their numbers (None for 0)."""
+    name, total, texts, sessions = row
+    numbers = tuple(map(int, "".join(texts).split()))
+    columns: list[tuple[Any, ...]] = [numbers[column::width] for column in range(width)]
+    columns[1] = tuple(map(dict(sessions).get, columns[1]))
+    return name, total, columns
+
+
+def relation_in(row: Sequence[Any]) -> Relation:
+    """The relation of a row of ``RELATIONS``."""
+    a, b, strength, t_index = row
+    return Relation(a=a, b=b, strength=strength, t_index=t_index)
+
+
+def entity_in(row: Sequence[Any]) -> Entity:
+    """The entity of a row of ``ENTITIES``."""
+    id, type, label, concept, properties, t_index, updates, (source,) = row
+    return Entity(
+        id=id,
+        type=type,
+        label=label,
+        concept=concept,
+        properties=mapping_of(properties),
+        t_index=t_index,
+        updates=updates,
+        source=source,
     )
 
 
-def _columns_of_postings(row: Mapping[str, Any], columns: int) -> list[tuple[int, ...]]:
-    numbers = tuple(map(int, "".join(row["postings"]).split()))
-    return [numbers[column::columns] for column in range(columns)]
+def triplet_in(row: Sequence[Any]) -> Triplet:
+    """The triplet of a row of ``TRIPLETS``."""
+    subject, predicate, object, properties, strength, t_index, (source,) = row
+    return Triplet(
+        subject=subject,
+        predicate=predicate,
+        object=object,
+        properties=mapping_of(properties),
+        strength=strength,
+        t_index=t_index,
+        source=source,
+    )
 
 
-def _session_keys(numbers: Iterable[int], row: Mapping[str, Any]) -> tuple[str | None, ...]:
-    """The keys of the sessions with these numbers, None for 0; the row has number and key of each
-    session."""
-    keys = dict(row["sessions"])
-    return tuple(keys.get(number) for number in numbers)
-
-
-def fields_in(row: Mapping[str, Any], **others: Any) -> dict[str, Any]:
-    """The columns of a row as the fields of a value, its properties read. ``others`` take the place
-    of columns of the same name."""
-    return {**row, "properties": mapping_of(row["properties"]), **others}
-
-
-def evidence_in(row: Mapping[str, Any]) -> TripletEvidence:
+def evidence_in(row: Sequence[Any]) -> TripletEvidence:
     """The evidence of a row of ``TRIPLET_EVIDENCE``."""
-    return TripletEvidence(**fields_in(row, timestamp=unpack_timestamp(row["timestamp"])))
+    *ends, properties, t_index, position, (passage, timestamp, source) = row
+    update = t_index, position, passage, unpack_timestamp(timestamp), source
+    return TripletEvidence._make([*ends, mapping_of(properties), *update])
