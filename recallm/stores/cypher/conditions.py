@@ -34,26 +34,26 @@ _MEETS: Final[LiteralString] = """
 """
 
 _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
-    "{{UPDATE_SEEN}}": _UPDATE_SEEN,
+    "UPDATE_SEEN": _UPDATE_SEEN,
     # But for the filter's bounds of t: the query's index knows those.
-    "{{PASSAGE_FOUND}}": "u.id IS NOT NULL AND "
+    "PASSAGE_FOUND": "u.id IS NOT NULL AND "
     + _UPDATE_SEEN
     + " AND (NOT $filtered OR "
     + _MEETS.replace("it.", "u.")
     + ")",
     # Of a statement that is found by its key: with a second condition on the key, the planner may
     # take that one, and read all keys.
-    "{{STATEMENT_SHOWN}}": _shown("s"),
-    "{{STATEMENT_MEETS}}": "("
+    "STATEMENT_SHOWN": _shown("s"),
+    "STATEMENT_MEETS": "("
     + _shown("s")
     + " AND (NOT $filtered OR "
     + _MEETS.replace("it.", "s.")
     + "))",
-    "{{STATEMENT_HIDDEN}}": """(
+    "STATEMENT_HIDDEN": """(
         $dated AND coalesce(s.said > $said, true) OR coalesce(s.expires <= $now, false)
     )""",
-    "{{NEIGHBOUR_SEEN}}": "(other.key < $before AND " + _shown("other") + ")",
-    "{{RELATION_SEEN}}": """(
+    "NEIGHBOUR_SEEN": "(other.key < $before AND " + _shown("other") + ")",
+    "RELATION_SEEN": """(
         $plain OR EXISTS {
         UNWIND range(size(r.ts) - 1, 0, -1) AS place
         WITH r.ts[place] AS t WHERE t <= $t
@@ -65,7 +65,7 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
         RETURN u
     })""",
     # Where nothing but later updates is hidden, a concept's totals say whether one touches it.
-    "{{CONCEPT_SEEN}}": "($plain OR EXISTS { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE "
+    "CONCEPT_SEEN": "($plain OR EXISTS { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE "
     + _STATEMENT_SEEN
     + """ } OR EXISTS {
         MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE """
@@ -74,8 +74,8 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
 }
 
 
-def spelled(query: LiteralString) -> LiteralString:
-    """A query with its conditions in place of their names."""
-    for name, condition in _CONDITIONS.items():
-        query = query.replace(name, condition)
+def spelled(query: LiteralString, **parts: LiteralString) -> LiteralString:
+    """A query with its parts and its conditions in place of their names."""
+    for name, part in (*parts.items(), *_CONDITIONS.items()):
+        query = query.replace("{{" + name + "}}", part)
     return query

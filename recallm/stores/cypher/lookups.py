@@ -1,5 +1,5 @@
-"""Look-ups of the shared write semantics (``recallm.stores.semantics.rows.Rows``). They run after
-``LOCK`` in the transaction that writes."""
+"""Look-ups of the shared write semantics (``recallm.stores.semantics.rows.Rows``), in the
+transaction that writes, or before it."""
 
 from __future__ import annotations
 
@@ -7,54 +7,6 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.postings import MENTION_LISTS, NEWEST_MENTION
 from recallm.stores.cypher.schema import TOTALS
-
-_OPENED: Final[LiteralString] = """
-CALL (n) {
-    UNWIND $ids AS id
-    MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
-    RETURN collect([u.id, u.t, u.text, u.withdrawn]) AS passages
-}
-CALL (n) {
-    UNWIND $items AS item
-    MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
-    RETURN collect([item, u.t, u.id]) AS items
-}
-OPTIONAL MATCH (open:RecallMUpdate {namespace: n.rows, t: n.open_t})
-"""
-
-_FOUND_OPEN: Final[LiteralString] = (
-    """
-    .rows, .vector_bytes, written, passages, items, totals: n { """
-    + ", ".join([f".{name}" for name in TOTALS])
-    + """ },
-    open_session: [open.t, open.session_key, open.said, open.source],
-    expired: EXISTS { MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now }
-} AS row
-"""
-)
-
-LOCK: Final[LiteralString] = (
-    """
-MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n += $fresh
-SET n.locked = true
-WITH n, coalesce(n.writes, []) AS writes
-WITH n, any(earlier IN writes WHERE earlier ENDS WITH $write) AS written, [
-    earlier IN writes WHERE NOT earlier STARTS WITH $writer
-        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
-] AS others
-SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
-WITH n, written"""
-    + _OPENED
-    + "RETURN n {"
-    + _FOUND_OPEN
-)
-"""Setting a property locks the node until the transaction ends: what is read after it, t above
-all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
-
-``writes`` has the latest write of each writer, with its milliseconds since 1970: who lost the reply
-to a commit learns from it, as ``written``, that the write is done.
-"""
 
 _LOOK_UP: Final[LiteralString] = """
 CALL (n) {
@@ -99,27 +51,64 @@ LOOK_UP: Final[LiteralString] = "WITH {rows: $namespace} AS n" + _LOOK_UP + "\n}
 """A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
 row for each, of nulls where there is none."""
 
-PREPARE: Final[LiteralString] = (
-    """
-MATCH (n:RecallMNamespace {key: $key})
+WRITES: Final[LiteralString] = """
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
-WITH n, last(writes) AS latest,
-    any(earlier IN writes WHERE earlier ENDS WITH $write) AS written"""
-    + _OPENED
+WITH n, last(writes) AS latest, any(write IN writes WHERE write ENDS WITH $write) AS written, [
+    write IN writes WHERE NOT write STARTS WITH $writer
+        AND toInteger(split(write, ' ')[1]) > timestamp() - $remembered
+] AS others
+"""
+"""Locks the namespace ``n``, and says what its latest write is, whether this write is done, and
+the writes of other writers.
+
+``writes`` has the latest write of each writer, with its milliseconds since 1970: who lost the reply
+to a commit learns from it that the write is done. Every write becomes the latest."""
+
+NOTE_WRITE: Final[LiteralString] = """
+SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
+"""
+
+_OPEN: Final[LiteralString] = (
+    """
+MERGE (n:RecallMNamespace {key: $key})
+ON CREATE SET n += $fresh"""
+    + WRITES
+    + "{{NOTE_WRITE}}WITH n, latest, written"
     + """
+CALL (n) {
+    UNWIND $ids AS id
+    MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
+    RETURN collect([u.id, u.t, u.text, u.withdrawn]) AS passages
+}
+CALL (n) {
+    UNWIND $items AS item
+    MATCH (u:RecallMUpdate {namespace: n.rows, item_key: item})
+    RETURN collect([item, u.t, u.id]) AS items
+}
+OPTIONAL MATCH (open:RecallMUpdate {namespace: n.rows, t: n.open_t})
 CALL (n, open) {
     MATCH (x:RecallMSession {namespace: n.rows, key: open.lane})
     RETURN collect([x.name, x.statements, x.terms]) AS open_sessions
-}
-"""
+}"""
     + _LOOK_UP
-    + ", latest, open_sessions,"
-    + _FOUND_OPEN
+    + """, open_sessions, latest, written, passages, items, .rows, .vector_bytes,
+    totals: n { """
+    + ", ".join([f".{name}" for name in TOTALS])
+    + """ }, open_session: [open.t, open.session_key, open.said, open.source],
+    expired: EXISTS { MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now }
+} AS row
+"""
 )
-"""What ``LOCK`` and ``LOOK_UP`` find, for a write that ``GUARDED`` does later. The lock, which ends
-with the query, keeps it from reading half of another writer's commit. ``open_sessions`` has the
-session that is open. No row: the namespace was never written."""
+
+LOCK: Final[LiteralString] = _OPEN.replace("{{NOTE_WRITE}}", NOTE_WRITE)
+"""Setting a property locks the node until the transaction ends: what is read after it, t above
+all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
+What ``LOOK_UP`` finds is there too; ``open_sessions`` has the session that is open."""
+
+PREPARE: Final[LiteralString] = _OPEN.replace("{{NOTE_WRITE}}", "")
+"""The same for a write that ``GUARDED`` does later. The lock, which ends with the query, keeps it
+from reading half of another writer's commit."""
 
 EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key

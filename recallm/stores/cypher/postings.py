@@ -41,8 +41,7 @@ often each of these holds the stem (null for a concept). ``numbers`` has the num
 session, ``prefix`` what the name of the list begins with."""
 
 
-def _deleted(label: LiteralString, prefix: LiteralString, rows: LiteralString) -> LiteralString:
-    query: LiteralString = """
+_DELETED: Final[LiteralString] = """
 UNWIND {{ROWS}} AS row
 MATCH (x:{{LABEL}} {namespace: $namespace, key: row[0]})
 WITH x, row, [x] + COLLECT {
@@ -63,36 +62,16 @@ SET holder.keys = [i IN left | keys[i]], holder.sessions = [i IN left | sessions
 WITH x, holder WHERE holder <> x AND size(holder.keys) = 0
 DELETE holder
 """
-    query = query.replace("{{LABEL}}", label).replace("{{PREFIX}}", prefix)
-    return query.replace("{{ROWS}}", rows)
-
 
 POSTINGS_DELETED: Final = (
-    _deleted("RecallMStem", "'s'", "$stem_postings"),
-    _deleted("RecallMConcept", "'c'", "$concept_postings"),
+    spelled(_DELETED, LABEL="RecallMStem", PREFIX="'s'", ROWS="$stem_postings"),
+    spelled(_DELETED, LABEL="RecallMConcept", PREFIX="'c'", ROWS="$concept_postings"),
 )
 """Each takes the keys of the statements in a row out of the list with the key of the row. A block
 that is empty then is deleted."""
 
 
-def _read(
-    names: LiteralString,
-    label: LiteralString,
-    list: LiteralString,
-    total: LiteralString,
-    posting: LiteralString,
-) -> LiteralString:
-    """The query that reads the lists of some stems or concepts: how many statements each has up to
-    ``$t``, and its newest postings that meet a filter, and the number and the name of each session.
-
-    The numbers of the postings are texts. The driver reads a list number by number, which takes
-    longer than the server needs to find them.
-
-    Another transaction may write the list meanwhile. Then some properties of the node are missing
-    or older than others, or a new block is not in its index yet. Such a read shows itself: lists
-    have different lengths, or there are too few postings though nothing is hidden. The postings are
-    null then, and the row is read again."""
-    query: LiteralString = """
+_READ: Final[LiteralString] = """
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
 WITH x, {{LIST}} + name AS list, coalesce(x.keys, []) AS newest, x.counts AS counted,
@@ -146,17 +125,33 @@ RETURN [x.name, total, CASE
         MATCH (session:RecallMSession {namespace: $namespace, number: number})
         RETURN [number, session.name]
     }] AS row"""
-    query = query.replace("{{NAMES}}", names).replace("{{LABEL}}", label)
-    query = query.replace("{{LIST}}", list).replace("{{TOTAL}}", total)
-    return spelled(query.replace("{{POSTING}}", posting))
+"""The query that reads the lists of some stems or concepts: how many statements each has up to
+``$t``, and its newest postings that meet a filter, and the number and the name of each session.
 
+The numbers of the postings are texts. The driver reads a list number by number, which takes
+longer than the server needs to find them.
 
-POSTINGS: Final[LiteralString] = _read(
-    "$stems", "RecallMStem", "'s'", "documents", "[key, session, count]"
+Another transaction may write the list meanwhile. Then some properties of the node are missing
+or older than others, or a new block is not in its index yet. Such a read shows itself: lists
+have different lengths, or there are too few postings though nothing is hidden. The postings are
+null then, and the row is read again."""
+
+POSTINGS: Final[LiteralString] = spelled(
+    _READ,
+    NAMES="$stems",
+    LABEL="RecallMStem",
+    LIST="'s'",
+    TOTAL="documents",
+    POSTING="[key, session, count]",
 )
 
-MENTIONS: Final[LiteralString] = _read(
-    "$names", "RecallMConcept", "'c'", "statements", "[key, session]"
+MENTIONS: Final[LiteralString] = spelled(
+    _READ,
+    NAMES="$names",
+    LABEL="RecallMConcept",
+    LIST="'c'",
+    TOTAL="statements",
+    POSTING="[key, session]",
 )
 
 

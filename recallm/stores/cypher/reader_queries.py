@@ -143,15 +143,6 @@ RETURN [s.key, s.text, s.start, s.end, s.content, s.traits, u.id, u.metadata, [
 
 STATEMENTS: Final[LiteralString] = spelled(
     """
-UNWIND $keys AS key
-MATCH (s:RecallMStatement {namespace: $namespace, key: key})<-[:HAS]-(u:RecallMUpdate)
-USING INDEX SEEK s:RecallMStatement(namespace, key)
-WHERE {{STATEMENT_SHOWN}}"""
-    + _STATEMENT_ROWS
-)
-
-SURROUNDINGS: Final[LiteralString] = spelled(
-    """
 CALL () {
     UNWIND $keys AS key
     MATCH (asked:RecallMStatement {namespace: $namespace, key: key})

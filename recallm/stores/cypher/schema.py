@@ -78,7 +78,7 @@ AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 _Rows = tuple[tuple[LiteralString, LiteralString, LiteralString], ...]
 """Names of constraints or indexes, each with a label (or a type) and the properties."""
 
-_UNIQUE: Final[_Rows] = (
+UNIQUE: Final[_Rows] = (
     ("recallm_schema", "RecallMSchema", "key"),
     ("recallm_namespace", "RecallMNamespace", "key"),
     ("recallm_rows", "RecallMNamespace", "rows"),
@@ -131,7 +131,7 @@ def _created(statement: LiteralString, rows: _Rows) -> tuple[LiteralString, ...]
 CREATE: Final[tuple[LiteralString, ...]] = (
     *_created(
         "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE ({properties}) IS UNIQUE",
-        _UNIQUE,
+        UNIQUE,
     ),
     *_created("CREATE INDEX {name} IF NOT EXISTS FOR (n:{label}) ON ({properties})", _INDEXED),
     *_created(

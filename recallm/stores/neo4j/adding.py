@@ -9,20 +9,10 @@ from typing import Any, Final, LiteralString
 
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
+from recallm.stores.cypher.lookups import NOTE_WRITE, WRITES
 from recallm.stores.cypher.postings import POSTINGS_ADDED
 from recallm.stores.cypher.schema import TOTALS
-from recallm.stores.neo4j.values import (
-    CONCEPT_WORDS,
-    STATEMENT,
-    element_key,
-    json_out,
-    key_of,
-    keys_of,
-    postings_of,
-    statement_out,
-    summary_out,
-    update_out,
-)
+from recallm.stores.neo4j import values
 from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
@@ -125,7 +115,7 @@ _STATEMENTS: Final[LiteralString] = (
 UNWIND $statements AS row
 WITH concepts, row, $updates[row[0]] AS of, updates[row[0]] AS u
 CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
-    + _entries("row", {name: column for column, name in enumerate(STATEMENT, 3)})
+    + _entries("row", {name: column for column, name in enumerate(values.STATEMENT, 3)})
     + ", "
     + _entries("of", {name: _UPDATE.index(name) for name in _SHARED})
     + """})
@@ -251,20 +241,16 @@ counts from 1 (0: none)."""
 
 GUARDED: Final[LiteralString] = (
     """
-MATCH (n:RecallMNamespace {key: $key})
-SET n.locked = true
-WITH n, coalesce(n.writes, []) AS writes
-WHERE last(writes) = $latest
-SET n.writes = [
-    earlier IN writes WHERE NOT earlier STARTS WITH $writer
-        AND toInteger(split(earlier, ' ')[1]) > timestamp() - $remembered
-] + [$writer + ' ' + timestamp() + ' ' + $write]
-WITH n"""
+MATCH (n:RecallMNamespace {key: $key})"""
+    + WRITES
+    + "WHERE latest = $latest"
+    + NOTE_WRITE
+    + "WITH n"
     + ADD
     + "\nRETURN true AS row"
 )
 """``ADD`` without ``LOCK`` before: it does nothing, and has no row, if the latest of the ``writes``
-is not ``$latest`` any more. Every write becomes the latest."""
+is not ``$latest`` any more."""
 
 
 def added_by(changes: Changes) -> dict[str, Any]:
@@ -276,7 +262,7 @@ def added_by(changes: Changes) -> dict[str, Any]:
         if before is None and after is not None
         if after.text is not None or after.elements
     ]
-    nodes = [update_out(update, stored_session_key(update)) for update in new]
+    nodes = [values.update_out(update, stored_session_key(update)) for update in new]
     concepts = {name: row for name, row in changes.concepts.items() if row is not None}
     sessions = {key: row for key, row in changes.sessions.items() if row.statements}
     numbers: dict[str | None, int] = {}
@@ -285,7 +271,7 @@ def added_by(changes: Changes) -> dict[str, Any]:
     place_of = {name: place for place, name in enumerate(concepts)}
     statements = _statements(new, nodes, place_of, {key: i for i, key in enumerate(sessions, 1)})
     said = {row[3]: place for place, row in enumerate(statements)}
-    holding, mentioning = postings_of((update, update.statements) for update in new)
+    holding, mentioning = values.postings_of((update, update.statements) for update in new)
     shown: defaultdict[Pair, list[int]] = defaultdict(list)
     for update in new:
         for pair in pairs_of(update):
@@ -294,7 +280,7 @@ def added_by(changes: Changes) -> dict[str, Any]:
         "t": changes.namespace.t,
         "totals": _totals(changes.namespace),
         "sessions": [
-            [key_of(key), key, numbers.get(key, 0), row.statements, row.terms]
+            [values.key_of(key), key, numbers.get(key, 0), row.statements, row.terms]
             for key, row in sessions.items()
         ],
         "concepts": [
@@ -308,7 +294,9 @@ def added_by(changes: Changes) -> dict[str, Any]:
             for held in [holding.get(stem, {})]
         ],
         "predicates": [
-            [key_of(name), name, number] for name, number in changes.predicates.items() if number
+            [values.key_of(name), name, number]
+            for name, number in changes.predicates.items()
+            if number
         ],
         "updates": [[node.get(name) for name in _UPDATE] for node in nodes],
         "statements": statements,
@@ -318,7 +306,7 @@ def added_by(changes: Changes) -> dict[str, Any]:
             if (totals := changes.relations[a, b]) is not None
         ],
         "references": [
-            [statement_key(t_of(update), statement.position), key_of(id)]
+            [statement_key(t_of(update), statement.position), values.key_of(id)]
             for update in new
             for statement in update.statements
             for id in antecedents_in(statement)
@@ -331,29 +319,29 @@ def added_by(changes: Changes) -> dict[str, Any]:
         ],
         "entity_vectors": [
             {
-                "entity": key_of(id),
+                "entity": values.key_of(id),
                 "model": model,
-                "model_key": key_of(model),
+                "model_key": values.key_of(model),
                 "blob": blob,
-                "words": keys_of(codes_of(model, blob)),
+                "words": values.keys_of(codes_of(model, blob)),
             }
             for (id, model), blob in changes.entity_vectors.items()
         ],
-        "summaries": [summary_out(summary) for summary in changes.summaries],
+        "summaries": [values.summary_out(summary) for summary in changes.summaries],
     }
 
 
 def _totals(totals: NamespaceTotals) -> dict[str, Any]:
     return {name: getattr(totals, name) for name in TOTALS} | {
         "open_t": totals.open_session.t_index if totals.open_session else 0,
-        "vector_bytes": json_out(totals.vector_sizes),
+        "vector_bytes": values.json_out(totals.vector_sizes),
     }
 
 
 def _listed(name: str, said: Mapping[int, int], keys: Iterable[int]) -> list[Any]:
     """The first columns of a stem or a concept: its key, its name where that differs, the places
     of the statements that its postings name."""
-    key = key_of(name)
+    key = values.key_of(name)
     return [key, None if name == key else name, [said[each] for each in keys]]
 
 
@@ -370,7 +358,7 @@ def _statements(
         vectors = {vector.position: vector for vector in update.vectors}
         for said in update.statements:
             mentioned = [concepts[mention.name] for mention in said.concepts]
-            properties = statement_out(update, said, vectors.get(said.position))
+            properties = values.statement_out(update, said, vectors.get(said.position))
             rows.append([place, session, mentioned, *properties])
     return rows
 
@@ -381,27 +369,27 @@ def _element(
     """A row for the query that writes entities and triplets."""
     own: dict[str, Any] = {"id": key}
     if not isinstance(key, str):
-        subject, predicate, object = map(key_of, key)
+        subject, predicate, object = map(values.key_of, key)
         own = {"name": key[1], "subject": subject, "predicate": predicate, "object": object}
     concept = row.concept
     return {
-        "key": element_key(key),
-        "stands_on": key_of(concept.name) if concept.name else None,
-        "model_key": CONCEPT_WORDS,
-        "words": keys_of(name_words(concept.name)),
+        "key": values.element_key(key),
+        "stands_on": values.key_of(concept.name) if concept.name else None,
+        "model_key": values.CONCEPT_WORDS,
+        "words": values.keys_of(name_words(concept.name)),
         "properties": {
             "type": row.type,
             "concept": concept.name,
             "label": concept.label,
             "kind": concept.kind,
-            "properties": json_out(row.properties),
+            "properties": values.json_out(row.properties),
             "latest": row.latest,
             **own,
         },
         "shown": [
             [
                 at,
-                json_out(shown.properties) if shown.properties else None,
+                values.json_out(shown.properties) if shown.properties else None,
                 description_of(shown) or None,
             ]
             for at, shown in evidence.items()

@@ -18,7 +18,6 @@ from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBu
 from recallm.stores.addresses import checked_uri
 from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
 from recallm.stores.neo4j.transaction import (
-    GRACE,
     AlreadyWrittenError,
     ChangedError,
     NeedsLockError,
@@ -29,17 +28,16 @@ from recallm.stores.neo4j.transaction import (
 Result = TypeVar("Result")
 
 _WORK_LIMITS: Final = (20.0, 160.0, 1280.0)
-"""Seconds for which a transaction may work once it has the lock. When the server ended it, the
-client begins it again with the next limit. A client that vanished loses its lock after the first
-limit; large work still gets the time that it needs."""
+"""Seconds for which a transaction may wait for the lock and work. When the server ended it, the
+client begins it again: with the same limit if it had no lock yet, else with the next one. A client
+that vanished loses its lock after the first limit; large work still gets the time that it needs."""
 _LONGEST_TIMEOUT: Final = 1_000_000.0
 """Seconds (eleven days); the longest that sockets, the driver and the server all accept."""
 _LEAST_LOCK_WAIT: Final = 3.0
 """Seconds; the shortest wait for the lock. A server that was just started takes as long to plan the
 first query."""
-_LOCK_WAIT_PER_TRY: Final = 20.0
-"""Seconds for which one transaction waits for the lock. A writer that waits longer begins a new
-transaction: the wait counts in the bound of a transaction, which must not grow with ``timeout``."""
+_GRACE: Final = 5.0
+"""Seconds that the server may take to end a transaction whose time is over: it checks every 2 s."""
 _LEAST_COMMIT_CHECK: Final = 10.0
 """Seconds; the shortest time of retries after the reply to a commit was lost."""
 _UNLOCKED_TRIES: Final = 3
@@ -86,11 +84,11 @@ class Connection:
                     "auth goes with a URI: a driver was made with its own", argument="auth"
                 )
             self.driver = server
-            self.owned = False
+            self._is_ours = False
             self.name = "the server"
         else:
             uri = checked_uri(server)
-            self.owned = True
+            self._is_ours = True
             self.name = f"{uri.scheme}://{uri.netloc}"
             # Seconds to wait for a connection, and for a server to greet.
             patience = min(max(timeout, 5.0), 10.0)
@@ -134,7 +132,7 @@ class Connection:
     def close(self) -> None:
         """Begin nothing from now on, and close the driver if it is ours."""
         self._closed = True
-        if self.owned:
+        if self._is_ours:
             self.driver.close()
 
     def check_open(self) -> None:
@@ -143,12 +141,12 @@ class Connection:
             raise ClosedError
 
     @contextmanager
-    def session(self, access: str, *, fetch_size: int = 1000) -> Generator[Session, None, None]:
+    def session(self, *, reads: bool) -> Generator[Session, None, None]:
         """A session. What a signal handler raises may end a call between two bytes of a reply: the
         next query on that connection would read the rest as its own. So the connection is cut."""
         session = self.driver.session(
-            fetch_size=fetch_size,
-            default_access_mode=access,
+            fetch_size=-1,  # rows are all wanted: none waits for a second round trip
+            default_access_mode=neo4j.READ_ACCESS if reads else neo4j.WRITE_ACCESS,
             database=self._database,
             bookmark_manager=self._bookmarks,
             notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
@@ -211,34 +209,25 @@ class _Tries(Generic[Result]):
         self._connection = connection
         self._work = work
         self._stamp = stamp
-        self._reads = stamp is _NO_STAMP
         self._locks = locks
         self._retries = retries
         self._unlocked = unlocked
+        self._unlocked_tries = _UNLOCKED_TRIES
         self._lock_until = time.monotonic() + connection.lock_patience
         self._retry_until: float | None = None
         """None before a try has failed."""
-        self._limit = 0
-        """The place of the limit in ``_WORK_LIMITS``."""
-        self._unlocked_tries = 0 if unlocked is None else _UNLOCKED_TRIES
+        self._limits = list(_WORK_LIMITS)
+        """That of the next try, and those after it."""
+        self._tx: Tx | None = None
+        """The latest try."""
         self._results: list[Result] = []
         """The result of the latest try that reached its commit."""
+        self._is_committing = False
+        """Whether the latest write has reached its commit."""
         self._is_unknown = False
         """Whether the reply to a commit was lost."""
         self._pause = 0.05
         """Seconds between tries, longer each time."""
-
-    def _begin(self) -> None:
-        """Note the state of a try that begins."""
-        self._wait = 0.0
-        """Seconds for which the try waits for the lock."""
-        if self._locks:
-            left = max(self._lock_until - time.monotonic(), 0.1)
-            self._wait = min(left, _LOCK_WAIT_PER_TRY)
-        self._bound = self._wait + _WORK_LIMITS[self._limit]
-        self._is_unlocked = bool(self._unlocked_tries) and not self._limit
-        self._tx: Tx | None = None
-        self._is_committing = False
 
     def run(self) -> Result:
         """The result of the first try that succeeds.
@@ -248,17 +237,15 @@ class _Tries(Generic[Result]):
         """
         while True:
             self._connection.check_open()
-            self._begin()
+            self._tx, self._is_committing = None, False
             try:
                 return self._try()
             except NeedsLockError:
-                self._unlocked_tries = 0
+                self._unlocked = None
             except ChangedError:
                 self._unlocked_tries -= 1
                 self._wait_for_the_lock_anew()
             except (DriverError, Neo4jError) as error:
-                if self._is_committing and self._reads:
-                    return self._results[0]
                 if not self._begins_at_once(error):
                     self._check_retry(error)
                     time.sleep(self._pause)
@@ -266,31 +253,25 @@ class _Tries(Generic[Result]):
 
     def _try(self) -> Result:
         """One try, up to the reply to its commit."""
-        connection = self._connection
-        access = neo4j.READ_ACCESS if self._reads else neo4j.WRITE_ACCESS
-        # A single query's rows are all wanted: none waits for a second round trip.
-        fetch_size = -1 if self._reads else 1000
-        with connection.session(access, fetch_size=fetch_size) as session:
+        reads = not self._stamp
+        unlocked = self._unlocked if self._unlocked_tries else None
+        bound = patience = self._limits[0]
+        if self._locks:
+            patience = max(self._lock_until - time.monotonic(), 0.1)
+        with self._connection.session(reads=reads) as session:
             self._tx = tx = Tx(
                 session,
-                bound=self._bound,
+                bound=bound,
+                patience=patience,
                 stamp=self._stamp,
-                access=access,
-                owned=connection.owned,
-                # A longer limit needs another reply timeout, which a single query cannot put back.
-                is_whole=bool(self._limit) or not (self._reads or self._is_unlocked),
-                lock_patience=self._wait or None,
-                idle_reply_timeout=_WORK_LIMITS[0] + GRACE if connection.owned else None,
+                is_whole=not reads and unlocked is None,
             )
-            work = self._unlocked if self._is_unlocked and self._unlocked else self._work
             try:
-                result = work(tx)
+                result = (unlocked or self._work)(tx)
             except AlreadyWrittenError:
                 result = self._results[0]
-            finally:
-                tx.settle()
             self._results = [result]
-            self._is_committing = True
+            self._is_committing = not reads
             tx.commit()
             return result
 
@@ -300,23 +281,23 @@ class _Tries(Generic[Result]):
         Raises:
             StoreBusyError: another writer held the lock for all of the time to wait.
         """
-        is_waiting = self._tx is not None and self._tx.lock_patience is not None
-        is_late = ran_out_of_time(error) if self._is_unlocked else _is_late(error)
-        if is_waiting and is_late:
-            if time.monotonic() < self._lock_until:
+        is_late = ran_out_of_time(error)
+        if self._locks and self._tx is not None:
+            if self._tx.is_answered:
+                # A process that was stopped, or worked for long, did not spend that time waiting.
+                self._wait_for_the_lock_anew()
+            elif is_late and time.monotonic() < self._lock_until:
                 return True
-            if not self._is_unknown:
+            elif is_late and not self._is_unknown:
                 raise StoreBusyError(
                     f"another writer did not let go of the namespace on {self._connection.name} in "
                     f"{self._connection.lock_patience:g} s; try again, or let writes wait longer "
                     "with timeout=… (retry_time=… of Neo4jStore)"
                 ) from error
-            return False
-        if self._locks and self._tx is not None and not is_waiting:
-            # A process that was stopped, or worked for long, did not spend that time waiting.
-            self._wait_for_the_lock_anew()
-        if ran_out_of_time(error) and self._limit + 1 < len(_WORK_LIMITS):
-            self._limit += 1
+            elif is_late:
+                return False
+        if is_late and len(self._limits) > 1:
+            del self._limits[0]
             return True
         return False
 
@@ -334,18 +315,13 @@ class _Tries(Generic[Result]):
             self._is_unknown = True
             self._retry_until = max(self._retry_until, now + _LEAST_COMMIT_CHECK)
             # The server may keep the earlier try, and its lock, until its bound.
-            self._lock_until = max(self._lock_until, now + self._bound + GRACE)
+            self._lock_until = max(self._lock_until, now + self._limits[0] + _GRACE)
         if now > self._retry_until or not self._retries or not is_passing(error):
             raise connection.failure(error, unknown=self._is_unknown) from error
 
     def _wait_for_the_lock_anew(self) -> None:
         until = time.monotonic() + self._connection.lock_patience
         self._lock_until = max(self._lock_until, until)
-
-
-def _is_late(error: DriverError | Neo4jError) -> bool:
-    """Whether a reply did not come in time, or the server ended the transaction."""
-    return ran_out_of_time(error) or isinstance(error.__cause__, TimeoutError)
 
 
 def _driver(uri: str, auth: object, *, patience: float, timeout: float) -> Driver:

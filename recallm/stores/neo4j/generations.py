@@ -17,7 +17,7 @@ from typing import Any, Final, LiteralString
 
 from recallm.errors import InvalidInputError, StoreError
 from recallm.model import PreparedUpdate, Summary
-from recallm.stores.cypher.schema import NO_TOTALS, TOTALS
+from recallm.stores.cypher import schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows
 from recallm.stores.neo4j.transaction import Tx
@@ -35,18 +35,14 @@ CREATE (n:RecallMNamespace {key: $stage, rows: $rows, purge_after: timestamp() +
 SET n += $totals
 """
 
-PUBLISH: Final[LiteralString] = (
-    """
+PUBLISH: Final[LiteralString] = """
 MATCH (n:RecallMNamespace {rows: $namespace})
 MATCH (staged:RecallMNamespace {key: $stage})
-WITH n, staged, staged.rows AS rows, staged {"""
-    + "".join([f".{name}, " for name in TOTALS])
-    + """.open_t, .vector_bytes} AS totals
+WITH n, staged, staged { .*, key: n.key, writes: n.writes, purge_after: null } AS own
 DELETE staged
-SET n += totals, n.rows = rows
+SET n += own
 RETURN n.t AS row
 """
-)
 
 DISCARD: Final[LiteralString] = """
 MATCH (staged:RecallMNamespace {key: $stage})
@@ -65,22 +61,17 @@ PURGE: Final[tuple[LiteralString, ...]] = tuple(
     + pattern
     + " WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS row"
     for pattern in (
-        """(x:RecallMEntityVector)
-        WHERE x.namespace = namespace AND x.model_key >= '' AND x.entity >= ''""",
-        "(x:RecallMStatement) WHERE x.namespace = namespace AND x.key >= 0",
-        """(x:RecallMPostings)
-        WHERE x.namespace = namespace AND x.list >= '' AND x.last >= 0""",
-        "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key >= ''",
-        "(x:RecallMUpdate) WHERE x.namespace = namespace AND x.t >= 0",
-        "(x:RecallMElement) WHERE x.namespace = namespace AND x.key >= ''",
-        "(x:RecallMConcept) WHERE x.namespace = namespace AND x.key >= ''",
-        "(x:RecallMPredicate) WHERE x.namespace = namespace AND x.key >= ''",
-        "(x:RecallMStem) WHERE x.namespace = namespace AND x.key >= ''",
-        "(x:RecallMSession) WHERE x.namespace = namespace AND x.key >= ''",
+        "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key IS NOT NULL",
+        *[
+            f"(x:{label}) WHERE x.namespace = namespace"
+            + "".join([f" AND x.{name} IS NOT NULL" for name in key.split(", ")[1:]])
+            for _, label, key in schema.UNIQUE
+            if key.startswith("namespace, ")
+        ],
     )
 )
-"""Each deletes some rows, which it finds by an index (a condition names each of its properties);
-relationships first, so that no node has many left."""
+"""Each deletes some rows, which it finds by the index of a constraint (a condition names each of
+its properties); relationships first, so that no node has many left."""
 
 FORGET_GARBAGE: Final[LiteralString] = "MATCH (n:RecallMNamespace {key: $key}) DELETE n"
 
@@ -130,7 +121,7 @@ class _StagedRows(Neo4jRows):
         def stage(tx: Tx) -> Mapping[str, Any]:
             found = LockedRows(tx, self.namespace).opened(**parameters)
             own = {"stage": self._stage, "rows": self.rows, "patience": _PATIENCE}
-            tx.rows(STAGE, {**own, "totals": NO_TOTALS})
+            tx.rows(STAGE, {**own, "totals": schema.NO_TOTALS})
             return {**found, "rows": self.rows}
 
         return self._connection.write(stage)

@@ -38,38 +38,11 @@ from recallm.stores.base import GraphReader
 from recallm.stores.cypher import graph_queries, lookups
 from recallm.stores.cypher import reader_queries as cypher
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
+from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, answers_of, results_of
 from recallm.stores.neo4j.stored import dump
-from recallm.stores.neo4j.values import (
-    counted_in,
-    entity_in,
-    evidence_in,
-    item_key,
-    key_of,
-    keys_of,
-    mentions_in,
-    metadata_entries,
-    moment_of,
-    passage_in,
-    path_key,
-    postings_in,
-    relation_in,
-    statement_in,
-    summary_in,
-    triplet_in,
-)
-from recallm.stores.semantics.reading import (
-    bearers_of,
-    by_parts,
-    concept_rows,
-    latest_first,
-    mapping_of,
-    open_session_of,
-    session_of,
-    sizes_of,
-    state_of,
-)
+from recallm.stores.semantics import reading
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
 
 _EVERY = Filter()
@@ -84,11 +57,11 @@ class Neo4jReader:
         self._connection = connection
         self._answers: Answers | None = None
         """Of a reader that records what is asked (``together``)."""
-        self._key = key_of(namespace)
+        self._key = values.key_of(namespace)
         self._horizon: dict[str, Any] = {}
         as_of, now = horizon.as_of, horizon.now
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
-        expired_by = moment_of(now)
+        expired_by = values.moment_of(now)
         latest_t = min(as_of, LARGEST_NUMBER) if isinstance(as_of, int) else LARGEST_NUMBER
         opened = {
             "key": self._key,
@@ -116,11 +89,11 @@ class Neo4jReader:
             # Whether nothing is hidden but by its t.
             "plain": all_shown and not hides,
         }
-        vector_bytes = mapping_of(sizes)
+        vector_bytes = reading.mapping_of(sizes)
         model, origin, revision = vectors
         # Of a node that is being written, the model may be read without its size.
         model = model if model in vector_bytes else None
-        self.state = state_of(self._t, vector_bytes, vocabulary, model, origin, revision)
+        self.state = reading.state_of(self._t, vector_bytes, vocabulary, model, origin, revision)
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         if self._answers is not None:
@@ -146,7 +119,7 @@ class Neo4jReader:
         index: str = "t"
         entry: str | list[str] = ""
         if ids is not None:
-            index, entry = "ids", keys_of(ids)
+            index, entry = "ids", values.keys_of(ids)
         elif where.key is not None:
             index, entry = "item", conditions["items"][0]
         elif where.path is not None:
@@ -154,20 +127,20 @@ class Neo4jReader:
         elif conditions["lanes"]:
             index, entry = "session", conditions["lanes"][0]
         given = {"entry": entry, "limit": _bound(limit), **self._within(conditions)}
-        return self._ask(cypher.PASSAGES[index], passage_in, **given)
+        return self._ask(cypher.PASSAGES[index], values.passage_in, **given)
 
     def paths(self) -> list[tuple[str, ...]]:
-        return sorted(self._ask(cypher.PATHS, tuple, root=path_key(())))
+        return sorted(self._ask(cypher.PATHS, tuple, root=values.path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
         return self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
 
     def sessions(self) -> list[Session]:
-        return [session_of(*row, *times) for *row, times in self._ask(cypher.SESSIONS)]
+        return [reading.session_of(*row, *times) for *row, times in self._ask(cypher.SESSIONS)]
 
     def open_session(self) -> OpenSession | None:
         for t_index, session in self._ask(cypher.OPEN_SESSION, key=self._key):
-            return open_session_of(t_index, *session)
+            return reading.open_session_of(t_index, *session)
         return None
 
     def statement_keys(
@@ -180,15 +153,13 @@ class Neo4jReader:
         known = sorted(key for key in set(keys) if key < self._before)
         if not known:
             return []
-        if ahead:
-            return self._ask(cypher.SURROUNDINGS, statement_in, keys=known, ahead=ahead)
-        return self._ask(cypher.STATEMENTS, statement_in, keys=known)
+        return self._ask(cypher.STATEMENTS, values.statement_in, keys=known, ahead=ahead)
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
     ) -> Mapping[str, Postings]:
-        given = {"stems": keys_of(stems), "limit": limit, **_filter(where)}
-        found = dict(self._ask(POSTINGS, postings_in, **given))
+        given = {"stems": values.keys_of(stems), "limit": limit, **_filter(where)}
+        found = dict(self._ask(POSTINGS, values.postings_in, **given))
         if not keys_only:
             return found
         return {stem: replace(each, counts=(), sessions=()) for stem, each in found.items()}
@@ -196,8 +167,8 @@ class Neo4jReader:
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        given = {"names": keys_of(names), "limit": _bound(limit), **_filter(where)}
-        return dict(self._ask(MENTIONS, mentions_in, **given))
+        given = {"names": values.keys_of(names), "limit": _bound(limit), **_filter(where)}
+        return dict(self._ask(MENTIONS, values.mentions_in, **given))
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None
@@ -205,18 +176,20 @@ class Neo4jReader:
         found = (
             self._ask(graph_queries.CONCEPTS_LATEST, limit=_bound(limit))
             if names is None
-            else self._ask(graph_queries.CONCEPTS_NAMED, names=keys_of(names))
+            else self._ask(graph_queries.CONCEPTS_NAMED, names=values.keys_of(names))
         )
         in_force = {
-            name: (summary_in(summary), later)
+            name: (values.summary_in(summary), later)
             for name, *_, later, (summary,) in found
             if summary is not None
         }
-        return concept_rows(
+        return reading.concept_rows(
             {name: ConceptTotals(*totals) for name, *totals, _, _ in found},
             self._t,
             limit,
-            lambda names: counted_in(self._ask(lookups.COUNT_TOUCHES, names=keys_of(names))),
+            lambda names: values.counted_in(
+                self._ask(lookups.COUNT_TOUCHES, names=values.keys_of(names))
+            ),
             lambda _: in_force,
         )
 
@@ -224,7 +197,9 @@ class Neo4jReader:
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
     ) -> list[Relation]:
         query = graph_queries.RELATIONS_AMONG if among else graph_queries.RELATIONS
-        relations = self._ask(query, relation_in, names=keys_of(names), limit=_bound(limit))
+        relations = self._ask(
+            query, values.relation_in, names=values.keys_of(names), limit=_bound(limit)
+        )
         return sorted(relations, key=attrgetter("a", "b"))
 
     def entities(
@@ -236,10 +211,10 @@ class Neo4jReader:
     ) -> list[Entity]:
         entities = self._ask(
             graph_queries.ENTITIES,
-            entity_in,
-            ids=keys_of(ids or ()),
-            concepts=keys_of(concepts or ()),
-            passages=keys_of(passages or ()),
+            values.entity_in,
+            ids=values.keys_of(ids or ()),
+            concepts=values.keys_of(concepts or ()),
+            passages=values.keys_of(passages or ()),
             all=ids is None and concepts is None and passages is None,
         )
         return sorted(entities, key=attrgetter("id"))
@@ -260,7 +235,7 @@ class Neo4jReader:
             "ends": ends,
             "predicates": predicates,
         }
-        conditions = {name: keys_of(names or ()) for name, names in given.items()}
+        conditions = {name: values.keys_of(names or ()) for name, names in given.items()}
         wanted = {f"by_{name}": names is not None for name, names in given.items()}
         by_index = subjects is not None, predicates is not None, objects is not None
         query = graph_queries.TRIPLETS[by_index]
@@ -268,7 +243,9 @@ class Neo4jReader:
             query = graph_queries.TRIPLETS_OF_PASSAGES
         elif ends is not None and subjects is None and objects is None:
             query = graph_queries.TRIPLETS_AT
-        return sorted(self._ask(query, triplet_in, **conditions, **wanted), key=by_parts)
+        return sorted(
+            self._ask(query, values.triplet_in, **conditions, **wanted), key=reading.by_parts
+        )
 
     def triplet_evidence(
         self,
@@ -281,13 +258,13 @@ class Neo4jReader:
         given = subjects is not None, predicates is not None, objects is not None
         evidence = self._ask(
             graph_queries.TRIPLET_EVIDENCE[given],
-            evidence_in,
-            subjects=keys_of(subjects or ()),
-            predicates=keys_of(predicates or ()),
-            objects=keys_of(objects or ()),
+            values.evidence_in,
+            subjects=values.keys_of(subjects or ()),
+            predicates=values.keys_of(predicates or ()),
+            objects=values.keys_of(objects or ()),
             limit=_bound(limit),
         )
-        return latest_first(evidence, limit)
+        return reading.latest_first(evidence, limit)
 
     def predicates(self) -> Mapping[str, int]:
         return dict(sorted(self._ask(graph_queries.PREDICATES)))
@@ -295,17 +272,17 @@ class Neo4jReader:
     def entities_by_words(
         self, words: Collection[str], *, limit: int
     ) -> Mapping[str, tuple[str, ...]]:
-        by_key = {key_of(word): word for word in words}
+        by_key = {values.key_of(word): word for word in words}
         given: dict[str, Any] = {"words": list(by_key), "limit": _bound(limit)}
         found = self._ask(graph_queries.ENTITIES_BY_WORDS, **given) if by_key else []
-        return bearers_of((by_key[word], id) for word, id in found)
+        return reading.bearers_of((by_key[word], id) for word, id in found)
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
-        [(totals, by_session)] = self._ask(cypher.SIZES, lanes=keys_of(session_keys))
+        [(totals, by_session)] = self._ask(cypher.SIZES, lanes=values.keys_of(session_keys))
         # A node that is being written may be read half old, half new; two equal reads are complete.
         holds = totals == self._opened_totals and totals[0] <= self._t
         corpus = totals[1:] if holds else self._counted_corpus(*totals)
-        return sizes_of(corpus, map(tuple, by_session))
+        return reading.sizes_of(corpus, map(tuple, by_session))
 
     def _counted_corpus(self, t: int, statements: int, terms: int, _: int) -> Sequence[int]:
         """The size of the corpus of this view, counted from the nearer end. Given are the latest t
@@ -339,9 +316,9 @@ class Neo4jReader:
     ) -> Mapping[str, bytes]:
         found = self._ask(
             graph_queries.ENTITY_VECTORS,
-            ids=keys_of(ids or ()),
+            ids=values.keys_of(ids or ()),
             all=ids is None,
-            model=key_of(model),
+            model=values.key_of(model),
         )
         return dict(found)
 
@@ -394,10 +371,10 @@ def _filter(where: Filter) -> dict[str, Any]:
         "timed": isinstance(since, datetime) or isinstance(until, datetime),
         "since_said": microseconds(since) if isinstance(since, datetime) else -LARGEST_NUMBER,
         "until_said": microseconds(until) if isinstance(until, datetime) else LARGEST_NUMBER,
-        "lanes": [key_of(where.session_key)] if where.session_key else [],
+        "lanes": [values.key_of(where.session_key)] if where.session_key else [],
         "sessionless": where.session_key == NO_SESSION,
         "speakers": [] if where.speaker is None else [where.speaker],
-        "metadata": metadata_entries(where.metadata),
-        "paths": [] if where.path is None else [path_key(where.path)],
-        "items": [] if where.key is None else [item_key(where.path or (), where.key)],
+        "metadata": values.metadata_entries(where.metadata),
+        "paths": [] if where.path is None else [values.path_key(where.path)],
+        "items": [] if where.key is None else [values.item_key(where.path or (), where.key)],
     }

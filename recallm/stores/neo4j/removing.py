@@ -8,15 +8,7 @@ from typing import Any, Final, LiteralString
 
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher.postings import POSTINGS_DELETED
-from recallm.stores.neo4j.values import (
-    STATEMENT,
-    element_key,
-    key_of,
-    keys_of,
-    postings_of,
-    statement_out,
-    update_out,
-)
+from recallm.stores.neo4j import values
 from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import Changes, t_of
 
@@ -129,34 +121,40 @@ def removed_by(changes: Changes) -> dict[str, list[Any]]:
             (t_of(before), s.position) for s in before.statements if s.position not in left
         ]
         lost.append((before, tuple(_without(s, left.get(s.position)) for s in before.statements)))
-    stems, concepts = postings_of(lost)
+    stems, concepts = values.postings_of(lost)
     # A session of 0 statements that lost none was never there.
     sessions = changes.sessions if gone or cut else {}
     return {
         "evidence": [
-            [element_key(key), at]
+            [values.element_key(key), at]
             for key, shown in changes.element_evidence.items()
             for at, evidence in shown.items()
             if evidence is None
         ],
-        "elements": [element_key(key) for key, row in changes.elements.items() if row is None],
+        "elements": [
+            values.element_key(key) for key, row in changes.elements.items() if row is None
+        ],
         "stem_postings": _posting_rows(stems),
         "concept_postings": _posting_rows(concepts),
         "statements": [statement_key(*place) for place in statements],
         "passages": [update.t_index for update in gone if update.text is not None],
         "cuts": [_cut(*passage) for passage in cut],
         "relations": [
-            [key_of(a), key_of(b), ts, totals.strength, totals.t_index]
+            [values.key_of(a), values.key_of(b), ts, totals.strength, totals.t_index]
             if totals
-            else [key_of(a), key_of(b), ts, 0, 0]
+            else [values.key_of(a), values.key_of(b), ts, 0, 0]
             for (a, b), shown in changes.relation_evidence.items()
             if (ts := [t for t, strength in shown.items() if strength is None])
             for totals in [changes.relations[a, b]]
         ],
-        "concepts": [key_of(name) for name, row in changes.concepts.items() if row is None],
-        "stems": [key_of(stem) for stem, documents in changes.terms.items() if not documents],
-        "sessions": [key_of(key) for key, row in sessions.items() if not row.statements],
-        "predicates": [key_of(name) for name, number in changes.predicates.items() if not number],
+        "concepts": [values.key_of(name) for name, row in changes.concepts.items() if row is None],
+        "stems": [
+            values.key_of(stem) for stem, documents in changes.terms.items() if not documents
+        ],
+        "sessions": [values.key_of(key) for key, row in sessions.items() if not row.statements],
+        "predicates": [
+            values.key_of(name) for name, number in changes.predicates.items() if not number
+        ],
     }
 
 
@@ -174,22 +172,22 @@ def _without(before: ExtractedStatement, after: ExtractedStatement | None) -> Ex
 
 def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[list[Any]]:
     """The keys of the statements whose postings go from each list."""
-    return [[key_of(name), list(held)] for name, held in postings.items()]
+    return [[values.key_of(name), list(held)] for name, held in postings.items()]
 
 
 def _cut(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that cuts passages."""
-    node = update_out(after, None)
+    node = values.update_out(after, None)
     stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
     vectors = {vector.position: vector for vector in after.vectors}
     statements: list[dict[str, Any]] = []
     for s in after.statements:
         row: dict[str, Any] = {"properties": {"start": s.start, "end": s.end}}
         if stored[s.position] != (s.concepts, s.terms, s.text):
-            properties = statement_out(after, s, vectors.get(s.position))
-            row["properties"] = dict(zip(STATEMENT, properties, strict=True))
-            row["concepts"] = keys_of({mention.name for mention in s.concepts})
-            row["references"] = keys_of(antecedents_in(s))
+            properties = values.statement_out(after, s, vectors.get(s.position))
+            row["properties"] = dict(zip(values.STATEMENT, properties, strict=True))
+            row["concepts"] = values.keys_of({mention.name for mention in s.concepts})
+            row["references"] = values.keys_of(antecedents_in(s))
         statements.append({"key": statement_key(t_of(after), s.position), **row})
     names = ("text", "neighbours", "metadata", "metadata_entries")
     return {

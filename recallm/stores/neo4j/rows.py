@@ -23,20 +23,11 @@ from recallm.model import (
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.cypher.reader_queries import STATS
 from recallm.stores.cypher.schema import NO_TOTALS
+from recallm.stores.neo4j import values
 from recallm.stores.neo4j.adding import ADD, GUARDED, added_by
 from recallm.stores.neo4j.removing import REMOVE, removed_by
 from recallm.stores.neo4j.stored import stored_updates
 from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Tx
-from recallm.stores.neo4j.values import (
-    counted_in,
-    element_key,
-    fresh_key,
-    fresh_rows,
-    item_key,
-    key_of,
-    keys_of,
-    moment_of,
-)
 from recallm.stores.semantics import writing
 from recallm.stores.semantics.reading import evidence_of, mapping_of, open_session_of
 from recallm.stores.semantics.rows import (
@@ -94,21 +85,23 @@ WITH n"""
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
     """The parameters of ``LOOK_UP``; the ends of the relations are among the concepts."""
-    concepts = keys_of(keys.concepts.union(*keys.relations))
+    concepts = values.keys_of(keys.concepts.union(*keys.relations))
     places = {key: place for place, key in enumerate(concepts)}
     return {
         "concepts": concepts,
-        "terms": keys_of(keys.terms),
-        "sessions": keys_of(keys.sessions),
-        "relations": [[places[key_of(a)], places[key_of(b)]] for a, b in keys.relations],
-        "elements": [element_key(element) for element in keys.elements],
-        "predicates": keys_of(keys.predicates),
+        "terms": values.keys_of(keys.terms),
+        "sessions": values.keys_of(keys.sessions),
+        "relations": [
+            [places[values.key_of(a)], places[values.key_of(b)]] for a, b in keys.relations
+        ],
+        "elements": [values.element_key(element) for element in keys.elements],
+        "predicates": values.keys_of(keys.predicates),
     }
 
 
 def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
     """What the row of ``LOOK_UP`` has of some keys that were looked up."""
-    by_key = {element_key(element): element for element in keys.elements}
+    by_key = {values.element_key(element): element for element in keys.elements}
     names = [name for name, *_ in found["concepts"]]
     elements = {
         by_key[key]: ElementRow(
@@ -152,8 +145,8 @@ class Neo4jRows(ABC):
         items: Collection[tuple[tuple[str, ...], str]] = (),
         now: datetime | None = None,
     ) -> Opened:
-        by_key = {item_key(*item): item for item in items}
-        found = self.opened(ids=keys_of(ids), items=list(by_key), now=moment_of(now))
+        by_key = {values.item_key(*item): item for item in items}
+        found = self.opened(ids=values.keys_of(ids), items=list(by_key), now=values.moment_of(now))
         self.rows = found["rows"]
         totals = NamespaceTotals(
             **found["totals"],
@@ -195,7 +188,7 @@ class Neo4jRows(ABC):
         return stored_updates(self.rows_of, sorted(ts))
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
-        by_key = {element_key(element): element for element in elements}
+        by_key = {values.element_key(element): element for element in elements}
         evidence: dict[ElementKey, dict[int, Evidence]] = {}
         for name, at, *shown in self.rows_of(cypher.EVIDENCE, elements=list(by_key)):
             key = by_key[name]
@@ -203,44 +196,46 @@ class Neo4jRows(ABC):
         return evidence
 
     def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        relations = [[key_of(a), key_of(b)] for a, b in since]
+        relations = [[values.key_of(a), values.key_of(b)] for a, b in since]
         found = self.rows_of(cypher.RELATION_EVIDENCE, relations=relations)
         return {(a, b): ts for a, b, ts in found}
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
-        names = keys_of(left.keys())
-        return counted_in(self.rows_of(cypher.COUNT_TOUCHES, names=names, **_EVERY_T))
+        names = values.keys_of(left.keys())
+        return values.counted_in(self.rows_of(cypher.COUNT_TOUCHES, names=names, **_EVERY_T))
 
     def select(self, selection: Selection) -> list[int]:
         kind, value = selected_by(selection)
-        given: dict[str, Any] = {"value": value if isinstance(value, int) else key_of(value)}
+        given: dict[str, Any] = {"value": value if isinstance(value, int) else values.key_of(value)}
         if kind == "session":
             given = {
-                "value": key_of(session_key_of(str(value), None) or ""),
+                "value": values.key_of(session_key_of(str(value), None) or ""),
                 "source": given["value"],
             }
         limit = LARGEST_NUMBER if selection.limit is None else selection.limit
         return self.rows_of(cypher.SELECT[kind], limit=limit, **given)
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
-        [(keys, entities)] = self.rows_of(cypher.TOUCHING, concept=key_of(concept), name=concept)
+        [(keys, entities)] = self.rows_of(
+            cypher.TOUCHING, concept=values.key_of(concept), name=concept
+        )
         return keys, entities
 
     def referring(self, ids: Collection[str]) -> list[int]:
-        return self.rows_of(cypher.REFERRING, ids=keys_of(ids)) if ids else []
+        return self.rows_of(cypher.REFERRING, ids=values.keys_of(ids)) if ids else []
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
-        found = self.rows_of(cypher.TRIPLETS_OF, entities=keys_of(entities))
+        found = self.rows_of(cypher.TRIPLETS_OF, entities=values.keys_of(entities))
         return {(subject, predicate, object) for subject, predicate, object in found}
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        dropped = [[key_of(name), t] for name, t in first.items()]
+        dropped = [[values.key_of(name), t] for name, t in first.items()]
         [count] = self.rows_of(DELETE_SUMMARIES, rows=dropped)
         return int(count)
 
     def context_version(self, concept: str) -> ContextVersion | None:
         for statements, summary_t, latest in self.rows_of(
-            cypher.CONTEXT_VERSION, concept=key_of(concept)
+            cypher.CONTEXT_VERSION, concept=values.key_of(concept)
         ):
             if latest is not None:
                 return ContextVersion(
@@ -252,7 +247,7 @@ class Neo4jRows(ABC):
         changed: list[Any] = []
         for id, moment in expires_at.items():
             own = {"expires": microseconds(moment)}
-            changed.append([key_of(id), {"expires_at": timestamp_text(moment), **own}, own])
+            changed.append([values.key_of(id), {"expires_at": timestamp_text(moment), **own}, own])
         [count] = self.rows_of(EXPIRE, rows=changed)
         return int(count)
 
@@ -262,12 +257,20 @@ class Neo4jRows(ABC):
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; ``generations.purge`` deletes the others."""
-        fresh = fresh_rows()
-        given = {"fresh": fresh, "garbage": fresh_key(), **_EVERY_T}
+        fresh = values.fresh_rows()
+        given = {"fresh": fresh, "garbage": values.fresh_key(), **_EVERY_T}
         [counts] = self.rows_of(FORGET_EVERYTHING, **given)
         self.rows = fresh
         del counts["sessions"], counts["vectors"]
         return Forgotten(**counts)
+
+
+def _opened(tx: Tx, query: LiteralString, **parameters: Any) -> Mapping[str, Any]:
+    """See ``Neo4jRows.opened``."""
+    found: Mapping[str, Any] = tx.rows(query, {**parameters, **tx.stamp})[0]
+    if found["written"]:
+        raise AlreadyWrittenError
+    return found
 
 
 class LockedRows(Neo4jRows):
@@ -277,21 +280,15 @@ class LockedRows(Neo4jRows):
     def __init__(
         self, tx: Tx, namespace: str | None, *, key: str = "", rows: int | None = None
     ) -> None:
-        super().__init__(namespace or "", fresh_rows() if rows is None else rows)
+        super().__init__(namespace or "", values.fresh_rows() if rows is None else rows)
         self._tx = tx
-        self._key = key or key_of(self.namespace)
+        self._key = key or values.key_of(self.namespace)
         self._name = namespace
 
     def opened(self, **parameters: Any) -> Mapping[str, Any]:
-        given = {
-            "key": self._key,
-            "fresh": {**NO_TOTALS, "name": self._name, "rows": self.rows},
-            **self._tx.stamp,
-        }
-        found: Mapping[str, Any] = self._tx.rows(cypher.LOCK, {**given, **parameters})[0]
-        if found["written"]:
-            raise AlreadyWrittenError
-        return found
+        fresh = {**NO_TOTALS, "name": self._name, "rows": self.rows}
+        nothing = look_up_parameters(Keys())
+        return _opened(self._tx, cypher.LOCK, key=self._key, fresh=fresh, **nothing, **parameters)
 
     def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
         return self._tx.rows(query, {"namespace": self.rows, **parameters})
@@ -307,20 +304,18 @@ class UnlockedRows(Neo4jRows):
     """
 
     def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
-        super().__init__(namespace, fresh_rows())
+        super().__init__(namespace, values.fresh_rows())
         self._tx = tx
-        self._key = key_of(namespace)
+        self._key = values.key_of(namespace)
         self._keys = writing.keys_of(updates)
         self._found: Mapping[str, Any] = {}
 
     def opened(self, **parameters: Any) -> Mapping[str, Any]:
-        given = {"key": self._key, **self._tx.stamp, **look_up_parameters(self._keys)}
-        rows = self._tx.rows(cypher.PREPARE, {**given, **parameters})
-        if not rows or rows[0]["latest"] is None:  # the namespace was never written
+        fresh = {**NO_TOTALS, "name": self.namespace, "rows": self.rows}
+        given = {"key": self._key, "fresh": fresh, **look_up_parameters(self._keys)}
+        self._found = _opened(self._tx, cypher.PREPARE, **given, **parameters)
+        if self._found["latest"] is None:  # the namespace was never written
             raise NeedsLockError
-        if rows[0]["written"]:
-            raise AlreadyWrittenError
-        self._found = rows[0]
         return self._found
 
     def look_up(self, keys: Keys) -> Totals:
