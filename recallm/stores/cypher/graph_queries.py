@@ -71,7 +71,7 @@ CALL (a) {
 }
 RETURN DISTINCT [
     CASE WHEN out THEN a.name ELSE b.name END, CASE WHEN out THEN b.name ELSE a.name END,
-    strength, t_index
+    strength, t_index, []
 ] AS row
 """)
 
@@ -88,7 +88,7 @@ CALL (r) {
     RETURN size(shown) AS strength, shown[-1] AS t_index
 }
 WITH a, b, strength, t_index WHERE strength > 0
-RETURN [a.name, b.name, strength, t_index] AS row
+RETURN [a.name, b.name, strength, t_index, []] AS row
 """)
 
 ENTITIES: Final[LiteralString] = spelled("""

@@ -122,9 +122,8 @@ RETURN [u.t, [u.session_key, u.said, u.source]] AS row
 """
 
 _STATEMENT_ROWS: Final[LiteralString] = """
-RETURN [s.key, s.text, s.start, s.end, s.content, s.traits, u.id, u.metadata, [
+RETURN [s.key, u.id, s.text, u.metadata, s.content, s.traits, s.start, s.end, [
     u.timestamp, u.speaker, u.speaker_concept, u.source, u.session, u.session_key,
-    CASE WHEN u.key IS NOT NULL THEN u.path END,
     head(COLLECT {
         MATCH (other:RecallMStatement)
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key < s.key
@@ -137,7 +136,8 @@ RETURN [s.key, s.text, s.start, s.end, s.content, s.traits, u.id, u.metadata, [
         WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key > s.key
             AND {{NEIGHBOUR_SEEN}}
         RETURN other.key ORDER BY other.namespace, other.lane, other.key LIMIT 1
-    })
+    }),
+    CASE WHEN u.key IS NOT NULL THEN u.path END
 ]] AS row
 """
 
@@ -250,11 +250,6 @@ RETURN u.t AS row ORDER BY u.namespace, u.t
 
 STATS: Final[LiteralString] = """
 CALL () {
-    MATCH (u:RecallMUpdate)
-    WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= $t AND u.id IS NOT NULL
-    RETURN count(u) AS passages
-}
-CALL () {
     MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND s.key < $before
     RETURN count(s) AS statements, count(DISTINCT s.session_key) AS sessions,
         count(s.model) AS vectors
@@ -268,31 +263,29 @@ CALL () {
     })
     RETURN count(c) AS concepts, count(CASE WHEN c.summary_t <= $t THEN 1 END) AS summaries
 }
-CALL () {
-    MATCH (a:RecallMConcept)-[r:RELATED]->(b)
-    WHERE a.namespace = $namespace AND a.key IS NOT NULL AND (
-        r.t_index <= $t OR r.ts[0] <= $t
-    )
-    RETURN count(r) AS relations
-}
-CALL () {
-    MATCH (x:RecallMEntity)
-    WHERE x.namespace = $namespace AND x.key IS NOT NULL AND EXISTS {
-        MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
-    }
-    RETURN count(x) AS entities
-}
-CALL () {
-    MATCH (x:RecallMTriplet)
-    WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
-        AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-        AND EXISTS { MATCH (x)-[:SUBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-        AND EXISTS { MATCH (x)-[:OBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-    RETURN count(x) AS triplets
-}
 RETURN {
-    passages: passages, statements: statements, sessions: sessions, vectors: vectors,
-    concepts: concepts, relations: relations, entities: entities, triplets: triplets,
-    summaries: summaries
+    statements: statements, sessions: sessions, vectors: vectors, concepts: concepts,
+    summaries: summaries,
+    passages: COUNT {
+        MATCH (u:RecallMUpdate)
+        WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= $t AND u.id IS NOT NULL
+    },
+    relations: COUNT {
+        MATCH (a:RecallMConcept)-[r:RELATED]->()
+        WHERE a.namespace = $namespace AND a.key IS NOT NULL
+            AND (r.t_index <= $t OR r.ts[0] <= $t)
+    },
+    entities: COUNT {
+        MATCH (x:RecallMEntity)
+        WHERE x.namespace = $namespace AND x.key IS NOT NULL
+            AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+    },
+    triplets: COUNT {
+        MATCH (x:RecallMTriplet)
+        WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
+            AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+            AND EXISTS { MATCH (x)-[:SUBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+            AND EXISTS { MATCH (x)-[:OBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
+    }
 } AS row
 """

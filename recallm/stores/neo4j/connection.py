@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 import uuid
 from asyncio import CancelledError
-from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Generic, LiteralString, TypeVar
@@ -77,7 +78,7 @@ class Connection:
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
         self._bookmarks = GraphDatabase.bookmark_manager()
-        self._writers: deque[str] = deque()
+        self._id = uuid.uuid4().hex
         if isinstance(server, Driver):
             if auth is not None:
                 raise InvalidInputError(
@@ -119,15 +120,12 @@ class Connection:
             StoreBusyError: the lock was not free in time, or the work took too long.
             StoreUnavailableError: the server cannot be reached.
         """
-        try:
-            writer = self._writers.pop()  # no other write uses its name at the same time
-        except IndexError:
-            writer = uuid.uuid4().hex
-        stamp: WriteStamp = {"writer": writer, "write": uuid.uuid4().hex, "remembered": _REMEMBERED}
-        try:
-            return _Tries(self, work, stamp=stamp, locks=locks, unlocked=unlocked).run()
-        finally:
-            self._writers.append(writer)
+        stamp: WriteStamp = {
+            "writer": f"{self._id}.{os.getpid()}.{threading.get_ident()}.",
+            "write": uuid.uuid4().hex,
+            "remembered": _REMEMBERED,
+        }
+        return _Tries(self, work, stamp=stamp, locks=locks, unlocked=unlocked).run()
 
     def close(self) -> None:
         """Begin nothing from now on, and close the driver if it is ours."""

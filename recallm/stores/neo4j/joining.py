@@ -22,8 +22,6 @@ from typing import Any, LiteralString, NamedTuple
 
 from recallm.stores.base import GraphReader
 
-_AT_ONCE = 16
-"""How many queries are joined into one, at most."""
 _READS = 6
 _PAUSE = 0.0005
 """Half of the seconds before the second read, twice as long before each later one: a commit ends
@@ -70,11 +68,10 @@ class Answers:
         return list(self._known[key])
 
     def read(self) -> None:
-        """Read the answers of the asks that have none: a round trip for up to 16 of them."""
-        wanted, self._wanted = list(self._wanted.items()), {}
-        for first in range(0, len(wanted), _AT_ONCE):
-            keys, asks = zip(*wanted[first : first + _AT_ONCE], strict=True)
-            self._known.update(zip(keys, answers_of(self._run, asks), strict=True))
+        """Read the answers of the asks that have none, in one round trip."""
+        wanted, self._wanted = self._wanted, {}
+        found = answers_of(self._run, [*wanted.values()])
+        self._known.update(zip(wanted, found, strict=True))
 
 
 def results_of(reads: Sequence[Callable[[GraphReader], Any]], recorder: GraphReader) -> list[Any]:

@@ -35,7 +35,7 @@ class Neo4jStore:
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
     follow each other; those of different namespaces do not wait for it. ``apply`` holds the lock
     only while the server runs a query. Threads of one process take turns; namespaces share 64
-    turns. The server ends a transaction that works for more than 20 seconds, and with it the lock
+    turns. The server ends a transaction that takes more than 20 seconds, and with it the lock
     of a writer that is gone; a writer that is not gone begins again and has 160 seconds, then
     1,280.
 
@@ -49,7 +49,8 @@ class Neo4jStore:
         auth: user name and password, with a URI.
         database: its name; None: the user's home database.
         retry_time: seconds for which a write waits for another writer of its namespace (3 at
-            least; as long again for a thread of its own process), and for which a transaction is
+            least, 20 where the write keeps the lock; as long again for a thread of its own
+            process), and for which a transaction is
             tried again after errors that pass. What was committed though the reply was lost is not
             written again.
 

@@ -10,9 +10,9 @@ from neo4j.exceptions import ServiceUnavailable
 
 WriteStamp = Mapping[str, str | int]
 """Parameters that identify a write, so that a retry can see whether an earlier try was committed;
-they are stored at the namespace. ``writer`` is the name of a writer (a store has several; each does
-one write at a time), ``write`` that of the write, the same at every try, and ``remembered`` the
-milliseconds after which a writer has learnt what became of its latest write."""
+they are stored at the namespace. ``writer`` is the name of a thread, which does one write at a
+time, ``write`` that of the write, the same at every try, and ``remembered`` the milliseconds after
+which a writer has learnt what became of its latest write."""
 
 
 class AlreadyWrittenError(Exception):

@@ -7,9 +7,9 @@ import json
 import secrets
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeVar, get_args
 
 from recallm.model import (
     LARGEST_NUMBER,
@@ -42,6 +42,8 @@ from recallm.stores.semantics.rows import (
     unpack_timestamp,
 )
 
+Value = TypeVar("Value")
+
 _INDEXABLE = 1000
 _RESERVED = "\0"
 
@@ -73,11 +75,6 @@ def element_key(element: ElementKey) -> str:
 def path_key(path: Sequence[str]) -> str:
     """A path as an index can hold it."""
     return key_of(json.dumps(list(path), ensure_ascii=False))
-
-
-def path_keys(path: Sequence[str]) -> list[str]:
-    """What ``path`` is at or below: itself and all that it begins with, as ``path_key``."""
-    return [path_key(path[:depth]) for depth in range(len(path) + 1)]
 
 
 def item_key(path: Sequence[str], key: str) -> str:
@@ -113,11 +110,6 @@ def moment_of(now: datetime | None) -> int:
     return -LARGEST_NUMBER if now is None else microseconds(now)
 
 
-def lane_of(session_key: str | None, t_index: int) -> str:
-    """In which statements follow each other: the session, else the update itself."""
-    return f"\0{t_index}" if session_key is None else key_of(session_key)
-
-
 def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
     """The properties of an update's node, but for its namespace."""
     t_index = update.t_index or 0
@@ -132,7 +124,8 @@ def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any
         "source_key": None if update.source is None else key_of(update.source),
         "session": update.session,
         "session_key": session_key,
-        "lane": lane_of(session_key, t_index),
+        # In which statements follow each other: the session, else the update itself.
+        "lane": f"{_RESERVED}{t_index}" if session_key is None else key_of(session_key),
         "speaker": update.speaker,
         "speaker_concept": update.speaker_concept,
         "timestamp": timestamp_text(update.timestamp),
@@ -142,7 +135,10 @@ def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any
         "path": None if update.key is None and not update.path else list(update.path),
         "key": update.key,
         "item_key": None if update.key is None else item_key(update.path, update.key),
-        "paths": None if update.key is None else path_keys(update.path),
+        # What the path is at or below: itself and all that it begins with.
+        "paths": None
+        if update.key is None
+        else [path_key(update.path[:depth]) for depth in range(len(update.path) + 1)],
         "expires_at": timestamp_text(update.expires_at),
         "expires": microseconds(update.expires_at),
         "withdrawn": update.withdrawn_t,
@@ -277,29 +273,12 @@ def passage_in(row: Sequence[Any]) -> Passage:
 
 def statement_in(row: Sequence[Any]) -> StoredStatement:
     """The statement of a row of ``STATEMENTS``."""
-    key, text, start, end, content, traits, id, metadata, others = row
-    timestamp, speaker, speaker_concept, source, session, session_key, path, previous, next = others
-    terms, concepts = content_in(content)
-    return StoredStatement(
-        key=key,
-        passage_id=id,
-        text=text,
-        timestamp=unpack_timestamp(timestamp),
-        speaker=speaker,
-        speaker_concept=speaker_concept,
-        source=source,
-        session=session,
-        session_key=session_key,
-        metadata=mapping_of(metadata),
-        terms=terms,
-        concepts=concepts,
-        traits=Trait(traits),
-        previous=previous,
-        next=next,
-        item_path=None if path is None else tuple(path),
-        start=start,
-        end=end,
-    )
+    key, id, text, metadata, content, traits, start, end, others = row
+    timestamp, *said, previous, next, path = others
+    item_path = None if path is None else tuple(path)
+    before = key, id, text, unpack_timestamp(timestamp), *said, mapping_of(metadata)
+    after = Trait(traits), previous, next, item_path, start, end
+    return StoredStatement._make((*before, *content_in(content), *after))
 
 
 def summary_out(summary: Summary) -> dict[str, Any]:
@@ -345,39 +324,24 @@ def _posting_columns(row: Sequence[Any], width: int) -> tuple[str, int, list[tup
     return name, total, columns
 
 
-def relation_in(row: Sequence[Any]) -> Relation:
-    """The relation of a row of ``RELATIONS``."""
-    a, b, strength, t_index = row
-    return Relation(a=a, b=b, strength=strength, t_index=t_index)
+def _value_in(kind: Callable[..., Value], fields: str) -> Callable[[Sequence[Any]], Value]:
+    """What makes a value of a row of its ``fields``. A property that may be null stands in a list
+    at the end of the row, and properties are JSON."""
+    names = fields.split()
+
+    def value_in(row: Sequence[Any]) -> Value:
+        *there, others = row
+        value = dict(zip(names, (*there, *others), strict=True))
+        if "properties" in value:
+            value["properties"] = mapping_of(value["properties"])
+        return kind(**value)
+
+    return value_in
 
 
-def entity_in(row: Sequence[Any]) -> Entity:
-    """The entity of a row of ``ENTITIES``."""
-    id, type, label, concept, properties, t_index, updates, (source,) = row
-    return Entity(
-        id=id,
-        type=type,
-        label=label,
-        concept=concept,
-        properties=mapping_of(properties),
-        t_index=t_index,
-        updates=updates,
-        source=source,
-    )
-
-
-def triplet_in(row: Sequence[Any]) -> Triplet:
-    """The triplet of a row of ``TRIPLETS``."""
-    subject, predicate, object, properties, strength, t_index, (source,) = row
-    return Triplet(
-        subject=subject,
-        predicate=predicate,
-        object=object,
-        properties=mapping_of(properties),
-        strength=strength,
-        t_index=t_index,
-        source=source,
-    )
+relation_in = _value_in(Relation, "a b strength t_index")
+entity_in = _value_in(Entity, "id type label concept properties t_index updates source")
+triplet_in = _value_in(Triplet, "subject predicate object properties strength t_index source")
 
 
 def evidence_in(row: Sequence[Any]) -> TripletEvidence:
