@@ -37,8 +37,8 @@ FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
 later than those in the list. What no longer fits at the node becomes blocks.
 
 ``row`` has the key of ``x``, its name, the places of its statements in ``$statements``, and how
-often each of these holds the stem (null for a concept). ``numbers`` has the number of each
-session, ``prefix`` what the name of the list begins with."""
+often each of these holds the stem (null for a concept). Of a statement, column 1 is the place of
+its session in ``numbers``, and column 3 its key. The name of the list begins with ``prefix``."""
 
 
 _DELETED: Final[LiteralString] = """
