@@ -180,10 +180,9 @@ _NO_QUERIES = {"ABC", "CONCEPT_WORDS", "LARGEST_NUMBER", "NO_TOTALS", "STATEMENT
     "MENTION_LISTS",
     "NEWEST_MENTION",
     "NOTE_WRITE",
-    "POSTINGS_ADDED",
     "WRITES",
 }
-"""Other names of the modules that have queries; the last five are parts of some."""
+"""Other names of the modules that have queries; the last four are parts of some."""
 
 
 def _operators(plan: dict[str, Any]) -> Iterator[str]:

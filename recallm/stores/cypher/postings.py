@@ -18,13 +18,27 @@ from typing import Final, LiteralString
 
 from recallm.stores.cypher.conditions import spelled
 
-POSTINGS_ADDED: Final[LiteralString] = """
-WITH *, row[2] AS places, [place IN row[2] | numbers[$statements[place][1]]] AS located
-WITH *, coalesce(x.keys, []) + [place IN places | $statements[place][3]] AS keys,
-    coalesce(x.counts, []) + row[3] AS counts, coalesce(x.sessions, []) + located AS sessions
+
+def postings_added(
+    rows: LiteralString, prefix: LiteralString, counts: LiteralString
+) -> LiteralString:
+    """The clauses that append postings to the list of the stem or the concept ``x``. All of them
+    are later than those in the list. What no longer fits at the node becomes blocks.
+
+    Column 0 of ``rows`` has the key of ``x``, in row ``i``, and column 2 the places of its
+    statements in ``$statements``, of which column 1 is the place of the session in ``numbers`` and
+    column 3 the key. ``counts`` is an expression: how often each of these statements holds the
+    stem, null for a concept. The name of the list begins with ``prefix``.
+    """
+    return spelled(
+        """
+WITH *, {{ROWS}}[2][i] AS places,
+    [place IN {{ROWS}}[2][i] | numbers[$statements[1][place]]] AS located
+WITH *, coalesce(x.keys, []) + [place IN places | $statements[3][place]] AS keys,
+    coalesce(x.counts, []) + {{COUNTS}} AS counts, coalesce(x.sessions, []) + located AS sessions
 WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
 FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
-    namespace: $namespace, list: prefix + row[0], last: keys[64 * block + 63],
+    namespace: $namespace, list: {{PREFIX}} + {{ROWS}}[0][i], last: keys[64 * block + 63],
     keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],
     sessions: sessions[64 * block .. 64 * block + 64]
 }))
@@ -32,13 +46,11 @@ FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
     SET element.keys = keys[64 * full ..], element.counts = counts[64 * full ..],
         element.sessions = sessions[64 * full ..]
 )
-"""
-"""The clauses that append postings to the list of the stem or the concept ``x``. All of them are
-later than those in the list. What no longer fits at the node becomes blocks.
-
-``row`` has the key of ``x``, its name, the places of its statements in ``$statements``, and how
-often each of these holds the stem (null for a concept). Of a statement, column 1 is the place of
-its session in ``numbers``, and column 3 its key. The name of the list begins with ``prefix``."""
+""",
+        ROWS=rows,
+        PREFIX=prefix,
+        COUNTS=counts,
+    )
 
 
 _DELETED: Final[LiteralString] = """

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, LiteralString
 
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
 from recallm.stores.cypher.lookups import NOTE_WRITE, WRITES
-from recallm.stores.cypher.postings import POSTINGS_ADDED
+from recallm.stores.cypher.postings import postings_added
 from recallm.stores.cypher.schema import TOTALS
 from recallm.stores.neo4j import values
 from recallm.stores.semantics.cutting import antecedents_in
@@ -32,7 +31,7 @@ _UPDATE: Final = (
     "key", "item_key", "paths", "expires_at", "expires", "withdrawn",
     "neighbours",
 )  # fmt: skip
-"""Properties of updates, the columns of their rows."""
+"""Properties of updates, in the order of their columns."""
 
 _SHARED: Final = (
     "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
@@ -41,46 +40,41 @@ _SHARED: Final = (
 """Properties that statements repeat from their updates."""
 
 
-def _entries(row: LiteralString, columns: Mapping[str, int]) -> LiteralString:
-    """The entries of a map of properties, each from a column of a row."""
-    return ", ".join([f"{name}: {row}[{column}]" for name, column in columns.items()])
+def _entries(rows: LiteralString, row: LiteralString, columns: Mapping[str, int]) -> LiteralString:
+    """The entries of a map of properties, each from a row of its column."""
+    return ", ".join([f"{name}: {rows}[{column}][{row}]" for name, column in columns.items()])
 
 
 _SESSIONS: Final[LiteralString] = """
-UNWIND range(0, size($sessions) - 1) AS i
-WITH i, $sessions[i] AS row
-MERGE (x:RecallMSession {namespace: $namespace, key: row[0]})
-ON CREATE SET x.name = row[1], x.number = row[2]
-SET x.statements = row[3], x.terms = row[4], x.t_index = $t
+UNWIND range(0, size($sessions[0]) - 1) AS i
+MERGE (x:RecallMSession {namespace: $namespace, key: $sessions[0][i]})
+ON CREATE SET x.name = $sessions[1][i], x.number = $sessions[2][i]
+SET x.statements = $sessions[3][i], x.terms = $sessions[4][i], x.t_index = $t
 WITH x, i ORDER BY i
 RETURN [0] + collect(x.number) AS numbers
 """
 
 _CONCEPTS: Final[LiteralString] = (
     """
-UNWIND range(0, size($concepts) - 1) AS i
-WITH i, $concepts[i] AS row, 'c' AS prefix, numbers
-MERGE (x:RecallMConcept {namespace: $namespace, key: row[0]})
-ON CREATE SET x.name = coalesce(row[1], x.key)
-SET x.label = row[4], x.kind = row[5], x.t_index = row[6], x.updates = row[7], x.statements = row[8]
+UNWIND range(0, size($concepts[0]) - 1) AS i
+MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts[0][i]})
+ON CREATE SET x.name = coalesce($concepts[1][i], x.key)
+SET x.label = $concepts[3][i], x.kind = $concepts[4][i], x.t_index = $concepts[5][i],
+    x.updates = $concepts[6][i], x.statements = $concepts[7][i]
 """
-    + POSTINGS_ADDED
+    + postings_added("$concepts", "'c'", "null")
     + """
 WITH x, i ORDER BY i
 RETURN collect(x) AS concepts
 """
 )
 
-_STEMS: Final[LiteralString] = (
-    """
-UNWIND $stems AS row
-WITH row, 's' AS prefix, numbers
-MERGE (x:RecallMStem {namespace: $namespace, key: row[0]})
-ON CREATE SET x.name = coalesce(row[1], x.key)
-SET x.documents = row[4], x.t_index = $t
-"""
-    + POSTINGS_ADDED
-)
+_STEMS: Final[LiteralString] = """
+UNWIND range(0, size($stems[0]) - 1) AS i
+MERGE (x:RecallMStem {namespace: $namespace, key: $stems[0][i]})
+ON CREATE SET x.name = coalesce($stems[1][i], x.key)
+SET x.documents = $stems[3][i], x.t_index = $t
+""" + postings_added("$stems", "'s'", "coalesce($stems[4][i], [place IN places | 1])")
 
 _PREDICATES: Final[LiteralString] = """
 UNWIND $predicates AS row
@@ -97,10 +91,9 @@ SET n += $totals
 
 _UPDATES: Final[LiteralString] = (
     """
-UNWIND range(0, size($updates) - 1) AS i
-WITH i, $updates[i] AS row
+UNWIND range(0, size($updates[0]) - 1) AS i
 CREATE (u:RecallMUpdate {namespace: $namespace, """
-    + _entries("row", {name: column for column, name in enumerate(_UPDATE)})
+    + _entries("$updates", "i", {name: column for column, name in enumerate(_UPDATE)})
     + """})
 FOREACH (path IN coalesce(u.paths, []) |
     CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
@@ -112,25 +105,26 @@ RETURN collect(u) AS updates
 
 _STATEMENTS: Final[LiteralString] = (
     """
-UNWIND $statements AS row
-WITH concepts, row, $updates[row[0]] AS of, updates[row[0]] AS u
+UNWIND range(0, size($statements[0]) - 1) AS i
+WITH concepts, i, $statements[0][i] AS of, updates[$statements[0][i]] AS u
 CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
-    + _entries("row", {name: column for column, name in enumerate(values.STATEMENT, 3)})
+    + _entries("$statements", "i", {name: n for n, name in enumerate(values.STATEMENT, 3)})
     + ", "
-    + _entries("of", {name: _UPDATE.index(name) for name in _SHARED})
+    + _entries("$updates", "of", {name: _UPDATE.index(name) for name in _SHARED})
     + """})
-WITH s, row, concepts
-UNWIND row[2] AS place
+WITH s, i, concepts
+UNWIND $statements[2][i] AS place
 WITH s, concepts[place] AS c
 CREATE (s)-[:MENTIONS]->(c)
 """
 )
 
 _RELATIONS: Final[LiteralString] = """
-UNWIND $relations AS row
-WITH row, concepts[row[0]] AS a, concepts[row[1]] AS b
+UNWIND range(0, size($relations[0]) - 1) AS i
+WITH i, concepts[$relations[0][i]] AS a, concepts[$relations[1][i]] AS b
 MERGE (a)-[r:RELATED]->(b)
-SET r.strength = row[2], r.t_index = row[3], r.ts = coalesce(r.ts, []) + row[4]
+SET r.strength = $relations[2][i], r.t_index = $relations[3][i],
+    r.ts = coalesce(r.ts, []) + $relations[4][i]
 """
 
 _REFERENCES: Final[LiteralString] = """
@@ -234,10 +228,10 @@ ADD: Final[LiteralString] = "".join([f"\nCALL ({known}) {{{part}}}" for known, p
 """New updates, and totals, elements and summaries, new or changed. ``$t`` is the counter. A stem or
 a session has no t of its own: at an earlier t it is counted.
 
-Most rows are lists, which are much shorter than maps, and read faster. What a row refers to is
-given by its place in another parameter: the update and the concepts of a statement, the ends of a
-relation, the statements of the postings of a stem or a concept, the session of a statement, which
-counts from 1 (0: none)."""
+Most rows come as columns, which are packed and read faster than lists of rows, and much faster
+than maps. What a row refers to is given by its place in another parameter: the update and the
+concepts of a statement, the ends of a relation, the statements of the postings of a stem or a
+concept, the session of a statement, which counts from 1 (0: none)."""
 
 GUARDED: Final[LiteralString] = (
     """
@@ -279,32 +273,35 @@ def added_by(changes: Changes) -> dict[str, Any]:
     return {
         "t": changes.namespace.t,
         "totals": _totals(changes.namespace),
-        "sessions": [
+        "sessions": _columns(
             [values.key_of(key), key, numbers.get(key, 0), row.statements, row.terms]
             for key, row in sessions.items()
-        ],
-        "concepts": [
-            [*_listed(name, said, mentioning.get(name, ())), None, *astuple(row)]
+        ),
+        "concepts": _columns(
+            [
+                *_listed(name, said, mentioning.get(name, ())),
+                *(row.label, row.kind, row.t_index, row.updates, row.statements),
+            ]
             for name, row in concepts.items()
-        ],
-        "stems": [
-            [*_listed(stem, said, held), list(held.values()), documents]
+        ),
+        "stems": _columns(
+            [*_listed(stem, said, held), documents, _counts(held.values())]
             for stem, documents in changes.terms.items()
             if documents
             for held in [holding.get(stem, {})]
-        ],
+        ),
         "predicates": [
             [values.key_of(name), name, number]
             for name, number in changes.predicates.items()
             if number
         ],
-        "updates": [[node.get(name) for name in _UPDATE] for node in nodes],
-        "statements": statements,
-        "relations": [
+        "updates": _columns([node.get(name) for name in _UPDATE] for node in nodes),
+        "statements": _columns(statements),
+        "relations": _columns(
             [place_of[a], place_of[b], totals.strength, totals.t_index, ts]
             for (a, b), ts in shown.items()
             if (totals := changes.relations[a, b]) is not None
-        ],
+        ),
         "references": [
             [statement_key(t_of(update), statement.position), values.key_of(id)]
             for update in new
@@ -336,6 +333,17 @@ def _totals(totals: NamespaceTotals) -> dict[str, Any]:
         "open_t": totals.open_session.t_index if totals.open_session else 0,
         "vector_bytes": values.json_out(totals.vector_sizes),
     }
+
+
+def _columns(rows: Iterable[Sequence[Any]]) -> list[Any]:
+    """Rows by column; null for a column of nulls alone."""
+    columns = zip(*rows, strict=True)
+    return [None if column.count(None) == len(column) else column for column in columns] or [[]]
+
+
+def _counts(held: Collection[int]) -> list[int] | None:
+    """How often statements hold a stem; null where each holds the stem once."""
+    return list(held) if any(count > 1 for count in held) else None
 
 
 def _listed(name: str, said: Mapping[int, int], keys: Iterable[int]) -> list[Any]:
