@@ -70,10 +70,7 @@ SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
 """
 
 _OPEN: Final[LiteralString] = (
-    """
-MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n += $fresh"""
-    + WRITES
+    WRITES
     + "{{NOTE_WRITE}}WITH n, latest, written"
     + """
 CALL (n) {
@@ -101,14 +98,17 @@ CALL (n, open) {
 """
 )
 
-LOCK: Final[LiteralString] = _OPEN.replace("{{NOTE_WRITE}}", NOTE_WRITE)
+LOCK: Final[LiteralString] = """
+MERGE (n:RecallMNamespace {key: $key})
+ON CREATE SET n += $fresh""" + _OPEN.replace("{{NOTE_WRITE}}", NOTE_WRITE)
 """Setting a property locks the node until the transaction ends: what is read after it, t above
 all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
 What ``LOOK_UP`` finds is there too; ``open_sessions`` has the session that is open."""
 
-PREPARE: Final[LiteralString] = _OPEN.replace("{{NOTE_WRITE}}", "")
+PREPARE: Final[LiteralString] = """
+MATCH (n:RecallMNamespace {key: $key})""" + _OPEN.replace("{{NOTE_WRITE}}", "")
 """The same for a write that ``GUARDED`` does later. The lock, which ends with the query, keeps it
-from reading half of another writer's commit."""
+from reading half of another writer's commit. No row: the namespace was never written."""
 
 EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key

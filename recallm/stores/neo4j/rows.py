@@ -265,14 +265,6 @@ class Neo4jRows(ABC):
         return Forgotten(**counts)
 
 
-def _opened(tx: Tx, query: LiteralString, **parameters: Any) -> Mapping[str, Any]:
-    """See ``Neo4jRows.opened``."""
-    found: Mapping[str, Any] = tx.rows(query, {**parameters, **tx.stamp})[0]
-    if found["written"]:
-        raise AlreadyWrittenError
-    return found
-
-
 class LockedRows(Neo4jRows):
     """The rows of a namespace inside one write transaction. ``key`` and ``rows`` are those of a
     node without a name."""
@@ -287,8 +279,11 @@ class LockedRows(Neo4jRows):
 
     def opened(self, **parameters: Any) -> Mapping[str, Any]:
         fresh = {**NO_TOTALS, "name": self._name, "rows": self.rows}
-        nothing = look_up_parameters(Keys())
-        return _opened(self._tx, cypher.LOCK, key=self._key, fresh=fresh, **nothing, **parameters)
+        given = {"key": self._key, "fresh": fresh, **look_up_parameters(Keys()), **self._tx.stamp}
+        [found] = self._tx.rows(cypher.LOCK, {**given, **parameters})
+        if found["written"]:
+            raise AlreadyWrittenError
+        return dict(found)
 
     def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
         return self._tx.rows(query, {"namespace": self.rows, **parameters})
@@ -311,11 +306,13 @@ class UnlockedRows(Neo4jRows):
         self._found: Mapping[str, Any] = {}
 
     def opened(self, **parameters: Any) -> Mapping[str, Any]:
-        fresh = {**NO_TOTALS, "name": self.namespace, "rows": self.rows}
-        given = {"key": self._key, "fresh": fresh, **look_up_parameters(self._keys)}
-        self._found = _opened(self._tx, cypher.PREPARE, **given, **parameters)
-        if self._found["latest"] is None:  # the namespace was never written
+        given = {"key": self._key, **look_up_parameters(self._keys), **self._tx.stamp}
+        rows = self._tx.rows(cypher.PREPARE, {**given, **parameters})
+        if not rows:  # the namespace was never written
             raise NeedsLockError
+        [self._found] = rows
+        if self._found["written"]:
+            raise AlreadyWrittenError
         return self._found
 
     def look_up(self, keys: Keys) -> Totals:
