@@ -39,8 +39,8 @@ _NOTHING_FOR = {
     " p WHERE p.ns = s.ns AND p.t = s.at >> 20 AND coalesce(p.session_id, -p.t) = s.session)",
     "vector without statement": "SELECT 1 FROM vector v WHERE NOT EXISTS"
     " (SELECT 1 FROM statement s WHERE s.ns = v.ns AND s.at = v.at)",
-    "summary without concept": "SELECT 1 FROM summary"
-    " WHERE concept NOT IN (SELECT id FROM concept)",
+    "summary without concept": "SELECT 1 FROM summary s WHERE NOT EXISTS"
+    " (SELECT 1 FROM concept c WHERE c.ns = s.ns AND c.name = s.concept)",
     "relation without concept": "SELECT 1 FROM neighbour WHERE a NOT IN (SELECT id FROM concept)",
     "element without evidence": "SELECT 1 FROM element"
     " WHERE number NOT IN (SELECT element FROM element_evidence)",
@@ -48,16 +48,16 @@ _NOTHING_FOR = {
     " WHERE element NOT IN (SELECT number FROM element)",
     "element that is both an entity and a triplet, or neither": "SELECT 1 FROM element"
     " WHERE (id IS NULL) = (subject IS NULL)",
-    "entity on a concept that is none": "SELECT 1 FROM element"
-    " WHERE concept IS NOT NULL AND concept NOT IN (SELECT id FROM concept)",
+    "entity on a concept that is none": "SELECT 1 FROM element e WHERE concept IS NOT NULL"
+    " AND NOT EXISTS (SELECT 1 FROM concept c WHERE c.ns = e.ns AND c.name = e.concept)",
     "concept without a name": "SELECT 1 FROM concept WHERE name = ''",
     "vector without entity": "SELECT 1 FROM entity_vector"
     " WHERE entity NOT IN (SELECT number FROM element WHERE id IS NOT NULL)",
     "vector of another model": "SELECT 1 FROM vector v JOIN namespace n ON n.id = v.ns"
     " WHERE n.model IS NULL OR n.model != v.model OR n.origin IS NULL",
-    "triplet without an end": "SELECT 1 FROM element WHERE subject IS NOT NULL AND (subject NOT IN"
-    " (SELECT number FROM element WHERE id IS NOT NULL) OR object NOT IN"
-    " (SELECT number FROM element WHERE id IS NOT NULL))",
+    "triplet without an end": "SELECT 1 FROM element x WHERE subject IS NOT NULL AND"
+    " (SELECT count(*) FROM element e WHERE e.ns = x.ns AND e.id IN (x.subject, x.object))"
+    " != 1 + (x.subject != x.object)",
     "word without entity": "SELECT 1 FROM entity_word"
     " WHERE entity NOT IN (SELECT number FROM element WHERE id IS NOT NULL)",
     "session without passage": "SELECT 1 FROM session"
@@ -77,8 +77,9 @@ _EQUAL = {
         "SELECT id, updates, t_index FROM concept",
         (
             "SELECT concept, count(DISTINCT at >> 20), max(at) >> 20 FROM"
-            " (SELECT concept, at FROM mention UNION SELECT e.concept, v.at FROM element e"
-            "  JOIN element_evidence v ON v.element = e.number WHERE e.concept IS NOT NULL)"
+            " (SELECT concept, at FROM mention UNION SELECT c.id, v.at FROM element e"
+            "  JOIN concept c ON c.ns = e.ns AND c.name = e.concept"
+            "  JOIN element_evidence v ON v.element = e.number)"
             " GROUP BY concept"
         ),
     ),
@@ -162,7 +163,7 @@ def _check_words(connection: sqlite3.Connection) -> None:
     words = {
         (ns, word, entity)
         for ns, entity, name in connection.execute(
-            "SELECT e.ns, e.number, c.name FROM element e JOIN concept c ON c.id = e.concept"
+            "SELECT ns, number, concept FROM element WHERE concept IS NOT NULL"
         )
         for word in entity_words(name, {})
     }
@@ -189,8 +190,7 @@ def _check_elements(connection: sqlite3.Connection) -> None:
             earlier = told.get(number, [{}])[0]
             told[number] = [{**earlier, **json.loads(properties or "{}")}, *said[:4]]
     for number, properties, *names in connection.execute(
-        "SELECT e.number, properties, type, coalesce(c.name, ''), e.label, e.kind FROM element e"
-        " LEFT JOIN concept c ON c.id = e.concept"
+        "SELECT number, properties, type, coalesce(concept, ''), label, kind FROM element"
     ):
         assert [json_text(json.loads(properties)), *names] == [
             json_text(told[number][0]),

@@ -28,28 +28,11 @@ from recallm.stores.semantics.rows import (
     timestamp_text,
 )
 from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
-from recallm.stores.sqlite.schema import MAX_T, passage_row
+from recallm.stores.sqlite.schema import MAX_T, columns_of, passage_row
 from recallm.stores.sqlite.view import Queries, fetch_from
 
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
-
-_KEYS: dict[LiteralString, tuple[LiteralString, ...]] = {
-    "statement": ("at",),
-    "posting": ("term", "at"),
-    "mention": ("concept", "at"),
-    "reference": ("passage", "at"),
-    "metadata_entry": ("entry", "t"),
-    "vector": ("at", "model"),
-    "evidence": ("a", "b", "shown"),
-    "neighbour": ("a", "t_index", "b"),
-    "element_evidence": ("element", "at"),
-    "entity_vector": ("entity", "model"),
-    "entity_word": ("word", "entity"),
-    "predicate": ("predicate",),
-    "summary": ("concept",),
-}
-"""The columns of a table's key after its namespace, with which its rows begin."""
 
 
 @dataclass(slots=True)
@@ -71,39 +54,6 @@ class RowNumbers:
         """The numbers of two concepts, the smaller one first."""
         a, b = self.concepts[pair[0]], self.concepts[pair[1]]
         return (a, b) if a < b else (b, a)
-
-
-class _NumberedTable:
-    """The statements that write a table whose rows have a number: ``key`` are the columns of the
-    natural key, ``values`` all other columns."""
-
-    def __init__(
-        self,
-        name: LiteralString,
-        number: LiteralString,
-        key: tuple[LiteralString, ...],
-        values: tuple[LiteralString, ...],
-    ) -> None:
-        columns: LiteralString = ", ".join((*values, number, "ns", *key))
-        marks: LiteralString = "?, " * (len(values) + 1 + len(key)) + "?"
-        self.insert: LiteralString = f"INSERT INTO {name} ({columns}) VALUES ({marks})"
-        assigned = " = ?, ".join(values)
-        self.update: LiteralString = f"UPDATE {name} SET {assigned} = ? WHERE {number} = ?"
-        self.delete: LiteralString = f"DELETE FROM {name} WHERE {number} = ?"
-        self.next: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {name}"
-
-
-_CONCEPTS = _NumberedTable(
-    "concept", "id", ("name",), ("label", "kind", "t_index", "updates", "statements")
-)
-_TERMS = _NumberedTable("term", "id", ("stem",), ("statements",))
-_SESSIONS = _NumberedTable("session", "id", ("key",), ("statements", "terms"))
-_ELEMENTS = _NumberedTable(
-    "element",
-    "number",
-    ("id", "subject", "predicate", "object"),
-    ("type", "concept", "label", "kind", "properties"),
-)
 
 
 def write_changes(connection: sqlite3.Connection, numbers: RowNumbers, changes: Changes) -> None:
@@ -155,29 +105,25 @@ class _Writer:
             for name, c in changes.concepts.items()
             if c is not None
         }
-        self._put(_CONCEPTS, numbers.concepts, concepts)
-        self._put(_TERMS, numbers.terms, {stem: (n,) for stem, n in changes.terms.items()})
+        self._put("concept", numbers.concepts, concepts)
+        self._put("term", numbers.terms, {stem: (n,) for stem, n in changes.terms.items()})
         sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
-        self._put(_SESSIONS, numbers.sessions, sessions)
+        self._put("session", numbers.sessions, sessions)
 
     def delete_unused(self) -> None:
         """Delete terms that no statement holds, and sessions that no passage belongs to."""
         unused = [stem for stem, count in self._changes.terms.items() if not count]
-        self._many(_TERMS.delete, [(self._numbers.terms.pop(stem),) for stem in unused])
+        self._delete("term", [(self._numbers.terms.pop(stem),) for stem in unused])
+        sql = "SELECT 1 FROM passage WHERE ns = ? AND session_id = ?"
         for key, session in self._changes.sessions.items():
-            number = self._numbers.sessions[key]
-            if (
-                not session.statements
-                and not self._connection.execute(
-                    "SELECT 1 FROM passage WHERE ns = ? AND session_id = ?", (self._ns, number)
-                ).fetchone()
-            ):
-                self._connection.execute(_SESSIONS.delete, (self._numbers.sessions.pop(key),))
+            place = self._ns, self._numbers.sessions[key]
+            if not (session.statements or self._connection.execute(sql, place).fetchone()):
+                self._delete("session", [(self._numbers.sessions.pop(key),)])
 
     def delete_concepts(self) -> None:
         """Delete concepts, last of all: other rows have their numbers."""
         gone = [name for name, row in self._changes.concepts.items() if row is None]
-        self._many(_CONCEPTS.delete, [(self._numbers.concepts.pop(name),) for name in gone])
+        self._delete("concept", [(self._numbers.concepts.pop(name),) for name in gone])
 
     # -- passages and statements -------------------------------------------------------------
 
@@ -191,8 +137,7 @@ class _Writer:
         keys = [(statement_key(t_of(u), s.position),) for u in gone for s in u.statements]
         self._delete("vector", keys)
         self._delete("statement", keys)
-        passage_rows = [(passage_row(self._ns, t_of(update)),) for update in gone]
-        self._many("DELETE FROM passage WHERE row = ?", passage_rows)
+        self._delete("passage", [(t_of(update),) for update in gone])
         self._insert_passages(new)
         for table, rows in self._index_rows(new).items():
             self._insert(table, rows)
@@ -228,18 +173,15 @@ class _Writer:
         return None if key is None else self._numbers.sessions[key]
 
     def _insert_passages(self, updates: list[PreparedUpdate]) -> None:
-        ns = self._ns
-        self._many(
-            "INSERT INTO passage VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        self._insert(
+            "passage",
             [
                 (
-                    passage_row(ns, t_of(u)), ns, u.t_index, u.id, u.text, u.source, u.session,
-                    u.speaker, u.speaker_concept,
-                    timestamp_text(u.timestamp), microseconds(u.timestamp),
-                    json_text(u.metadata), path_text(u.path), u.key,
-                    timestamp_text(u.expires_at), microseconds(u.expires_at),
-                    self._session(u), self._pairs(u), u.withdrawn_t,
+                    t_of(u), u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
+                    timestamp_text(u.timestamp), json_text(u.metadata), path_text(u.path), u.key,
+                    timestamp_text(u.expires_at), u.withdrawn_t, passage_row(self._ns, t_of(u)),
+                    microseconds(u.timestamp), microseconds(u.expires_at), self._session(u),
+                    self._pairs(u),
                 )
                 for u in updates
             ],
@@ -295,17 +237,21 @@ class _Writer:
 
     def write_elements(self) -> None:
         numbers, changes = self._numbers.elements, self._changes
-        concepts = self._numbers.concepts
         rows = {
             key: (
-                e.type, concepts.get(e.concept.name), e.concept.label, e.concept.kind,
+                e.type, e.concept.name or None, e.concept.label, e.concept.kind,
                 json_text(e.properties),
             )
             for key, e in changes.elements.items()
             if e is not None
         }  # fmt: skip
         known = {id for id, _ in changes.entity_vectors if id in numbers}
-        self._put(_ELEMENTS, numbers, rows, self._element_key)
+        self._put(
+            "element",
+            numbers,
+            rows,
+            lambda key: (key, None, None, None) if isinstance(key, str) else (None, *key),
+        )
         gone: list[_Row] = []
         shown: list[_Row] = []
         for key, rows_of_evidence in changes.element_evidence.items():
@@ -327,7 +273,7 @@ class _Writer:
         deleted = [(numbers.pop(key),) for key, e in changes.elements.items() if e is None]
         self._delete("element_evidence", deleted)
         self._delete("entity_vector", deleted)
-        self._many(_ELEMENTS.delete, deleted)
+        self._delete("element", deleted)
 
     def _write_words(self, embedded: Collection[str]) -> None:
         """Write the words of the entities whose concept or vectors change; the vectors are still
@@ -369,19 +315,12 @@ class _Writer:
     def write_predicates(self) -> None:
         predicates = self._changes.predicates.items()
         self._insert("predicate", [row for row in predicates if row[1]], "REPLACE")
-        self._delete("predicate", [row for row in predicates if not row[1]])
-
-    def _element_key(self, key: ElementKey) -> _Row:
-        if isinstance(key, str):
-            return key, None, None, None
-        subject, predicate, object = key
-        return None, self._numbers.elements[subject], predicate, self._numbers.elements[object]
+        self._delete("predicate", [row[:1] for row in predicates if not row[1]])
 
     def write_summaries_and_vectors(self) -> None:
-        changes, concepts = self._changes, self._numbers.concepts
+        changes = self._changes
         summaries = [
-            (concepts[s.concept], s.t_index, s.text, pack(s.terms), int(s.traits))
-            for s in changes.summaries
+            (s.concept, s.t_index, s.text, pack(s.terms), int(s.traits)) for s in changes.summaries
         ]
         self._insert("summary", summaries, "REPLACE")
         vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
@@ -396,39 +335,39 @@ class _Writer:
     def _insert(
         self, table: LiteralString, rows: Collection[_Row], on_conflict: LiteralString = "ABORT"
     ) -> None:
-        """Insert rows, which lack their namespace, in the order of their keys."""
+        """Insert rows, which begin with their keys and lack their namespace, in their order."""
         width = max(map(len, rows), default=0)
         self._many(
             f"INSERT OR {on_conflict} INTO {table} VALUES (?{', ?' * width})",
-            [(self._ns, *row) for row in sorted(rows, key=itemgetter(slice(len(_KEYS[table]))))],
+            sorted((self._ns, *row) for row in rows),
         )
 
     def _delete(self, table: LiteralString, rows: Collection[_Row]) -> None:
-        """Delete the rows with these keys, or beginnings of keys; what follows the key in a row
-        does not count."""
-        key = _KEYS[table][: max(map(len, rows), default=0)]
-        conditions = "".join([f" AND {column} = ?" for column in key])
+        """Delete the rows that begin with these values after their namespace."""
+        columns = columns_of(table)[: 1 + max(map(len, rows), default=0)]
+        conditions = " = ? AND ".join(columns)
         self._many(
-            f"DELETE FROM {table} WHERE ns = ?{conditions}",
-            sorted((self._ns, *row[: len(key)]) for row in rows),
+            f"DELETE FROM {table} WHERE {conditions} = ?", sorted((self._ns, *row) for row in rows)
         )
 
     def _put(
         self,
-        table: _NumberedTable,
+        table: LiteralString,
         numbers: dict[_Key, int],
         rows: Mapping[_Key, _Row],
-        key_columns: Callable[[Any], _Row] = lambda key: (key,),
+        natural: Callable[[Any], _Row] = lambda key: (key,),
     ) -> None:
-        """Update the rows that have a number, insert the others and number them."""
+        """Update the rows that have a number, insert the others and number them. A row begins with
+        its number and its natural key."""
+        width = max(map(len, rows.values()), default=0)
+        columns = columns_of(table)
+        number, values = columns[1], " = ?, ".join(columns[-width:])
         changed = [(*row, numbers[key]) for key, row in rows.items() if key in numbers]
         changed.sort(key=itemgetter(-1))
-        self._many(table.update, changed)
+        self._many(f"UPDATE {table} SET {values} = ? WHERE {number} = ?", changed)
         new = [key for key in rows if key not in numbers]
         if new:
-            (first,) = self._connection.execute(table.next).fetchone()
+            sql: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {table}"
+            (first,) = self._connection.execute(sql).fetchone()
             numbers.update(zip(new, range(first, first + len(new)), strict=True))
-            self._many(
-                table.insert,
-                [(*rows[key], numbers[key], self._ns, *key_columns(key)) for key in new],
-            )
+            self._insert(table, [(numbers[key], *natural(key), *rows[key]) for key in new])

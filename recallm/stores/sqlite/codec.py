@@ -143,20 +143,19 @@ def register(connection: sqlite3.Connection) -> None:
     connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
 
 
-def column(*columns: LiteralString, name: LiteralString = "crc") -> LiteralString:
-    """The definition of a column that holds the checksum of these columns of its table."""
-    values: list[LiteralString] = ["ifnull(" + column_name + ", 'None')" for column_name in columns]
+def checksum_column(
+    columns: tuple[LiteralString, ...], name: LiteralString = "crc"
+) -> LiteralString:
+    """The definition of a column that holds the checksum of these columns of its table.
+
+    The checksum of a vector has the number added of what the vector belongs to: it holds only in
+    its own row, so that a damaged index cannot give a vector to another owner.
+    """
+    if columns[-1] == "blob":
+        return ", " + name + " INTEGER NOT NULL AS (crc32(blob) + " + columns[1] + ") STORED"
+    values: list[LiteralString] = ["ifnull(" + column + ", 'None')" for column in columns]
     text: LiteralString = " || char(31) || ".join(values)
-    if len(columns) == 1:
-        text = columns[0]
     return ", " + name + " INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
-
-
-def vector_column(key: LiteralString) -> LiteralString:
-    """The definition of a column that holds the checksum of a vector, plus the number ``key`` of
-    what the vector belongs to: ``crc - key`` is the vector's checksum only in its own row, so that
-    a damaged index cannot give a vector to another owner."""
-    return ", crc INTEGER NOT NULL AS (crc32(blob) + " + key + ") STORED"
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:

@@ -7,12 +7,20 @@ from collections.abc import Collection
 from operator import attrgetter
 from typing import Any, LiteralString, NamedTuple
 
-from recallm.model import LARGEST_NUMBER, Entity, Triplet, TripletEvidence, position_of, t_index_of
+from recallm.model import (
+    LARGEST_NUMBER,
+    ElementKey,
+    Entity,
+    Triplet,
+    TripletEvidence,
+    position_of,
+    t_index_of,
+)
 from recallm.stores.semantics.reading import bearers_of, by_parts, latest_first, mapping_of
 from recallm.stores.semantics.rows import unpack_timestamp
 from recallm.stores.sqlite.codec import verified_vectors
 from recallm.stores.sqlite.schema import passage_row
-from recallm.stores.sqlite.view import Queries, View
+from recallm.stores.sqlite.view import Queries, View, among
 
 _SHOWN: LiteralString = (
     "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"
@@ -34,9 +42,10 @@ _VECTORS: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number"
     "  {visible})"
 )
-_TRIPLETS: LiteralString = " FROM element x {index} WHERE x.ns = :ns AND x.subject IS NOT NULL"
+_TRIPLETS: LiteralString = " FROM element x {index} WHERE x.ns = :ns"
 _VISIBLE_END: LiteralString = (
-    " AND EXISTS (SELECT 1 FROM element_evidence WHERE ns = x.ns AND element = x.{end}{visible})"
+    " AND EXISTS (SELECT 1 FROM element e CROSS JOIN element_evidence v ON v.ns = e.ns"
+    "  AND v.element = e.number WHERE e.ns = x.ns AND e.id = x.{end}{visible})"
 )
 _RECENT_ROWS = 4096
 """Latest rows of evidence looked through for a limited read of a hub."""
@@ -71,17 +80,23 @@ class Element(NamedTuple):
     """A row of ``element``: the columns that its checksum covers. ``subject``, ``predicate`` and
     ``object`` are None for an entity, ``id`` for a triplet."""
 
-    number: int
     ns: int
+    number: int
     id: Any
-    type: str
-    concept: Any
-    label: str
-    kind: Any
     subject: Any
     predicate: Any
     object: Any
+    type: str
+    concept: str | None
+    label: str
+    kind: Any
     properties: str
+
+    @property
+    def key(self) -> ElementKey:
+        """The id of an entity; the parts of a triplet."""
+        key: ElementKey = self.id or (self.subject, self.predicate, self.object)
+        return key
 
 
 def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element]:
@@ -91,33 +106,7 @@ def elements_of(queries: Queries, numbers: Collection[int]) -> dict[int, Element
         ValueError: a row is damaged.
     """
     rows = queries.read("element", "SELECT {} FROM element WHERE number IN {list}", numbers)
-    return {row[0]: Element(*row) for row in rows}
-
-
-def elements_with_ends(
-    queries: Queries, numbers: Collection[int]
-) -> tuple[dict[int, Element], dict[Any, str]]:
-    """The rows with these numbers and those of their ends, by number, and the names of the concepts
-    on which entities among them stand, "" for none.
-
-    Raises:
-        ValueError: a row is damaged.
-    """
-    rows = elements_of(queries, numbers)
-    ends = {end for e in rows.values() if e.subject for end in (e.subject, e.object)}
-    rows |= elements_of(queries, ends - rows.keys())
-    names = concept_names(queries, {e.concept for e in rows.values() if e.concept})
-    return rows, {None: "", **names}
-
-
-def concept_names(queries: Queries, ids: Collection[int]) -> dict[Any, str]:
-    """The names of concepts by their row numbers.
-
-    Raises:
-        ValueError: a row is damaged.
-    """
-    rows = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
-    return {id: name for id, _, name, *_ in rows}
+    return {row[1]: Element(*row) for row in rows}
 
 
 def read_entities(
@@ -134,20 +123,18 @@ def read_entities(
     if ids is not None:
         numbers |= _numbers(view, " AND id IN {list}", ids)
     if concepts is not None:
-        on = view.ids("concept", concepts).values()
-        numbers |= _numbers(view, " AND concept IN {list}", on)
+        numbers |= _numbers(view, " AND concept IN {list}", concepts)
     if passages is not None:
         numbers |= _of_passages(view, passages)
     shown = _shown(view, numbers)
-    rows, names = elements_with_ends(view, shown)
-    found = [rows[number] for number in shown if rows[number].id is not None]
+    found = [e for e in elements_of(view, shown).values() if e.id is not None]
     sources = _sources(view, {e.number for e in found})
     entities = [
         Entity(
             id=e.id,
             type=e.type,
             label=e.label,
-            concept=names[e.concept],
+            concept=e.concept or "",
             properties=json.loads(e.properties),
             t_index=shown[e.number][1],
             updates=shown[e.number][0],
@@ -180,37 +167,31 @@ def read_triplets(
     passages: Collection[str] | None = None,
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
-    index, chosen, lists = _chosen(view, subjects, predicates, objects)
-    entries: list[tuple[LiteralString, LiteralString]] = [(index, chosen)]
+    shown_there = None if passages is None else _of_passages(view, passages)
+    entries = [(subjects, objects)]
     if ends is not None:
-        lists["ends"] = set(ends)
-        entries = [
-            ("INDEXED BY triplet", chosen + " AND subject IN " + _ids("ends")),
-            ("INDEXED BY triplet_object", chosen + " AND object IN " + _ids("ends")),
-        ]
-    if passages is not None:
-        lists["shown"] = _of_passages(view, passages)
-        entries = [("NOT INDEXED", chosen + " AND number IN {shown}") for _, chosen in entries]
+        entries = [(_common(subjects, ends), objects), (subjects, _common(objects, ends))]
     numbers: set[int] = set()
-    for index, chosen in entries:
-        found = view.rows(
-            "SELECT number" + _TRIPLETS.replace("{index}", index) + chosen, lists=lists
-        )
-        numbers.update(number for (number,) in found)
+    for some_subjects, some_objects in entries:
+        index, chosen, lists = _chosen(view, some_subjects, predicates, some_objects)
+        if shown_there is not None:
+            index, lists["shown"] = "NOT INDEXED", shown_there
+            chosen += " AND number IN " + among("shown")
+        sql: LiteralString = "SELECT number" + _TRIPLETS.replace("{index}", index) + chosen
+        numbers.update(number for (number,) in view.rows(sql, **lists))
     shown = _shown(view, numbers)
     sources = _sources(view, shown)
-    rows, _ = elements_with_ends(view, shown)
     triplets = [
         Triplet(
-            subject=rows[x.subject].id,
+            subject=x.subject,
             predicate=x.predicate,
-            object=rows[x.object].id,
+            object=x.object,
             properties=json.loads(x.properties),
             strength=shown[x.number][0],
             t_index=shown[x.number][1],
             source=sources[x.number],
         )
-        for x in map(rows.__getitem__, shown)
+        for x in elements_of(view, shown).values()
     ]
     for wanted, part in ((subjects, "subject"), (predicates, "predicate"), (objects, "object")):
         if wanted is not None and not {getattr(x, part) for x in triplets} <= set(wanted):
@@ -218,39 +199,39 @@ def read_triplets(
     return sorted(triplets, key=by_parts)
 
 
+def _common(some: Collection[str] | None, ends: Collection[str]) -> set[str]:
+    return set(ends) if some is None else set(some) & set(ends)
+
+
 def _chosen(
     view: View,
     subjects: Collection[str] | None,
     predicates: Collection[str] | None,
     objects: Collection[str] | None,
-) -> tuple[LiteralString, LiteralString, dict[LiteralString, Collection[object]]]:
+) -> tuple[LiteralString, LiteralString, dict[str, Collection[Any]]]:
     """How the triplets are found that meet these conditions and whose ends are visible: the index
     of the first end that is given and of the predicate, the conditions, and their lists."""
-    index: LiteralString = ""
+    index: LiteralString = "INDEXED BY triplet"
     chosen: LiteralString = ""
-    lists: dict[LiteralString, Collection[object]] = {}
+    lists: dict[str, Collection[Any]] = {}
     if predicates is not None:
-        index = "INDEXED BY triplet_predicate"
         lists["predicates"] = set(predicates)
-        chosen += " AND predicate IN {predicates}"
+        chosen += " AND predicate IN " + among("predicates")
+        index = "INDEXED BY triplet_predicate"
     if objects is not None:
-        index = "INDEXED BY triplet_object"
         lists["objects"] = set(objects)
-        chosen += " AND object IN " + _ids("objects")
-    if subjects is not None or not index:
-        index = "INDEXED BY triplet"
+        chosen += " AND object IN " + among("objects")
+        index = "INDEXED BY triplet_object"
     if subjects is not None:
         lists["subjects"] = set(subjects)
-        chosen += " AND subject IN " + _ids("subjects")
+        chosen += " AND subject IN " + among("subjects")
+        index = "INDEXED BY triplet"
+    if not lists:
+        chosen = " AND subject IS NOT NULL"
     if view.visible:
         end = _VISIBLE_END.replace("{visible}", view.visible)
         chosen += end.replace("{end}", "subject") + end.replace("{end}", "object")
     return index, chosen, lists
-
-
-def _ids(listed: LiteralString) -> LiteralString:
-    """The numbers of the entities with the ids of a list."""
-    return "(SELECT number FROM element WHERE ns = :ns AND id IN {" + listed + "})"
 
 
 def _shown(view: View, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
@@ -290,22 +271,24 @@ def read_triplet_evidence(
     if limit == 0:
         return []
     rows = _evidence(view, subjects, predicates, objects, limit)
-    elements, names = elements_with_ends(view, {number for _, number, *_ in rows})
+    elements = elements_of(view, {number for _, number, *_ in rows})
+    ends = {end for x in elements.values() for end in (x.subject, x.object)}
+    entities = _entities(view, ends)
     passages = _passages(view, {t_index_of(at) for _, _, at, *_ in rows})
     evidence: list[TripletEvidence] = []
     for _, number, at, properties, _ in rows:
         x, t_index = elements[number], t_index_of(at)
-        subject, object = elements[x.subject], elements[x.object]
+        subject, object = entities[x.subject], entities[x.object]
         passage, timestamp, source = passages.get(t_index, (None, None, None))
         evidence.append(
             TripletEvidence(
                 subject=subject.id,
                 subject_label=subject.label,
-                subject_concept=names[subject.concept],
+                subject_concept=subject.concept or "",
                 predicate=x.predicate,
                 object=object.id,
                 object_label=object.label,
-                object_concept=names[object.concept],
+                object_concept=object.concept or "",
                 object_type=object.type,
                 properties=mapping_of(properties),
                 t_index=t_index,
@@ -316,6 +299,12 @@ def read_triplet_evidence(
             )
         )
     return latest_first(evidence, limit)
+
+
+def _entities(view: View, ids: Collection[str]) -> dict[str, Element]:
+    """The rows of the entities with these ids, by id."""
+    sql: LiteralString = "SELECT {} FROM element WHERE ns = :ns AND id IN {list}"
+    return {row[2]: Element(*row) for row in view.read("element", sql, ids)}
 
 
 def _evidence(
@@ -334,20 +323,20 @@ def _evidence(
         + view.visible
     )  # fmt: skip
     if limit is None:
-        return view.read("element_evidence", "SELECT {}" + source, lists=lists)
+        return view.read("element_evidence", "SELECT {}" + source, **lists)
     many = "SELECT 1" + triplets + " LIMIT 1 OFFSET :few"
-    if view.rows(many, lists=lists, few=_FEW_TRIPLETS):
+    if view.rows(many, **lists, few=_FEW_TRIPLETS):
         recent = _RECENT.replace("{visible}", view.visible).replace("{chosen}", chosen)
-        found = view.rows(recent, lists=lists, recent=_RECENT_ROWS, limit=limit)
+        found = view.rows(recent, **lists, recent=_RECENT_ROWS, limit=limit)
         if len(found) == limit:
             since = _SINCE.replace("{visible}", view.visible).replace("{chosen}", chosen)
-            return view.read("element_evidence", since, lists=lists, first=found[-1][0])
+            return view.read("element_evidence", since, **lists, first=found[-1][0])
     # The sign keeps the planner from going through all evidence in order of time.
     sql: LiteralString = "SELECT at" + source + " ORDER BY +at DESC LIMIT :limit"
-    latest = view.rows(sql, lists=lists, limit=limit)
+    latest = view.rows(sql, **lists, limit=limit)
     first = latest[-1][0] if latest else 0
     return view.read(
-        "element_evidence", "SELECT {}" + source + " AND at >= :first", lists=lists, first=first
+        "element_evidence", "SELECT {}" + source + " AND at >= :first", **lists, first=first
     )
 
 

@@ -68,7 +68,7 @@ _STATEMENTS: LiteralString = (
 """Statements, each with the keys of those before and after it."""
 _SURROUNDINGS: LiteralString = (
     "(WITH RECURSIVE s(at, session, is_later, steps) AS ("
-    " SELECT o.at, o.session, side.value, 0 FROM json_each(:listed) k"
+    " SELECT o.at, o.session, side.value, 0 FROM json_each(:list) k"
     " CROSS JOIN statement o CROSS JOIN json_each('[0, 1]') side"
     " WHERE o.ns = :ns AND o.at = k.value{visible}"
     " UNION ALL SELECT CASE is_later WHEN 0 THEN " + _BEFORE + " ELSE " + _AFTER + " END,"
@@ -164,7 +164,7 @@ class SQLiteReader(View):
             + " GROUP BY session_id ORDER BY latest DESC"
         )
         ids = {row[0] for row in rows}
-        keys = {row[0]: row[2] for row in self.read("session", _SESSIONS_BY_ID, ids)}
+        keys = {row[1]: row[2] for row in self.read("session", _SESSIONS_BY_ID, ids)}
         return [session_of(keys[id], *totals) for id, *totals in rows]
 
     def open_session(self) -> OpenSession | None:
@@ -195,7 +195,7 @@ class SQLiteReader(View):
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         wanted = _keys(keys)
-        of_keys: LiteralString = _SURROUNDINGS if ahead else "json_each(:listed)"
+        of_keys: LiteralString = _SURROUNDINGS if ahead else "json_each(:list)"
         sql = _STATEMENTS.replace("{keys}", of_keys).replace("{visible}", self.visible)
         rows = self.rows(sql, wanted, ahead=ahead)
         rows.sort(key=itemgetter(3))
@@ -283,7 +283,7 @@ class SQLiteReader(View):
         order: LiteralString = " ORDER BY at LIMIT :limit"
         if keys is not None:
             keys = [key for key in _keys(keys) if key > after]
-            source = "json_each(:listed) CROSS JOIN vector WHERE at = value"
+            source = "json_each(:list) CROSS JOIN vector WHERE at = value"
             order = " LIMIT :limit"  # in the order of the list
         rows = self.rows(
             "SELECT at, blob, crc - at FROM " + source + " AND ns = :ns AND model = :model"
@@ -326,7 +326,7 @@ class SQLiteReader(View):
         known = self._session_keys
         missing = [id for id in set().union(*parts) if id > 0 and id not in known]
         rows = self.read("session", _SESSIONS_BY_ID, missing)
-        known.update((id, key) for id, _, key, _, _ in rows)
+        known.update((id, key) for _, id, key, _, _ in rows)
 
 
 _trait = lru_cache(maxsize=1 << 10)(Trait)

@@ -40,7 +40,7 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.sqlite.changes import RowNumbers, write_changes
 from recallm.stores.sqlite.codec import hash_of, path_text
-from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, passage_row
+from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, columns_of, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.sqlite.view import PAIRS, Fetch, Queries, fetch_from
@@ -54,9 +54,13 @@ _NAMESPACE: LiteralString = (
 """The row of a namespace, with the session that the next update may continue."""
 
 _ELEMENT: LiteralString = (
-    "SELECT number, id, subject, predicate, object, type, concept, label, kind, properties,"
-    " coalesce((SELECT max(at) FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number),"
-    " -1) FROM element e WHERE ns = :ns"
+    "SELECT number, type, concept, label, kind, properties, coalesce((SELECT max(at)"
+    " FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number), -1), id, subject,"
+    " predicate, object FROM element e WHERE ns = :ns"
+)
+
+_TRIPLET: LiteralString = (
+    _ELEMENT + " AND subject = :subject AND predicate = :predicate AND object = :object"
 )
 
 _SHOWN: LiteralString = (
@@ -65,8 +69,6 @@ _SHOWN: LiteralString = (
     " ORDER BY shown"
 )
 """The t of the updates that show a relation: from a t on, with the latest one before."""
-
-_ON_CONCEPT: LiteralString = "SELECT id FROM element WHERE ns = ? AND concept = ?"
 
 _SELECT: dict[str, LiteralString] = {
     "id": "SELECT t FROM passage WHERE ns = ?1 AND id = ?2",
@@ -144,15 +146,16 @@ class SQLiteRows:
         """The stored rows with these keys. Later writes use their numbers."""
         totals = Totals()
         if self._numbers.ns:
-            names = keys.concepts.union(*keys.relations)
             self._look_up_elements(totals, keys.elements)
-            self._look_up_concepts(totals, " AND name IN {list}", names)
-            sql = "SELECT stem, id, statements FROM term WHERE ns = :ns AND stem IN {list}"
-            terms = self._numbered(self._numbers.terms, sql, keys.terms)
-            totals.terms.update((stem, statements) for stem, (statements,) in terms)
-            sql = "SELECT key, id, statements, terms FROM session WHERE ns = :ns AND key IN {list}"
-            sessions = self._numbered(self._numbers.sessions, sql, keys.sessions)
-            totals.sessions.update((key, SessionTotals(*sizes)) for key, sizes in sessions)
+            names = keys.concepts.union(
+                *keys.relations, (row.concept.name for row in totals.elements.values())
+            )
+            for name, row in self._numbered("concept", self._numbers.concepts, "name", names):
+                totals.concepts[name] = ConceptTotals(*row)
+            for stem, row in self._numbered("term", self._numbers.terms, "stem", keys.terms):
+                (totals.terms[stem],) = row
+            for key, row in self._numbered("session", self._numbers.sessions, "key", keys.sessions):
+                totals.sessions[key] = SessionTotals(*row)
             self._look_up_relations(totals, keys.relations)
             sql = "SELECT predicate, triplets FROM predicate WHERE ns = :ns AND predicate IN {list}"
             totals.predicates.update(self._queries.rows(sql, keys.predicates))
@@ -197,14 +200,18 @@ class SQLiteRows:
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         self.look_up(Keys(concepts={concept}))
-        key = (self._numbers.ns, self._numbers.concepts.get(concept, 0))
-        mentions = self._fetch("SELECT at FROM mention WHERE ns = ? AND concept = ?", key)
+        ns = self._numbers.ns
+        mentions = self._fetch(
+            "SELECT at FROM mention WHERE ns = ? AND concept = ?",
+            (ns, self._numbers.concepts.get(concept, 0)),
+        )
         # SQLite's functions for JSON would end a name at a NUL.
         sql = "SELECT at, description FROM element_evidence WHERE ns = ? AND instr(description, ?)"
-        said = self._fetch(sql, (self._numbers.ns, json.dumps(concept)))
+        said = self._fetch(sql, (ns, json.dumps(concept)))
         keys = [at for (at,) in mentions]
         keys += [at for at, description in said if json.loads(description)[1] == concept]
-        return keys, [id for (id,) in self._fetch(_ON_CONCEPT, key)]
+        on = self._fetch("SELECT id FROM element WHERE ns = ? AND concept = ?", (ns, concept))
+        return keys, [id for (id,) in on]
 
     def referring(self, ids: Collection[str]) -> list[int]:
         hashes = [hash_of(id) for id in ids]
@@ -212,24 +219,18 @@ class SQLiteRows:
         return [t for (t,) in self._queries.rows(sql, hashes)]
 
     def triplets_of(self, entities: Collection[str]) -> set[TripletKey]:
-        self.look_up(Keys(elements=set(entities)))
-        elements = self._numbers.elements
-        numbers = [elements[id] for id in entities if id in elements]
-        sql = (
-            "SELECT s.id, x.predicate, o.id FROM element x JOIN element s ON s.number = x.subject"
-            " JOIN element o ON o.number = x.object WHERE x.ns = :ns"
-        )
-        rows = self._queries.rows(sql + " AND x.subject IN {list}", numbers)
-        rows += self._queries.rows(sql + " AND x.object IN {list}", numbers)
-        return {(subject, predicate, object) for subject, predicate, object in rows}
+        sql = "SELECT subject, predicate, object FROM element WHERE ns = :ns AND subject IN {list}"
+        rows = self._queries.rows(sql, entities)
+        rows += self._queries.rows(sql.replace("subject IN", "object IN"), entities)
+        return set(rows)
 
     def drop_summaries(self, first: Mapping[str, int]) -> int:
-        ns, ids = self._numbers.ns, self._numbers.concepts
+        ns = self._numbers.ns
         if not self._fetch("SELECT 1 FROM summary WHERE ns = ? LIMIT 1", (ns,)):
             return 0
         return self._connection.executemany(
             "DELETE FROM summary WHERE ns = ? AND concept = ? AND t_index >= ?",
-            [(ns, ids[name], t) for name, t in first.items() if name in ids],
+            [(ns, *each) for each in first.items()],
         ).rowcount
 
     def context_version(self, concept: str) -> ContextVersion | None:
@@ -276,22 +277,19 @@ class SQLiteRows:
 
     # -- look-ups by table -------------------------------------------------------------------
 
-    def _look_up_concepts(
-        self, totals: Totals, where: LiteralString, values: Collection[object]
-    ) -> None:
-        sql: LiteralString = (
-            "SELECT name, id, label, kind, t_index, updates, statements FROM concept WHERE ns = :ns"
-        )
-        for name, row in self._numbered(self._numbers.concepts, sql + where, values):
-            totals.concepts[name] = ConceptTotals(*row)
-
     def _numbered(
-        self, numbers: dict[str, int], sql: LiteralString, values: Collection[object]
+        self,
+        table: LiteralString,
+        numbers: dict[str, int],
+        key: LiteralString,
+        wanted: Collection[str],
     ) -> Iterator[tuple[str, list[Any]]]:
-        """The rows of a query by their natural keys, without their ``numbers``, which are kept."""
-        for key, number, *row in self._queries.rows(sql, values):
-            numbers[key] = number
-            yield key, row
+        """The rows of a table by their natural keys, without their ``numbers``, which are kept."""
+        columns = ", ".join(columns_of(table)[1:])
+        sql: LiteralString = f"SELECT {columns} FROM {table} WHERE ns = :ns AND {key} IN {{list}}"
+        for number, name, *row in self._queries.rows(sql, wanted):
+            numbers[name] = number
+            yield name, row
 
     def _look_up_relations(self, totals: Totals, pairs: Collection[Pair]) -> None:
         ids = self._numbers.concepts
@@ -308,35 +306,16 @@ class SQLiteRows:
             self._numbers.latest[a, b] = shown
 
     def _look_up_elements(self, totals: Totals, elements: Collection[ElementKey]) -> None:
-        if not elements:
-            return
-        keys = set(elements)
-        numbers = self._numbers.elements
-        triplets = [key for key in keys if not isinstance(key, str)]
-        ids = {key for key in keys if isinstance(key, str)}
-        ids.update(end for key in triplets for end in (key[0], key[2]) if end not in numbers)
-        found: dict[ElementKey, tuple[Any, ...]] = {
-            row[1]: row for row in self._queries.rows(_ELEMENT + " AND id IN {list}", ids)
-        }
-        numbers.update({key: row[0] for key, row in found.items()})
-        for triplet in triplets:
-            subject, predicate, object = triplet
-            for row in self._queries.rows(
-                _ELEMENT
-                + " AND subject = :subject AND predicate = :predicate AND object = :object",
-                subject=numbers.get(subject),
-                predicate=predicate,
-                object=numbers.get(object),
-            ):
-                found[triplet] = row
-                numbers[triplet] = row[0]
-        self._look_up_concepts(
-            totals, " AND id IN {list}", {row[6] for row in found.values()} - {None}
-        )
-        names = {self._numbers.concepts[name]: name for name in totals.concepts}
-        for key, (*_, type, concept, label, kind, properties, latest) in found.items():
-            if key in keys:
-                mention = ConceptMention(name=names.get(concept, ""), label=label, kind=kind)
-                totals.elements[key] = ElementRow(type, mention, json.loads(properties), latest)
-                if isinstance(key, str):
-                    self._numbers.concept_of[key] = mention.name
+        ids = [key for key in elements if isinstance(key, str)]
+        rows = self._queries.rows(_ELEMENT + " AND id IN {list}", ids)
+        for key in elements:
+            if not isinstance(key, str):
+                triplet = dict(zip(("subject", "predicate", "object"), key, strict=True))
+                rows += self._queries.rows(_TRIPLET, **triplet)
+        for number, type, concept, label, kind, properties, latest, id, *parts in rows:
+            element = id or tuple(parts)
+            mention = ConceptMention(name=concept or "", label=label, kind=kind)
+            totals.elements[element] = ElementRow(type, mention, json.loads(properties), latest)
+            self._numbers.elements[element] = number
+            if id:
+                self._numbers.concept_of[id] = mention.name

@@ -22,7 +22,8 @@ range of ``at`` is a range of time.
 * ``metadata_entry`` has one row for each entry of a passage's metadata, by a hash of its key and
   value: filters by metadata use it.
 * ``element`` holds entities and triplets. An entity has an ``id``, a ``type``, and a ``concept`` if
-  it stands on one; a triplet has two entities as ``subject`` and ``object``, and a ``predicate``.
+  it stands on one, by its name; a triplet has the ids of its ``subject`` and ``object``, and a
+  ``predicate``.
   The triplets of a subject or an object with a predicate are a range of an index.
 * ``predicate`` counts the triplets that have a predicate.
 * ``entity_word`` is an inverted index: the entities that bear a word (``ground.entity_words``).
@@ -33,91 +34,40 @@ range of ``at`` is a range of time.
   before the first statement vector, and after everything is forgotten. ``vector_sizes`` (JSON: the
   size of a vector under each model) outlives the vectors. ``open_t`` is the t of the update whose
   session the next one may continue, 0 for none. ``vocabulary`` is that of ``NamespaceState``.
-* ``crc`` is the checksum of a row (``codec``): over its ``CHECKSUMMED_COLUMNS``, or over a
-  vector and the number of its statement or entity. ``passage.pairs_crc`` is that of the pairs,
-  which recall does not read.
+* ``crc`` is the checksum of the columns before it (``codec``), or of a vector and the number of its
+  statement or entity. ``passage.pairs_crc`` is that of the pairs, which recall does not read.
 * ``erasure`` has a row while deleted bytes may remain in the file or its log (``erasing``).
 """
 
 from __future__ import annotations
 
 import sqlite3
+from functools import cache
 from typing import Any, LiteralString
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.semantics.reading import passage_fields
-from recallm.stores.sqlite.codec import column, read_path, register, vector_column
+from recallm.stores.sqlite.codec import checksum_column, read_path, register
 from recallm.stores.sqlite.lineage import APPLICATION_ID, begin, schema_version
 
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: ``passage.row`` has room for no more."""
 
-TABLES: tuple[LiteralString, ...] = (
-    "passage",
-    "metadata_entry",
-    "statement",
-    "posting",
-    "mention",
-    "reference",
-    "evidence",
-    "neighbour",
-    "vector",
-    "summary",
-    "element",
-    "element_evidence",
-    "entity_vector",
-    "entity_word",
-    "predicate",
-    "concept",
-    "term",
-    "session",
-)
-"""Every table that holds the contents of a namespace; all have a column ``ns``."""
-
-CHECKSUMMED_COLUMNS: dict[str, tuple[LiteralString, ...]] = {
-    "namespace": ("id", "name", "t", "statements", "terms", "sessions"),
-    "passage": (
-        "ns", "t", "id", "text", "source", "session", "speaker", "speaker_concept", "timestamp",
-        "metadata", "path", "key", "expires_at", "withdrawn",
-    ),
-    "session": ("id", "ns", "key", "statements", "terms"),
-    "statement": (
-        "ns", "at", "session", "start", "stop", "length", "terms", "concepts", "traits", "text",
-    ),
-    "term": ("id", "ns", "stem", "statements"),
-    "concept": ("id", "ns", "name", "label", "kind", "t_index", "updates", "statements"),
-    "summary": ("ns", "concept", "t_index", "text", "terms", "traits"),
-    "element": (
-        "number", "ns", "id", "type", "concept", "label", "kind", "subject", "predicate", "object",
-        "properties",
-    ),
-    "element_evidence": ("ns", "element", "at", "properties", "description"),
-    "predicate": ("ns", "predicate", "triplets"),
-}  # fmt: skip
-"""Table → the columns that the checksum of its rows covers."""
-
-_PAIRS_CRC = column("ns", "t", "pairs", name="pairs_crc")
-
-_CRC = {table: column(*columns) for table, columns in CHECKSUMMED_COLUMNS.items()}
-_CRC["vector"] = vector_column("at")
-_CRC["entity_vector"] = vector_column("entity")
-
-_SCHEMA = f"""
+_SCHEMA: LiteralString = """
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, t INTEGER NOT NULL,
     statements INTEGER NOT NULL DEFAULT 0, terms INTEGER NOT NULL DEFAULT 0,
-    sessions INTEGER NOT NULL DEFAULT 0, open_t INTEGER NOT NULL DEFAULT 0, model TEXT, origin TEXT,
-    revision INTEGER NOT NULL DEFAULT 0, vocabulary INTEGER NOT NULL DEFAULT 0,
-    vector_sizes TEXT NOT NULL DEFAULT '{{}}'
-    {_CRC["namespace"]});
+    sessions INTEGER NOT NULL DEFAULT 0{crc}, open_t INTEGER NOT NULL DEFAULT 0, model TEXT,
+    origin TEXT, revision INTEGER NOT NULL DEFAULT 0, vocabulary INTEGER NOT NULL DEFAULT 0,
+    vector_sizes TEXT NOT NULL DEFAULT '{}');
 
 CREATE TABLE passage (
-    row INTEGER PRIMARY KEY, ns INTEGER NOT NULL, t INTEGER NOT NULL,
-    id TEXT NOT NULL, text TEXT NOT NULL, source TEXT, session TEXT, speaker TEXT,
-    speaker_concept TEXT, timestamp TEXT, said INTEGER, metadata TEXT NOT NULL,
-    path TEXT NOT NULL, key TEXT, expires_at TEXT, expires INTEGER, session_id INTEGER,
-    pairs TEXT NOT NULL, withdrawn INTEGER{_CRC["passage"]}{_PAIRS_CRC});
+    ns INTEGER NOT NULL, t INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, source TEXT,
+    session TEXT, speaker TEXT, speaker_concept TEXT, timestamp TEXT, metadata TEXT NOT NULL,
+    path TEXT NOT NULL, key TEXT, expires_at TEXT, withdrawn INTEGER{crc},
+    row INTEGER PRIMARY KEY, said INTEGER, expires INTEGER, session_id INTEGER,
+    pairs TEXT NOT NULL{pairs_crc});
 CREATE UNIQUE INDEX passage_id ON passage (ns, id);
 CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id, withdrawn);
 CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
@@ -133,26 +83,26 @@ CREATE TABLE metadata_entry (
     PRIMARY KEY (ns, entry, t)) WITHOUT ROWID;
 
 CREATE TABLE session (
-    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, key TEXT NOT NULL,
-    statements INTEGER NOT NULL, terms INTEGER NOT NULL{_CRC["session"]}, UNIQUE (ns, key));
+    ns INTEGER NOT NULL, id INTEGER PRIMARY KEY, key TEXT NOT NULL,
+    statements INTEGER NOT NULL, terms INTEGER NOT NULL{crc}, UNIQUE (ns, key));
 
 CREATE TABLE statement (
     ns INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL, start INTEGER NOT NULL,
     stop INTEGER NOT NULL, length INTEGER NOT NULL, terms TEXT NOT NULL, concepts TEXT NOT NULL,
-    traits INTEGER NOT NULL, text TEXT{_CRC["statement"]}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
+    traits INTEGER NOT NULL, text TEXT{crc}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
 CREATE INDEX statement_session ON statement (ns, session, at, length);
 
 CREATE TABLE term (
-    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, stem TEXT NOT NULL,
-    statements INTEGER NOT NULL{_CRC["term"]}, UNIQUE (ns, stem));
+    ns INTEGER NOT NULL, id INTEGER PRIMARY KEY, stem TEXT NOT NULL,
+    statements INTEGER NOT NULL{crc}, UNIQUE (ns, stem));
 CREATE TABLE posting (
     ns INTEGER NOT NULL, term INTEGER NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
     session INTEGER NOT NULL, PRIMARY KEY (ns, term, at)) WITHOUT ROWID;
 
 CREATE TABLE concept (
-    id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, name TEXT NOT NULL, label TEXT NOT NULL,
+    ns INTEGER NOT NULL, id INTEGER PRIMARY KEY, name TEXT NOT NULL, label TEXT NOT NULL,
     kind TEXT NOT NULL, t_index INTEGER NOT NULL, updates INTEGER NOT NULL,
-    statements INTEGER NOT NULL{_CRC["concept"]}, UNIQUE (ns, name));
+    statements INTEGER NOT NULL{crc}, UNIQUE (ns, name));
 CREATE INDEX concept_t ON concept (ns, t_index);
 CREATE TABLE mention (
     ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL,
@@ -169,41 +119,55 @@ CREATE TABLE neighbour (
     PRIMARY KEY (ns, a, t_index, b)) WITHOUT ROWID;
 
 CREATE TABLE summary (
-    ns INTEGER NOT NULL, concept INTEGER NOT NULL, t_index INTEGER NOT NULL, text TEXT NOT NULL,
-    terms TEXT NOT NULL, traits INTEGER NOT NULL{_CRC["summary"]},
-    PRIMARY KEY (ns, concept));
+    ns INTEGER NOT NULL, concept TEXT NOT NULL, t_index INTEGER NOT NULL, text TEXT NOT NULL,
+    terms TEXT NOT NULL, traits INTEGER NOT NULL{crc}, PRIMARY KEY (ns, concept));
 CREATE TABLE vector (
-    ns INTEGER NOT NULL, at INTEGER NOT NULL, model TEXT NOT NULL,
-    blob BLOB NOT NULL{_CRC["vector"]},
+    ns INTEGER NOT NULL, at INTEGER NOT NULL, model TEXT NOT NULL, blob BLOB NOT NULL{crc},
     PRIMARY KEY (ns, at, model));
 
 CREATE TABLE element (
-    number INTEGER PRIMARY KEY, ns INTEGER NOT NULL, id TEXT, type TEXT NOT NULL, concept INTEGER,
-    label TEXT NOT NULL, kind TEXT NOT NULL, subject INTEGER, predicate TEXT, object INTEGER,
-    properties TEXT NOT NULL{_CRC["element"]});
+    ns INTEGER NOT NULL, number INTEGER PRIMARY KEY, id TEXT, subject TEXT, predicate TEXT,
+    object TEXT, type TEXT NOT NULL, concept TEXT, label TEXT NOT NULL, kind TEXT NOT NULL,
+    properties TEXT NOT NULL{crc});
 CREATE UNIQUE INDEX entity_id ON element (ns, id) WHERE id IS NOT NULL;
 CREATE INDEX entity_concept ON element (ns, concept) WHERE concept IS NOT NULL;
 CREATE UNIQUE INDEX triplet ON element (ns, subject, predicate, object) WHERE subject IS NOT NULL;
 CREATE INDEX triplet_object ON element (ns, object, predicate) WHERE object IS NOT NULL;
 CREATE INDEX triplet_predicate ON element (ns, predicate) WHERE predicate IS NOT NULL;
 CREATE TABLE element_evidence (
-    ns INTEGER NOT NULL, element INTEGER NOT NULL, at INTEGER NOT NULL,
-    properties TEXT, description TEXT{_CRC["element_evidence"]},
-    PRIMARY KEY (ns, element, at)) WITHOUT ROWID;
+    ns INTEGER NOT NULL, element INTEGER NOT NULL, at INTEGER NOT NULL, properties TEXT,
+    description TEXT{crc}, PRIMARY KEY (ns, element, at)) WITHOUT ROWID;
 CREATE INDEX element_evidence_at ON element_evidence (ns, at);
 CREATE TABLE entity_vector (
-    ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL,
-    blob BLOB NOT NULL{_CRC["entity_vector"]},
+    ns INTEGER NOT NULL, entity INTEGER NOT NULL, model TEXT NOT NULL, blob BLOB NOT NULL{crc},
     PRIMARY KEY (ns, entity, model));
 CREATE TABLE entity_word (
     ns INTEGER NOT NULL, word TEXT NOT NULL, entity INTEGER NOT NULL,
     PRIMARY KEY (ns, word, entity)) WITHOUT ROWID;
 CREATE TABLE predicate (
-    ns INTEGER NOT NULL, predicate TEXT NOT NULL, triplets INTEGER NOT NULL{_CRC["predicate"]},
+    ns INTEGER NOT NULL, predicate TEXT NOT NULL, triplets INTEGER NOT NULL{crc},
     PRIMARY KEY (ns, predicate)) WITHOUT ROWID;
 
 CREATE TABLE erasure (due INTEGER NOT NULL);
 """
+"""The script that makes all tables, with the places of checksums: of all columns before them."""
+
+TABLES: list[LiteralString] = [
+    definition.partition(" ")[0]
+    for definition in _SCHEMA.split("CREATE TABLE ")
+    if "(\n    ns " in definition
+]
+"""Every table that holds the contents of a namespace. Their rows begin with their namespace and
+their key."""
+
+
+@cache
+def columns_of(table: LiteralString) -> tuple[LiteralString, ...]:
+    """The columns of a table; where it has a checksum, those that the checksum covers."""
+    definition = _SCHEMA.partition("CREATE TABLE " + table + " (")[2].partition(";\n")[0]
+    columns = " ".join(definition.split()).partition("{crc}")[0].partition(", PRIMARY KEY (")[0]
+    names: list[LiteralString] = [column.split()[0] for column in columns.split(", ")]
+    return tuple(names)
 
 
 FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = :name"
@@ -218,7 +182,7 @@ def passage_row(ns: int, t_index: int) -> int:
 
 def passage_fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
     """``passage_fields`` of a row of the table."""
-    named: dict[str, Any] = dict(zip(CHECKSUMMED_COLUMNS["passage"], row, strict=True))
+    named: dict[str, Any] = dict(zip(columns_of("passage"), row, strict=True))
     return passage_fields(named, read_path(named["path"]))
 
 
@@ -238,9 +202,12 @@ def create_schema_if_empty(connection: sqlite3.Connection) -> None:
 def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table; inside the caller's transaction."""
     register(connection)
-    for statement in _SCHEMA.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    pairs_crc = checksum_column(("ns", "t", "pairs"), "pairs_crc")
+    for statement in _SCHEMA.strip().split(";\n"):
+        if "{crc}" in statement:
+            covered = columns_of(statement.strip().partition(" (")[0].removeprefix("CREATE TABLE "))
+            statement = statement.replace("{crc}", checksum_column(covered))
+        connection.execute(statement.replace("{pairs_crc}", pairs_crc))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     begin(connection)
 

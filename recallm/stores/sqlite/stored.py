@@ -28,12 +28,12 @@ from recallm.stores.sqlite.codec import (
     verified,
     verified_vectors,
 )
-from recallm.stores.sqlite.elements import concept_names, elements_with_ends
+from recallm.stores.sqlite.elements import elements_of
 from recallm.stores.sqlite.schema import passage_fields_of
 from recallm.stores.sqlite.totals import read_summary
 from recallm.stores.sqlite.view import Queries, columns
 
-_AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:listed))"
+_AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:list))"
 """The condition on ``passage`` that an update is listed."""
 
 _FIRST: LiteralString = (
@@ -62,9 +62,7 @@ def page_of_updates(queries: Queries, after: int, limit: int) -> list[PreparedUp
 
 def stored_summaries(queries: Queries) -> list[Summary]:
     """All summaries."""
-    summaries = queries.read("summary", "SELECT {} FROM summary WHERE ns = :ns")
-    names = concept_names(queries, {concept for _, concept, *_ in summaries})
-    return [read_summary(names, row) for row in summaries]
+    return list(map(read_summary, queries.read("summary", "SELECT {} FROM summary WHERE ns = :ns")))
 
 
 def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
@@ -115,7 +113,7 @@ def _of_updates(
 ) -> list[tuple[Any, ...]]:
     """Rows of a table with a column ``at`` that belong to updates."""
     return queries.rows(
-        "SELECT " + selected + " FROM json_each(:listed) CROSS JOIN " + table
+        "SELECT " + selected + " FROM json_each(:list) CROSS JOIN " + table
         + " WHERE ns = :ns AND at >= value << 20 AND at < (value + 1) << 20",
         ts,
     )  # fmt: skip
@@ -153,7 +151,9 @@ def _neighbours(queries: Queries, ts: Collection[int]) -> dict[int, list[Neighbo
     for _, t, text in verified(queries.rows(sql, ts), "passage"):
         numbers = iter(map(int, text.split()))
         pairs += zip(repeat(t), numbers, numbers, numbers, numbers, strict=False)
-    names = concept_names(queries, {id for _, a, b, _, _ in pairs for id in (a, b)})
+    ids = {id for _, a, b, _, _ in pairs for id in (a, b)}
+    concepts = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
+    names = {id: name for _, id, name, *_ in concepts}
     found: dict[int, list[Neighbours]] = {}
     for t, a, b, earlier, later in pairs:
         pair = Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
@@ -168,7 +168,7 @@ def _elements(queries: Queries, ts: Collection[int]) -> dict[int, list[Evidence]
     evidence = verified(rows_of_evidence, "element_evidence")
     numbers = {number for _, number, *_ in evidence}
     first = dict(queries.rows(_FIRST, numbers))
-    rows, _ = elements_with_ends(queries, numbers)
+    rows = elements_of(queries, numbers)
     blobs = queries.rows(_VECTORS, numbers)
     keyed = (((number, model), blob, crc) for number, model, blob, crc in blobs)
     vectors: dict[int, dict[str, bytes]] = {}
@@ -176,9 +176,7 @@ def _elements(queries: Queries, ts: Collection[int]) -> dict[int, list[Evidence]
         vectors.setdefault(number, {})[model] = blob
     found: dict[int, list[Evidence]] = {}
     for _, number, at, properties, text in evidence:
-        e = rows[number]
-        key = (rows[e.subject].id, e.predicate, rows[e.object].id) if e.subject else e.id
         own = vectors.get(number) if at == first[number] else None
-        shown = evidence_of(key, at, properties, json.loads(text or "[]"), own)
+        shown = evidence_of(rows[number].key, at, properties, json.loads(text or "[]"), own)
         found.setdefault(t_index_of(at), []).append(shown)
     return found

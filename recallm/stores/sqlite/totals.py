@@ -33,7 +33,7 @@ _TOUCHES: LiteralString = (
     " SELECT c.name, at, NULL FROM concept c CROSS JOIN mention m"
     " ON m.ns = c.ns AND m.concept = c.id{counted} WHERE c.ns = :ns AND c.name IN {list}"
     " UNION ALL SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
-    " ON e.ns = c.ns AND e.concept = c.id CROSS JOIN element_evidence v"
+    " ON e.ns = c.ns AND e.concept = c.name CROSS JOIN element_evidence v"
     " ON v.ns = e.ns AND v.element = e.number{counted} WHERE c.ns = :ns AND c.name IN {list}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
@@ -41,7 +41,7 @@ _TOUCHES: LiteralString = (
 _ENDS: LiteralString = (
     "SELECT name, (SELECT max(at) >> 20 FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
     " (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
-    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.id)"
+    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.name)"
     " AND ns = :ns AND name IN {list}"
 )
 """The t of the latest mention and the key of the earliest, of concepts without entities: two seeks
@@ -85,13 +85,12 @@ def read_concepts(
         stored = view.read("concept", sql, limit=limit)
     else:
         stored = view.read("concept", sql)
-    ids = {name: id for id, _, name, *_ in stored}
     return concept_rows(
         {name: ConceptTotals(*row) for _, _, name, *row in stored},
         view.last,
         limit,
         lambda names: count_touches(view, dict.fromkeys(names), view.counted),
-        lambda names: _summaries_in_force(view, {ids[name]: name for name in names}),
+        lambda names: _summaries_in_force(view, names),
     )
 
 
@@ -137,54 +136,50 @@ def count_touches(
     }
 
 
-def _summaries_in_force(view: View, names: Mapping[int, str]) -> dict[str, tuple[Summary, int]]:
-    """The summaries in force of concepts (id → name), by name, each with the number of updates
-    that touched the concept after it."""
+def _summaries_in_force(view: View, names: Collection[str]) -> dict[str, tuple[Summary, int]]:
+    """The summaries in force of concepts, by name, each with the number of updates that touched the
+    concept after it."""
     if not view.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"):
         return {}
     sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
     found: dict[str, tuple[Summary, int]] = {}
     after: LiteralString = _TOUCHES.replace("{counted}", view.counted + " AND at >= :after")
-    for row in view.read("summary", sql + " AND t_index <= :last", names):
-        if not view.hides or not _covers_hidden(view, row[1], row[2]):
-            summary = read_summary(names, row)
+    for summary in map(read_summary, view.read("summary", sql + " AND t_index <= :last", names)):
+        end = statement_key(summary.t_index + 1, 0)
+        if not view.hides or not _covers_hidden(view, summary.concept, end):
             ((touches,),) = view.rows(
-                after + "SELECT count(DISTINCT at >> 20) FROM touch",
-                [summary.concept],
-                after=statement_key(summary.t_index + 1, 0),
+                after + "SELECT count(DISTINCT at >> 20) FROM touch", [summary.concept], after=end
             )
             found[summary.concept] = summary, touches
     return found
 
 
-def read_summary(names: Mapping[int, str], row: tuple[Any, ...]) -> Summary:
-    """The summary of a row of its table; ``names`` are those of concepts, by id."""
+def read_summary(row: tuple[Any, ...]) -> Summary:
+    """The summary of a row of its table."""
     _, concept, t_index, text, terms, traits = row
     return Summary(
-        concept=names[concept],
-        t_index=t_index,
-        text=text,
-        terms=unpack(terms),
-        traits=Trait(traits),
+        concept=concept, t_index=t_index, text=text, terms=unpack(terms), traits=Trait(traits)
     )
 
 
-def _covers_hidden(view: View, concept: int, t_index: int) -> bool:
-    """Whether the view hides a mention of the concept up to ``t_index``: by an expired passage, of
-    which there are few, or by one that was said later."""
+def _covers_hidden(view: View, concept: str, stop: int) -> bool:
+    """Whether the view hides a mention of the concept before the key ``stop``: by an expired
+    passage, of which there are few, or by one that was said later."""
     sql: LiteralString = (
-        "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN mention m ON m.ns = x.ns"
-        " AND m.concept = :concept AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20"
-        " AND m.at < :stop WHERE x.ns = :ns AND x.expires <= :now LIMIT 1"
+        "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN concept c CROSS JOIN mention"
+        " m ON m.ns = x.ns AND m.concept = c.id AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20"
+        " AND m.at < :stop WHERE c.ns = :ns AND c.name = :concept"
+        " AND x.ns = :ns AND x.expires <= :now LIMIT 1"
     )
     if view.is_dated:
         sql = (
-            "SELECT 1 FROM mention WHERE ns = :ns AND concept = :concept AND at < :stop"
+            "SELECT 1 FROM concept c CROSS JOIN mention m ON m.ns = c.ns AND m.concept = c.id"
+            " WHERE c.ns = :ns AND c.name = :concept AND at < :stop"
             " AND NOT EXISTS (SELECT 1 FROM passage INDEXED BY passage_t WHERE passage.ns = :ns"
             "  AND passage.t = at >> 20 AND +said <= :said"
             "  AND (expires IS NULL OR :now IS NULL OR +expires > :now)) LIMIT 1"
         )
-    return bool(view.rows(sql, concept=concept, stop=statement_key(t_index + 1, 0)))
+    return bool(view.rows(sql, concept=concept, stop=stop))
 
 
 def context_version(queries: Queries, name: str) -> ContextVersion | None:
@@ -192,7 +187,7 @@ def context_version(queries: Queries, name: str) -> ContextVersion | None:
     rows = queries.rows(
         "SELECT statements,"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-        " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.id)"
+        " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.name)"
         " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
         name=name,
     )
@@ -269,7 +264,7 @@ def _newest_relations(view: View, names: Collection[str], limit: int) -> set[Rel
 def _relations_among(view: View, names: Collection[str]) -> list[Relation]:
     ids = {id: name for name, id in view.ids("concept", names).items()}
     rows = view.rows(
-        "SELECT e.a, e.b, e.strength, e.shown FROM json_each(:listed) k CROSS JOIN neighbour n"
+        "SELECT e.a, e.b, e.strength, e.shown FROM json_each(:list) k CROSS JOIN neighbour n"
         " ON n.ns = :ns AND n.a = k.value AND n.b > n.a CROSS JOIN evidence e"
         " ON e.ns = n.ns AND e.a = n.a AND e.b = n.b"
         + _LATEST_SHOWN.replace("{a}", "n.a").replace("{b}", "n.b")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -20,42 +20,42 @@ from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.codec import verified
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.schema import CHECKSUMMED_COLUMNS, FIND_WITHOUT_INDEX, MAX_T
+from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, MAX_T, columns_of
 
 Fetch = Callable[[LiteralString, Any], list[tuple[Any, ...]]]
 """Runs a query with its parameters and returns all its rows."""
 
-_LIST: LiteralString = "(SELECT value FROM json_each(:listed))"
-_LIST_WITH_NUL: LiteralString = (
+_VALUES: LiteralString = "(SELECT value FROM json_each("
+_VALUES_WITH_NUL: LiteralString = (
     "(SELECT replace(replace(value, char(30) || '0', char(0)), char(30) || '1', char(30)) AS value"
-    " FROM json_each(:listed))"
+    " FROM json_each("
 )
 """``json_each`` ends a string at a NUL, so that a list with one is escaped."""
 
-PAIRS: LiteralString = "(SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:listed))"
+PAIRS: LiteralString = "(SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:list))"
 """A table of pairs of row numbers from a list of ``a << 32 | b``."""
 
 
 def fetch_from(connection: sqlite3.Connection) -> Fetch:
     """``Fetch`` over a connection."""
-
-    def fetch(sql: LiteralString, values: Any) -> list[tuple[Any, ...]]:
-        return connection.execute(sql, values).fetchall()
-
-    return fetch
+    return lambda sql, values: connection.execute(sql, values).fetchall()
 
 
-def columns(table: str) -> LiteralString:
+def columns(table: LiteralString) -> LiteralString:
     """The columns of a table that its checksum covers, and the checksum."""
-    names: list[LiteralString] = [*CHECKSUMMED_COLUMNS[table], "crc"]
-    return ", ".join(names)
+    return ", ".join((*columns_of(table), "crc"))
+
+
+def among(listed: LiteralString) -> LiteralString:
+    """The values of a list, for a condition with ``IN``."""
+    return _VALUES + ":" + listed + "))"
 
 
 class Queries:
     """Queries with the parameters ``bound``, and those that a call adds.
 
-    ``listed`` are the values of a list, which a query names ``{list}``, or ``:listed`` as JSON.
-    ``lists`` are further lists by the names that a query has for them in braces.
+    A parameter may be a list: ``among`` names its values, and ``json_each`` makes a table of them.
+    A query names the values of the list ``listed`` as ``{list}``, and ``listed`` as ``:list``.
     """
 
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
@@ -63,33 +63,29 @@ class Queries:
         self.bound = bound
 
     def rows(
-        self,
-        sql: LiteralString,
-        listed: Collection[object] | None = None,
-        *,
-        lists: Mapping[LiteralString, Collection[object]] | None = None,
-        **values: Any,
+        self, sql: LiteralString, listed: Collection[object] | None = None, **values: Any
     ) -> list[tuple[Any, ...]]:
         """All rows of a query; none where a list is empty."""
-        if listed is not None:
-            if not listed:
-                return []
-            in_list, values["listed"] = _list(listed)
-            sql = sql.replace("{list}", in_list)
-        for name, items in (lists or {}).items():
-            if not items:
-                return []
-            in_list, values[name] = _list(items)
-            sql = sql.replace("{" + name + "}", in_list.replace(":listed", ":" + name))
-        return self._fetch(sql, {**self.bound, **values})
+        values["list"] = listed
+        lists = {
+            name: list(value)
+            for name, value in values.items()
+            if isinstance(value, Collection) and not isinstance(value, str)
+        }
+        if not all(lists.values()):
+            return []
+        sql = sql.replace("{list}", among("list"))
+        texts = {name: json.dumps(items) for name, items in lists.items()}
+        if any("\\u0000" in text for text in texts.values()):
+            sql = sql.replace(_VALUES, _VALUES_WITH_NUL)
+            texts = {name: json.dumps(list(map(_escaped, items))) for name, items in lists.items()}
+        return self._fetch(sql, {**self.bound, **values, **texts})
 
     def read(
         self,
-        table: str,
+        table: LiteralString,
         sql: LiteralString,
         listed: Collection[object] | None = None,
-        *,
-        lists: Mapping[LiteralString, Collection[object]] | None = None,
         **values: Any,
     ) -> list[tuple[Any, ...]]:
         """All rows of a query, each compared with its checksum: ``{}`` stands for the columns of
@@ -98,16 +94,7 @@ class Queries:
         Raises:
             ValueError: a row is damaged.
         """
-        sql = sql.replace("{}", columns(table))
-        return verified(self.rows(sql, listed, lists=lists, **values), table)
-
-
-def _list(listed: Collection[object]) -> tuple[LiteralString, str]:
-    """A list in SQL, and the JSON text of its parameter."""
-    text = json.dumps(list(listed))
-    if "\\u0000" not in text:
-        return _LIST, text
-    return _LIST_WITH_NUL, json.dumps([_escaped(value) for value in listed])
+        return verified(self.rows(sql.replace("{}", columns(table)), listed, **values), table)
 
 
 def _escaped(value: object) -> str:
@@ -128,7 +115,7 @@ _NAMESPACE: LiteralString = (
 _TOUCHED: LiteralString = (
     " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
     " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
-    "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.id{visible}))"
+    "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.name{visible}))"
 )
 """The condition that a row touches ``concept c``: a mention, or evidence of an entity on it."""
 
