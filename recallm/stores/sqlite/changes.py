@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import StoreError
-from recallm.ground.entity_words import codes_of, name_words
+from recallm.ground.entity_words import entity_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
 from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
+    NamespaceTotals,
     Pair,
     description_of,
     microseconds,
@@ -35,103 +35,98 @@ _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
 
 
-@dataclass(slots=True)
-class RowNumbers:
-    """The namespace's number (0 before it has a row), and the numbers of the rows that a
+class RowWriter(Queries):
+    """Writes the rows of one namespace inside a write transaction of ``connection``.
+
+    It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
     transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
     concept that each of these entities stands on, as stored. ``latest`` is the t of the latest
-    evidence of each relation, by the numbers of its concepts."""
+    evidence of each relation, by the numbers of its concepts.
+    """
 
-    ns: int = 0
-    concepts: dict[str, int] = field(default_factory=dict)
-    terms: dict[str, int] = field(default_factory=dict)
-    sessions: dict[str, int] = field(default_factory=dict)
-    elements: dict[ElementKey, int] = field(default_factory=dict)
-    concept_of: dict[str, str] = field(default_factory=dict)
-    latest: dict[tuple[int, int], int] = field(default_factory=dict)
+    def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
+        super().__init__(fetch_from(connection))
+        self.connection = connection
+        self.namespace = namespace
+        self.begin(0)
+
+    def begin(self, ns: int) -> None:
+        """Note the namespace's number; no other row is known."""
+        self.ns = self.bound["ns"] = ns
+        self.concepts: dict[str, int] = {}
+        self.terms: dict[str, int] = {}
+        self.sessions: dict[str, int] = {}
+        self.elements: dict[ElementKey, int] = {}
+        self.concept_of: dict[str, str] = {}
+        self.latest: dict[tuple[int, int], int] = {}
 
     def of_pair(self, pair: Pair) -> tuple[int, int]:
         """The numbers of two concepts, the smaller one first."""
         a, b = self.concepts[pair[0]], self.concepts[pair[1]]
         return (a, b) if a < b else (b, a)
 
+    def write(self, changes: Changes) -> None:
+        """``Rows.write``.
 
-def write_changes(connection: sqlite3.Connection, numbers: RowNumbers, changes: Changes) -> None:
-    """Write every row in ``changes``.
+        Raises:
+            StoreError: the namespace has used up its t.
+        """
+        if changes.namespace.t > MAX_T:
+            raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
+        self._write_namespace(changes.namespace)
+        self._write_totals(changes)
+        self._write_passages(changes)
+        self._delete_unused(changes)
+        self._write_relations(changes)
+        self._write_elements(changes)
+        # Last of all: other rows have their numbers.
+        gone = [name for name, row in changes.concepts.items() if row is None]
+        self._delete("concept", [(self.concepts.pop(name),) for name in gone])
 
-    Raises:
-        StoreError: the namespace has used up its t.
-    """
-    if changes.namespace.t > MAX_T:
-        raise StoreError(f"a namespace holds at most {MAX_T} updates; go on in another one")
-    writer = _Writer(connection, numbers, changes)
-    writer.write_namespace()
-    writer.write_totals()
-    writer.write_passages()
-    writer.delete_unused()
-    writer.write_relations()
-    writer.write_elements()
-    writer.write_predicates()
-    writer.write_summaries_and_vectors()
-    writer.delete_concepts()
-
-
-class _Writer:
-    def __init__(
-        self, connection: sqlite3.Connection, numbers: RowNumbers, changes: Changes
-    ) -> None:
-        self._connection = connection
-        self._numbers = numbers
-        self._changes = changes
-        self._ns = numbers.ns
-
-    def write_namespace(self) -> None:
-        row = self._changes.namespace
-        self._connection.execute(
+    def _write_namespace(self, row: NamespaceTotals) -> None:
+        if not self.ns:
+            sql = "INSERT INTO namespace (name, t) VALUES (?, 0)"
+            self.begin(self.connection.execute(sql, (self.namespace,)).lastrowid or 0)
+        self.connection.execute(
             "UPDATE namespace SET t = ?, statements = ?, terms = ?, sessions = ?, open_t = ?,"
             " model = ?, origin = ?, revision = ?, vocabulary = ?, vector_sizes = ? WHERE id = ?",
             (
                 row.t, row.statements, row.terms, row.sessions,
                 row.open_session.t_index if row.open_session else 0,
                 row.model, row.origin, row.revision, row.vocabulary, json_text(row.vector_sizes),
-                self._ns,
+                self.ns,
             ),
         )  # fmt: skip
 
-    def write_totals(self) -> None:
-        numbers, changes = self._numbers, self._changes
+    def _write_totals(self, changes: Changes) -> None:
         concepts = {
             name: (c.label, c.kind, c.t_index, c.updates, c.statements)
             for name, c in changes.concepts.items()
             if c is not None
         }
-        self._put("concept", numbers.concepts, concepts)
-        self._put("term", numbers.terms, {stem: (n,) for stem, n in changes.terms.items()})
+        self._put("concept", self.concepts, concepts)
+        self._put("term", self.terms, {stem: (n,) for stem, n in changes.terms.items()})
         sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
-        self._put("session", numbers.sessions, sessions)
+        self._put("session", self.sessions, sessions)
+        predicates = changes.predicates.items()
+        self._insert("predicate", [row for row in predicates if row[1]], "REPLACE")
+        self._delete("predicate", [row[:1] for row in predicates if not row[1]])
 
-    def delete_unused(self) -> None:
+    def _delete_unused(self, changes: Changes) -> None:
         """Delete terms that no statement holds, and sessions that no passage belongs to."""
-        unused = [stem for stem, count in self._changes.terms.items() if not count]
-        self._delete("term", [(self._numbers.terms.pop(stem),) for stem in unused])
-        sql = "SELECT 1 FROM passage WHERE ns = ? AND session_id = ?"
-        for key, session in self._changes.sessions.items():
-            place = self._ns, self._numbers.sessions[key]
-            if not (session.statements or self._connection.execute(sql, place).fetchone()):
-                self._delete("session", [(self._numbers.sessions.pop(key),)])
-
-    def delete_concepts(self) -> None:
-        """Delete concepts, last of all: other rows have their numbers."""
-        gone = [name for name, row in self._changes.concepts.items() if row is None]
-        self._delete("concept", [(self._numbers.concepts.pop(name),) for name in gone])
+        unused = [stem for stem, count in changes.terms.items() if not count]
+        self._delete("term", [(self.terms.pop(stem),) for stem in unused])
+        sql = "SELECT 1 FROM passage WHERE ns = :ns AND session_id = :id"
+        for key, session in changes.sessions.items():
+            if not session.statements and not self.rows(sql, id=self.sessions[key]):
+                self._delete("session", [(self.sessions.pop(key),)])
 
     # -- passages and statements -------------------------------------------------------------
 
-    def write_passages(self) -> None:
+    def _write_passages(self, changes: Changes) -> None:
         """Delete each passage as it was, with its statements, and insert what it is now."""
-        passages = self._changes.passages
-        gone = [before for before, _ in passages if before and before.text is not None]
-        new = [after for _, after in passages if after and after.text is not None]
+        gone = [before for before, _ in changes.passages if before and before.text is not None]
+        new = [after for _, after in changes.passages if after and after.text is not None]
         for table, rows in self._index_rows(gone).items():
             self._delete(table, rows)
         keys = [(statement_key(t_of(u), s.position),) for u in gone for s in u.statements]
@@ -141,10 +136,16 @@ class _Writer:
         self._insert_passages(new)
         for table, rows in self._index_rows(new).items():
             self._insert(table, rows)
+        vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
+        self._insert("vector", vectors)
+        summaries = [
+            (s.concept, s.t_index, s.text, pack(s.terms), int(s.traits)) for s in changes.summaries
+        ]
+        self._insert("summary", summaries, "REPLACE")
 
     def _index_rows(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
         """The rows of updates in the inverted indexes, by table."""
-        terms, concepts = self._numbers.terms, self._numbers.concepts
+        terms, concepts = self.terms, self.concepts
         postings: list[_Row] = []
         mentions: list[_Row] = []
         references: set[_Row] = set()
@@ -170,7 +171,7 @@ class _Writer:
 
     def _session(self, update: PreparedUpdate) -> int | None:
         key = stored_session_key(update)
-        return None if key is None else self._numbers.sessions[key]
+        return None if key is None else self.sessions[key]
 
     def _insert_passages(self, updates: list[PreparedUpdate]) -> None:
         self._insert(
@@ -179,7 +180,7 @@ class _Writer:
                 (
                     t_of(u), u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
                     timestamp_text(u.timestamp), json_text(u.metadata), path_text(u.path), u.key,
-                    timestamp_text(u.expires_at), u.withdrawn_t, passage_row(self._ns, t_of(u)),
+                    timestamp_text(u.expires_at), u.withdrawn_t, passage_row(self.ns, t_of(u)),
                     microseconds(u.timestamp), microseconds(u.expires_at), self._session(u),
                     self._pairs(u),
                 )
@@ -207,20 +208,20 @@ class _Writer:
         )
 
     def _pairs(self, update: PreparedUpdate) -> str:
-        ids = self._numbers.concepts
+        ids = self.concepts
         return " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in update.neighbours)
 
     # -- relations, entities, triplets -------------------------------------------------------
 
-    def write_relations(self) -> None:
-        latest = self._numbers.latest
+    def _write_relations(self, changes: Changes) -> None:
+        latest = self.latest
         old: list[_Row] = []
         new: list[_Row] = []
         shown: list[_Row] = []
         hidden: list[_Row] = []
-        for pair, relation in self._changes.relations.items():
-            a, b = key = self._numbers.of_pair(pair)
-            for t, strength in self._changes.relation_evidence.get(pair, {}).items():
+        for pair, relation in changes.relations.items():
+            a, b = key = self.of_pair(pair)
+            for t, strength in changes.relation_evidence.get(pair, {}).items():
                 if strength is None:
                     hidden.append((a, b, t))
                 else:
@@ -235,8 +236,13 @@ class _Writer:
         self._delete("neighbour", old)
         self._insert("neighbour", new)
 
-    def write_elements(self) -> None:
-        numbers, changes = self._numbers.elements, self._changes
+    def _write_elements(self, changes: Changes) -> None:
+        numbers = self.elements
+        deleted = [key for key, row in changes.elements.items() if row is None]
+        given: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
+        for (id, model), blob in changes.entity_vectors.items():
+            given[id][model] = blob
+        stored = self._vectors_of([key for key in (*given, *deleted) if key in numbers])
         rows = {
             key: (
                 e.type, e.concept.name or None, e.concept.label, e.concept.kind,
@@ -245,7 +251,6 @@ class _Writer:
             for key, e in changes.elements.items()
             if e is not None
         }  # fmt: skip
-        known = {id for id, _ in changes.entity_vectors if id in numbers}
         self._put(
             "element",
             numbers,
@@ -266,71 +271,49 @@ class _Writer:
                     shown.append((*row, properties, text))
         self._delete("element_evidence", gone)
         self._insert("element_evidence", shown, "REPLACE")
-        self._write_words(known)
+        self._write_words(changes, given, stored)
         vectors = changes.entity_vectors.items()
         rows_of_vectors = [(numbers[id], model, blob) for (id, model), blob in vectors]
         self._insert("entity_vector", rows_of_vectors, "REPLACE")
-        deleted = [(numbers.pop(key),) for key, e in changes.elements.items() if e is None]
-        self._delete("element_evidence", deleted)
-        self._delete("entity_vector", deleted)
-        self._delete("element", deleted)
+        keys = [(numbers.pop(key),) for key in deleted]
+        for table in ("element_evidence", "entity_vector", "element"):
+            self._delete(table, keys)
 
-    def _write_words(self, embedded: Collection[str]) -> None:
-        """Write the words of the entities whose concept or vectors change; the vectors are still
-        those before. ``embedded`` are entities that may have vectors already and get some."""
-        changes, concept_of = self._changes, self._numbers.concept_of
-        old: set[tuple[str, str]] = set()
-        new: set[tuple[str, str]] = set()
-        deleted: list[str] = []
+    def _write_words(
+        self,
+        changes: Changes,
+        given: Mapping[str, Mapping[str, bytes]],
+        stored: Mapping[int, Mapping[str, bytes]],
+    ) -> None:
+        """Write the words of entities. ``given`` are new vectors, by id and model, ``stored`` those
+        of the same entities, and of entities to delete, by number."""
+        old: set[tuple[str, int]] = set()
+        new: set[tuple[str, int]] = set()
         for id, row in changes.elements.items():
-            if not isinstance(id, str):
-                continue
-            before, after = concept_of.get(id, ""), row.concept.name if row else ""
-            if before != after:
-                old.update((word, id) for word in name_words(before))
-                new.update((word, id) for word in name_words(after))
-                concept_of[id] = after
-            if row is None:
-                deleted.append(id)
-        for id, model, blob in self._vectors_of([*embedded, *deleted]):
-            if id in deleted or (id, model) in changes.entity_vectors:
-                old.update((code, id) for code in codes_of(model, blob))
-        for (id, model), blob in changes.entity_vectors.items():
-            new.update((code, id) for code in codes_of(model, blob))
+            if isinstance(id, str):
+                number, before = self.elements[id], self.concept_of.get(id, "")
+                vectors = stored.get(number, {})
+                old.update((word, number) for word in entity_words(before, vectors))
+                if row is not None:
+                    words = entity_words(row.concept.name, {**vectors, **given.get(id, {})})
+                    new.update((word, number) for word in words)
+                self.concept_of[id] = row.concept.name if row else ""
+        self._delete("entity_word", old - new)
+        self._insert("entity_word", new - old)
 
-        def keys(words: set[tuple[str, str]]) -> list[_Row]:
-            numbers = self._numbers.elements
-            return [(word, numbers[id]) for word, id in words]
-
-        self._delete("entity_word", keys(old - new))
-        self._insert("entity_word", keys(new - old), "IGNORE")
-
-    def _vectors_of(self, ids: Collection[str]) -> list[tuple[str, str, bytes]]:
-        """The stored vectors of entities: id, model, vector."""
-        numbers = {self._numbers.elements[id]: id for id in ids}
-        queries = Queries(fetch_from(self._connection), ns=self._ns)
+    def _vectors_of(self, elements: Collection[ElementKey]) -> dict[int, dict[str, bytes]]:
+        """The stored vectors of elements, by number and model."""
+        found: defaultdict[int, dict[str, bytes]] = defaultdict(dict)
         sql = "SELECT entity, model, blob FROM entity_vector WHERE ns = :ns AND entity IN {list}"
-        return [(numbers[number], *row) for number, *row in queries.rows(sql, numbers)]
-
-    def write_predicates(self) -> None:
-        predicates = self._changes.predicates.items()
-        self._insert("predicate", [row for row in predicates if row[1]], "REPLACE")
-        self._delete("predicate", [row[:1] for row in predicates if not row[1]])
-
-    def write_summaries_and_vectors(self) -> None:
-        changes = self._changes
-        summaries = [
-            (s.concept, s.t_index, s.text, pack(s.terms), int(s.traits)) for s in changes.summaries
-        ]
-        self._insert("summary", summaries, "REPLACE")
-        vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
-        self._insert("vector", vectors)
+        for number, model, blob in self.rows(sql, [self.elements[key] for key in elements]):
+            found[number][model] = blob
+        return found
 
     # -- SQL ---------------------------------------------------------------------------------
 
     def _many(self, sql: LiteralString, rows: list[Any]) -> None:
         if rows:
-            self._connection.executemany(sql, rows)
+            self.connection.executemany(sql, rows)
 
     def _insert(
         self, table: LiteralString, rows: Collection[_Row], on_conflict: LiteralString = "ABORT"
@@ -339,7 +322,7 @@ class _Writer:
         width = max(map(len, rows), default=0)
         self._many(
             f"INSERT OR {on_conflict} INTO {table} VALUES (?{', ?' * width})",
-            sorted((self._ns, *row) for row in rows),
+            sorted((self.ns, *row) for row in rows),
         )
 
     def _delete(self, table: LiteralString, rows: Collection[_Row]) -> None:
@@ -347,7 +330,7 @@ class _Writer:
         columns = columns_of(table)[: 1 + max(map(len, rows), default=0)]
         conditions = " = ? AND ".join(columns)
         self._many(
-            f"DELETE FROM {table} WHERE {conditions} = ?", sorted((self._ns, *row) for row in rows)
+            f"DELETE FROM {table} WHERE {conditions} = ?", sorted((self.ns, *row) for row in rows)
         )
 
     def _put(
@@ -368,6 +351,6 @@ class _Writer:
         new = [key for key in rows if key not in numbers]
         if new:
             sql: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {table}"
-            (first,) = self._connection.execute(sql).fetchone()
+            (first,) = self.connection.execute(sql).fetchone()
             numbers.update(zip(new, range(first, first + len(new)), strict=True))
             self._insert(table, [(numbers[key], *natural(key), *rows[key]) for key in new])

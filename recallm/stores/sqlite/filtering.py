@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
+from recallm.model import NO_SESSION, Filter, Scalar, statement_key
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.codec import below, hash_of, path_text, verified
 from recallm.stores.sqlite.schema import MAX_T, passage_row
@@ -105,10 +105,9 @@ class FilterSql:
                 found = [passage_row(self._view.ns, t) for (t,) in rows]
         if found is None:
             return False
-        sql: LiteralString = "SELECT t, metadata FROM passage NOT INDEXED WHERE row IN {list}"
+        sql: LiteralString = "SELECT t FROM passage NOT INDEXED WHERE row IN {list}"
         met = self._view.rows(sql + self.passages, found, **self.values)
-        self.check_metadata(text for _, text in met)
-        self.values["few"] = json.dumps([t for t, _ in met])
+        self.values["few"] = json.dumps([t for (t,) in met])
         return True
 
     def passage_source(self, *, every: bool) -> LiteralString:
@@ -120,24 +119,6 @@ class FilterSql:
                 "passage NOT INDEXED WHERE row IN (SELECT (:ns << 32) + value FROM json_each(:few))"
             )
         return self._by_index if every else _BY_T
-
-    def check_metadata(self, texts: Iterable[str]) -> None:
-        """Compare the metadata (JSON) of passages that an index found.
-
-        Raises:
-            ValueError: it does not meet the filter.
-        """
-        for metadata in map(json.loads, set(texts) if self._metadata else ()):
-            for key, value in self._metadata.items():
-                if key not in metadata or canonical_json(metadata[key]) != canonical_json(value):
-                    raise ValueError("an index of metadata leads to another passage")
-
-    def check_metadata_at(self, keys: Iterable[int]) -> None:
-        """`check_metadata` for the passages of statements."""
-        if self._metadata and not self.is_met_by_few:
-            numbers = {passage_row(self._view.ns, key >> 20) for key in keys}
-            sql: LiteralString = "SELECT metadata FROM passage WHERE row IN {list}"
-            self.check_metadata(text for (text,) in self._view.rows(sql, numbers))
 
 
 def likely_condition(likely: Mapping[tuple[str, ...], Scalar]) -> tuple[LiteralString, Values]:
@@ -242,7 +223,6 @@ def newest_rows(
             expected = counted if limit < 0 else min(counted, limit)
             if len(keys) != expected:
                 raise ValueError(f"an index holds {len(keys)} of {counted} statements")
-        filter_sql.check_metadata_at(keys)
         if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
             order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
             found = [[column[place] for place in order] for column in found]

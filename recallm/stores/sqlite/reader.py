@@ -135,19 +135,13 @@ class SQLiteReader(View):
         check_ascending((-row[1] for row in rows), after=-MAX_T - 1)
         if ids is not None and any(row[2] not in ids for row in rows):
             raise ValueError("an index of the table passage leads to another row")
-        filter_sql.check_metadata(row[9] for row in rows)
         return [Passage(**passage_fields_of(row)) for row in rows[:limit]]
 
     def t_indexes(self, where: Filter) -> list[int]:
         filter_sql = FilterSql(self, where)
         source = filter_sql.passage_source(every=True)
-        column: LiteralString = "metadata" if where.metadata else "NULL"
-        rows = self.rows(
-            "SELECT t, " + column + " FROM " + source + self.visible_passage + filter_sql.passages,
-            **filter_sql.values,
-        )  # fmt: skip
-        filter_sql.check_metadata(text for _, text in rows)
-        return sorted(t for t, _ in rows)
+        sql: LiteralString = "SELECT t FROM " + source + self.visible_passage + filter_sql.passages
+        return sorted(t for (t,) in self.rows(sql, **filter_sql.values))
 
     def paths(self) -> list[tuple[str, ...]]:
         rows = self.rows(

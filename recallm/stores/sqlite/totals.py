@@ -182,14 +182,14 @@ def _covers_hidden(view: View, concept: str, stop: int) -> bool:
     return bool(view.rows(sql, concept=concept, stop=stop))
 
 
-def context_version(queries: Queries, name: str) -> ContextVersion | None:
+def context_version(queries: Queries, concept: str) -> ContextVersion | None:
     """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
     rows = queries.rows(
         "SELECT statements,"
         " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
         " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.name)"
         " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
-        name=name,
+        name=concept,
     )
     if not rows:
         return None

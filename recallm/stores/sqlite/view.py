@@ -59,7 +59,7 @@ class Queries:
     """
 
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
-        self._fetch = fetch
+        self.fetch = fetch
         self.bound = bound
 
     def rows(
@@ -79,7 +79,7 @@ class Queries:
         if any("\\u0000" in text for text in texts.values()):
             sql = sql.replace(_VALUES, _VALUES_WITH_NUL)
             texts = {name: json.dumps(list(map(_escaped, items))) for name, items in lists.items()}
-        return self._fetch(sql, {**self.bound, **values, **texts})
+        return self.fetch(sql, {**self.bound, **values, **texts})
 
     def read(
         self,
