@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from operator import attrgetter
+from collections.abc import Collection, Iterator
 from typing import Any, LiteralString, NamedTuple
 
 from recallm.model import (
@@ -13,24 +12,27 @@ from recallm.model import (
     Entity,
     Triplet,
     TripletEvidence,
+    TripletKey,
     position_of,
     t_index_of,
 )
-from recallm.stores.semantics.reading import bearers_of, by_parts, latest_first, mapping_of
+from recallm.stores.semantics.reading import bearers_of, latest_first, mapping_of
 from recallm.stores.semantics.rows import unpack_timestamp
-from recallm.stores.sqlite.codec import verified_vectors
+from recallm.stores.sqlite.codec import verified, verified_vectors
 from recallm.stores.sqlite.schema import passage_row
-from recallm.stores.sqlite.view import Queries, View, among
+from recallm.stores.sqlite.view import Queries, View, among, columns
 
+_ELEMENTS: LiteralString = " FROM element x WHERE x.ns = :ns"
 _SHOWN: LiteralString = (
-    "SELECT element, count(DISTINCT at >> 20), max(at) >> 20 FROM element_evidence"
-    " WHERE ns = :ns AND element IN {list}{visible} GROUP BY element"
+    "SELECT (SELECT count(DISTINCT at >> 20) FROM element_evidence v WHERE v.ns = x.ns"
+    "  AND v.element = x.number{visible}), (SELECT max(at) >> 20 FROM element_evidence v"
+    "  WHERE v.ns = x.ns AND v.element = x.number{visible}),"
+    " (SELECT p.id FROM element_evidence v CROSS JOIN passage p"
+    "  ON p.row = (v.ns << 32) + (v.at >> 20) WHERE v.ns = x.ns AND v.element = x.number{visible}"
+    "  ORDER BY v.at DESC LIMIT 1), " + columns("element") + _ELEMENTS
 )
-_SOURCE: LiteralString = (
-    "SELECT number, (SELECT p.id FROM element_evidence v CROSS JOIN passage p"
-    "  ON p.row = (n.ns << 32) + (v.at >> 20) WHERE v.ns = n.ns AND v.element = n.number{visible}"
-    "  ORDER BY v.at DESC LIMIT 1) FROM element n WHERE number IN {list}"
-)
+"""How many updates show an element, the t of the latest, the id of the latest passage, and the
+element's row."""
 _OF_PASSAGES: LiteralString = (
     "SELECT v.element FROM passage CROSS JOIN element_evidence v INDEXED BY element_evidence_at"
     " ON v.ns = passage.ns AND v.at >= passage.t << 20 AND v.at < (passage.t + 1) << 20"
@@ -42,7 +44,6 @@ _VECTORS: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element_evidence v WHERE v.ns = e.ns AND v.element = e.number"
     "  {visible})"
 )
-_TRIPLETS: LiteralString = " FROM element x {index} WHERE x.ns = :ns"
 _VISIBLE_END: LiteralString = (
     " AND EXISTS (SELECT 1 FROM element e CROSS JOIN element_evidence v ON v.ns = e.ns"
     "  AND v.element = e.number WHERE e.ns = x.ns AND e.id = x.{end}{visible})"
@@ -117,32 +118,28 @@ def read_entities(
     passages: Collection[str] | None = None,
 ) -> list[Entity]:
     """``GraphReader.entities``."""
-    numbers: set[int] = set()
-    if ids is None and concepts is None and passages is None:
-        numbers = _numbers(view, " AND id IS NOT NULL")
+    conditions: list[tuple[LiteralString, Collection[Any] | None]] = []
     if ids is not None:
-        numbers |= _numbers(view, " AND id IN {list}", ids)
+        conditions.append((" AND id IN {list}", set(ids)))
     if concepts is not None:
-        numbers |= _numbers(view, " AND concept IN {list}", concepts)
+        conditions.append((" AND concept IN {list}", set(concepts)))
     if passages is not None:
-        numbers |= _of_passages(view, passages)
-    shown = _shown(view, numbers)
-    found = [e for e in elements_of(view, shown).values() if e.id is not None]
-    sources = _sources(view, {e.number for e in found})
-    entities = [
-        Entity(
-            id=e.id,
-            type=e.type,
-            label=e.label,
-            concept=e.concept or "",
-            properties=json.loads(e.properties),
-            t_index=shown[e.number][1],
-            updates=shown[e.number][0],
-            source=sources[e.number],
-        )
-        for e in found
-    ]
-    return sorted(entities, key=attrgetter("id"))
+        brought = _of_passages(view, passages)
+        conditions.append((" AND number IN {list} AND +id IS NOT NULL", brought))
+    found: dict[str, Entity] = {}
+    for condition, listed in conditions or [(" AND id IS NOT NULL", None)]:
+        for updates, t_index, source, e in _shown(view, condition, listed):
+            found[e.id] = Entity(
+                id=e.id,
+                type=e.type,
+                label=e.label,
+                concept=e.concept or "",
+                properties=json.loads(e.properties),
+                t_index=t_index,
+                updates=updates,
+                source=source,
+            )
+    return [found[id] for id in sorted(found)]
 
 
 def read_entity_vectors(
@@ -150,11 +147,10 @@ def read_entity_vectors(
 ) -> dict[str, bytes]:
     """``GraphReader.entity_vectors``."""
     sql: LiteralString = _VECTORS.replace("{visible}", view.visible)
-    numbers = None
     if ids is not None:
-        sql += " AND w.entity IN {list}"
-        numbers = _numbers(view, " AND id IN {list}", ids)
-    return dict(sorted(verified_vectors(view.rows(sql, numbers, model=model))))
+        sql += " AND w.entity IN (SELECT number FROM element WHERE ns = :ns AND id IN {list})"
+    rows = view.rows(sql, None if ids is None else set(ids), model=model)
+    return dict(sorted(verified_vectors(rows)))
 
 
 def read_triplets(
@@ -167,36 +163,29 @@ def read_triplets(
     passages: Collection[str] | None = None,
 ) -> list[Triplet]:
     """``GraphReader.triplets``."""
-    shown_there = None if passages is None else _of_passages(view, passages)
     entries = [(subjects, objects)]
     if ends is not None:
         entries = [(_common(subjects, ends), objects), (subjects, _common(objects, ends))]
-    numbers: set[int] = set()
+    found: dict[TripletKey, Triplet] = {}
     for some_subjects, some_objects in entries:
-        index, chosen, lists = _chosen(view, some_subjects, predicates, some_objects)
-        if shown_there is not None:
-            index, lists["shown"] = "NOT INDEXED", shown_there
-            chosen += " AND number IN " + among("shown")
-        sql: LiteralString = "SELECT number" + _TRIPLETS.replace("{index}", index) + chosen
-        numbers.update(number for (number,) in view.rows(sql, **lists))
-    shown = _shown(view, numbers)
-    sources = _sources(view, shown)
-    triplets = [
-        Triplet(
-            subject=x.subject,
-            predicate=x.predicate,
-            object=x.object,
-            properties=json.loads(x.properties),
-            strength=shown[x.number][0],
-            t_index=shown[x.number][1],
-            source=sources[x.number],
-        )
-        for x in elements_of(view, shown).values()
-    ]
-    for wanted, part in ((subjects, "subject"), (predicates, "predicate"), (objects, "object")):
-        if wanted is not None and not {getattr(x, part) for x in triplets} <= set(wanted):
+        chosen, lists = _chosen(view, some_subjects, predicates, some_objects)
+        if passages is not None:
+            lists["brought"] = _of_passages(view, passages)
+            chosen += " AND number IN " + among("brought")
+        for strength, t_index, source, x in _shown(view, chosen, **lists):
+            found[x.subject, x.predicate, x.object] = Triplet(
+                subject=x.subject,
+                predicate=x.predicate,
+                object=x.object,
+                properties=json.loads(x.properties),
+                strength=strength,
+                t_index=t_index,
+                source=source,
+            )
+    for wanted, part in ((subjects, 0), (predicates, 1), (objects, 2)):
+        if wanted is not None and not {key[part] for key in found} <= set(wanted):
             raise ValueError("an index of the table element leads to another row")
-    return sorted(triplets, key=by_parts)
+    return [found[key] for key in sorted(found)]
 
 
 def _common(some: Collection[str] | None, ends: Collection[str]) -> set[str]:
@@ -208,55 +197,46 @@ def _chosen(
     subjects: Collection[str] | None,
     predicates: Collection[str] | None,
     objects: Collection[str] | None,
-) -> tuple[LiteralString, LiteralString, dict[str, Collection[Any]]]:
-    """How the triplets are found that meet these conditions and whose ends are visible: the index
-    of the first end that is given and of the predicate, the conditions, and their lists."""
-    index: LiteralString = "INDEXED BY triplet"
+) -> tuple[LiteralString, dict[str, Collection[Any]]]:
+    """The conditions of triplets that meet these, and whose ends are visible, and their lists."""
     chosen: LiteralString = ""
     lists: dict[str, Collection[Any]] = {}
-    if predicates is not None:
-        lists["predicates"] = set(predicates)
-        chosen += " AND predicate IN " + among("predicates")
-        index = "INDEXED BY triplet_predicate"
-    if objects is not None:
-        lists["objects"] = set(objects)
-        chosen += " AND object IN " + among("objects")
-        index = "INDEXED BY triplet_object"
     if subjects is not None:
         lists["subjects"] = set(subjects)
         chosen += " AND subject IN " + among("subjects")
-        index = "INDEXED BY triplet"
-    if not lists:
-        chosen = " AND subject IS NOT NULL"
+    if predicates is not None:
+        lists["predicates"] = set(predicates)
+        chosen += " AND predicate IN " + among("predicates")
+    if objects is not None:
+        lists["objects"] = set(objects)
+        chosen += " AND object IN " + among("objects")
+    chosen = chosen or " AND subject IS NOT NULL"
     if view.visible:
         end = _VISIBLE_END.replace("{visible}", view.visible)
         chosen += end.replace("{end}", "subject") + end.replace("{end}", "object")
-    return index, chosen, lists
+    return chosen, lists
 
 
-def _shown(view: View, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
-    """By the number of an entity or triplet with visible evidence: how many visible updates show
-    it, and the t of the latest of them."""
-    rows = view.rows(_SHOWN.replace("{visible}", view.visible), numbers)
-    return {number: (updates, t_index) for number, updates, t_index in rows}
+def _shown(
+    view: View, chosen: LiteralString, listed: Collection[Any] | None = None, **lists: Any
+) -> Iterator[tuple[int, int, str | None, Element]]:
+    """The chosen elements that visible updates show: how many show it, the t of the latest, the id
+    of the latest passage, and the row.
 
-
-def _sources(view: View, numbers: Collection[int]) -> dict[int, str | None]:
-    """By the number of an entity or triplet: the id of the latest visible passage that shows it."""
-    return dict(view.rows(_SOURCE.replace("{visible}", view.visible), numbers))
+    Raises:
+        ValueError: a row is damaged.
+    """
+    rows = view.rows(_SHOWN.replace("{visible}", view.visible) + chosen, listed, **lists)
+    elements = verified((row[3:] for row in rows), "element")
+    for (updates, t_index, source, *_), element in zip(rows, elements, strict=True):
+        if updates:
+            yield updates, t_index, source, Element(*element)
 
 
 def _of_passages(view: View, passages: Collection[str]) -> set[int]:
     """The numbers of the elements that the updates of these visible passages show."""
     rows = view.rows(_OF_PASSAGES + view.visible_passage, set(passages))
     return {number for (number,) in rows}
-
-
-def _numbers(
-    view: View, condition: LiteralString, listed: Collection[Any] | None = None
-) -> set[int]:
-    sql: LiteralString = "SELECT number FROM element WHERE ns = :ns" + condition
-    return {number for (number,) in view.rows(sql, None if listed is None else set(listed))}
 
 
 def read_triplet_evidence(
@@ -316,8 +296,8 @@ def _evidence(
 ) -> list[tuple[Any, ...]]:
     """The rows of evidence; with a limit those of the latest keys, and all with the last of these
     keys."""
-    index, chosen, lists = _chosen(view, subjects, predicates, objects)
-    triplets: LiteralString = _TRIPLETS.replace("{index}", index) + chosen
+    chosen, lists = _chosen(view, subjects, predicates, objects)
+    triplets: LiteralString = _ELEMENTS + chosen
     source: LiteralString = (
         " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number" + triplets + ")"
         + view.visible
