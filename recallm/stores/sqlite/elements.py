@@ -250,7 +250,7 @@ def read_triplet_evidence(
     """``GraphReader.triplet_evidence``."""
     if limit == 0:
         return []
-    rows = _evidence(view, subjects, predicates, objects, limit)
+    rows = _evidence(view, *_chosen(view, subjects, predicates, objects), limit)
     elements = elements_of(view, {number for _, number, *_ in rows})
     ends = {end for x in elements.values() for end in (x.subject, x.object)}
     entities = _entities(view, ends)
@@ -288,15 +288,10 @@ def _entities(view: View, ids: Collection[str]) -> dict[str, Element]:
 
 
 def _evidence(
-    view: View,
-    subjects: Collection[str] | None,
-    predicates: Collection[str] | None,
-    objects: Collection[str] | None,
-    limit: int | None,
+    view: View, chosen: LiteralString, lists: dict[str, Collection[Any]], limit: int | None
 ) -> list[tuple[Any, ...]]:
-    """The rows of evidence; with a limit those of the latest keys, and all with the last of these
-    keys."""
-    chosen, lists = _chosen(view, subjects, predicates, objects)
+    """The rows of the chosen triplets' evidence; with a limit those of the latest keys, and all
+    with the last of these keys."""
     triplets: LiteralString = _ELEMENTS + chosen
     source: LiteralString = (
         " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number" + triplets + ")"

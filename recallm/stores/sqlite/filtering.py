@@ -7,21 +7,17 @@ tests rows from the newest on: many meet the filter, so that it ends soon.
 from __future__ import annotations
 
 import json
-import operator
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import islice
-from operator import itemgetter
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
 from recallm.model import NO_SESSION, Filter, Scalar, statement_key
 from recallm.stores.semantics.rows import microseconds
-from recallm.stores.sqlite.codec import below, hash_of, path_text, verified
+from recallm.stores.sqlite.codec import below, hash_of, path_text
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
-from recallm.stores.sqlite.view import columns as columns_of
 
 FEW = 1_000
 """The most passages that are found by an index first."""
@@ -169,62 +165,3 @@ def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Valu
             "until": microseconds(until) if isinstance(until, datetime) else 1 << 62,
         }
         yield "passage_said", "said >= :since AND said <= :until", said
-
-
-def newest_rows(
-    view: View,
-    named: tuple[LiteralString, LiteralString],
-    names: Collection[str],
-    source: LiteralString,
-    columns: Sequence[LiteralString],
-    limit: int,
-    filter_sql: FilterSql,
-) -> Iterator[tuple[str, int, list[list[int]]]]:
-    """The newest visible rows of an inverted index that meet a filter, of each of ``names`` that is
-    known, sorted: the name, how many of its rows count, whether they meet the filter or not, and
-    each column.
-
-    Args:
-        view: decides which rows are visible.
-        named: the table of what the rows are of, and its column of names.
-        names: whose rows.
-        source: the index with its WHERE, in which ``named.id`` is what the rows are of.
-        columns: columns of whole numbers, the first one is ``at``.
-        limit: the most rows of each; negative: all.
-        filter_sql: the filter.
-
-    Raises:
-        ValueError: a row or the index is damaged.
-    """
-    later: LiteralString = "0" if view.is_present else "count(*) FROM " + source + " AND at >= :end"
-    met = filter_sql.statements
-    if filter_sql.is_met_by_few:
-        source = "json_each(:few) AS few CROSS JOIN " + source
-        met = " AND at >= few.value << 20 AND at < (few.value + 1) << 20"
-    # Python reads the numbers of a column, joined to one text, in half the time that the rows would
-    # take, and the garbage collector has no tuples to look at.
-    joined: list[LiteralString] = ["group_concat(" + column + ")" for column in columns]
-    table, name_column = named
-    rows = view.rows(
-        "SELECT (SELECT " + " || '],[' || ".join(joined) + " FROM (SELECT " + ", ".join(columns)
-        + " FROM " + source + met + view.visible + " ORDER BY at DESC LIMIT :limit)),"
-        + " (SELECT " + later + "), " + columns_of(table)
-        + " FROM " + table + " AS named WHERE ns = :ns AND " + name_column + " IN {list}",
-        set(names), limit=limit, **filter_sql.values,
-    )  # fmt: skip
-    rows.sort(key=itemgetter(4))
-    known = verified((row[2:] for row in rows), table)
-    for (text, behind, *_), (_, _, name, *_, total) in zip(rows, known, strict=True):
-        found: list[list[int]] = json.loads(f"[[{text}]]") if text else [[] for _ in columns]
-        keys, counted = found[0], total - behind
-        if any(len(column) != len(keys) for column in found):
-            raise ValueError("a row of an index lacks a number")
-        if filter_sql.is_empty and not view.hides:
-            expected = counted if limit < 0 else min(counted, limit)
-            if len(keys) != expected:
-                raise ValueError(f"an index holds {len(keys)} of {counted} statements")
-        if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
-            order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
-            found = [[column[place] for place in order] for column in found]
-        if counted:
-            yield name, counted, found
