@@ -23,7 +23,7 @@ from recallm.stores.cypher import lookups
 from recallm.stores.neo4j import Neo4jStore, stored
 from recallm.stores.neo4j.adding import GUARDED
 from recallm.stores.neo4j.transaction import Tx
-from recallm.stores.semantics import archiving
+from recallm.stores.semantics import applying
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.topics.base import (
     delete_graph,
@@ -218,7 +218,7 @@ def test_properties_of_an_archive_in_portions(
     store: Neo4jStore, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever transaction wrote the properties of an evidence, all are merged by t."""
-    monkeypatch.setattr(archiving, "_PORTION", 1)
+    monkeypatch.setattr(applying, "_PORTION", 1)
     records = [
         prepared(
             f"{t}",

@@ -34,7 +34,7 @@ from recallm.stores.base import Applied
 from recallm.stores.neo4j import Neo4jStore, connection
 from recallm.stores.neo4j.rows import LockedRows
 from recallm.stores.neo4j.transaction import Tx
-from recallm.stores.semantics import archiving
+from recallm.stores.semantics import applying
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
@@ -141,7 +141,7 @@ def test_lost_replies_of_a_restore(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An archive is there once and whole, in however many portions it is read and written."""
-    monkeypatch.setattr(archiving, "_PORTION", 400)
+    monkeypatch.setattr(applying, "_PORTION", 400)
     records = [
         prepared(str(t), "[Ann] met [Bo]", t_index=t, vectors=(vector(0, b"four"),))
         for t in range(1, 600)

@@ -22,7 +22,7 @@ from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import LockedRows, Neo4jRows
 from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.neo4j.values import fresh_key, fresh_rows
-from recallm.stores.semantics.archiving import restore_records
+from recallm.stores.semantics.applying import restore_records
 
 _AT_ONCE = 5000
 """Rows that one transaction deletes."""

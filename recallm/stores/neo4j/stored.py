@@ -16,8 +16,7 @@ from recallm.model import (
     session_key_of,
 )
 from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
-from recallm.stores.semantics.archiving import dump_records
-from recallm.stores.semantics.reading import evidence_of, passage_fields, update_of
+from recallm.stores.semantics.reading import dump_records, evidence_of, passage_fields, update_of
 
 _WITH_PARTS: Final[LiteralString] = """
 RETURN [u.t, u { .* },

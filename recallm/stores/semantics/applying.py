@@ -1,9 +1,9 @@
-"""`GraphStore.apply` and `amend`: which updates are written, joined, replaced or refused."""
+"""`GraphStore.apply`, `restore` and `amend`: which updates are written, joined, replaced, refused."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,14 +11,18 @@ from recallm.errors import (
     ConflictError,
     DimensionError,
     EmbeddingModelError,
+    InvalidInputError,
     RecallMError,
+    UnknownEntityError,
     UnknownPassageError,
 )
 from recallm.model import (
     AddVectors,
     Amendment,
+    OpenSession,
     PreparedUpdate,
     SetExpiry,
+    Summary,
     Withdraw,
     WriteSummary,
     decide_session,
@@ -39,6 +43,9 @@ from recallm.stores.semantics.rows import (
     t_of,
 )
 from recallm.stores.semantics.writing import UpdateWriter
+
+_PORTION = 4000
+"""Updates and their statements that a restore writes at a time, about."""
 
 
 def apply_updates(
@@ -114,7 +121,7 @@ def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
     return len(given)
 
 
-def pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
+def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
     """Compare the vectors of an update with those before it; note what is new.
 
     All statement vectors of a namespace are of one model, and all vectors under a model have one
@@ -131,7 +138,7 @@ def pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
 
 
 def _pin_vectors(namespace: NamespaceTotals, vectors: Collection[tuple[str, bytes]]) -> None:
-    """`pin_vectors_of` for statement vectors: (model, vector)."""
+    """`_pin_vectors_of` for statement vectors: (model, vector)."""
     for model, _ in vectors:
         if namespace.model is None:
             namespace.model = model
@@ -148,7 +155,7 @@ def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
         raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
 
-def with_session_key(
+def _with_session_key(
     namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
 ) -> PreparedUpdate:
     """The numbered ``update`` with its session key (``recallm.model.sessions``), where the rule
@@ -207,7 +214,7 @@ class _Batch:
         if update.text is None:
             if update.id and stored is None:
                 raise UnknownPassageError(update.id)
-            pin_vectors_of(self._namespace, update)
+            _pin_vectors_of(self._namespace, update)
             return self._add(update, joins=None if stored is None else stored[0])
         if stored is not None and stored[1] == update.text:
             if update.id in self._withdrawn:
@@ -216,7 +223,7 @@ class _Batch:
             return Applied(t_index=stored[0], duplicate=True)
         if stored is not None and not update.replaces:
             raise ConflictError(update.id, index=index)
-        pin_vectors_of(self._namespace, update)
+        _pin_vectors_of(self._namespace, update)
         replaced = {} if stored is None else {stored[0]: update.id}
         item = None if update.key is None else (update.path, update.key)
         if item is not None:
@@ -251,7 +258,7 @@ class _Batch:
             return Applied(t_index=joins)
         self._namespace.t += 1
         numbered = replace(update, t_index=self._namespace.t, session_key=None)
-        numbered = with_session_key(self._namespace, numbered, self._has_statements)
+        numbered = _with_session_key(self._namespace, numbered, self._has_statements)
         self._pending.append(numbered)
         if self._begun is not None and numbered.statements:
             self._begun.add(stored_session_key(numbered) or "")
@@ -284,3 +291,74 @@ class _Batch:
                 stored_session_key(update) or "" for update in self._pending if update.statements
             }
         return session_key in self._begun
+
+
+def restore_records(
+    rows: Rows, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
+) -> int:
+    """See `GraphStore.restore`."""
+    totals = rows.open().totals
+    if totals.t > 0:
+        raise InvalidInputError(
+            f"namespace {namespace!r} was written before; restore into a new one",
+            argument="namespace",
+        )
+    writer = UpdateWriter(rows, totals, late_entities=True)
+    pending: list[PreparedUpdate] = []
+    size = 0
+    summaries: list[Summary] = []
+    written = 0
+    passages: set[str] = set()
+    for record in records:
+        if isinstance(record, Summary):
+            summaries.append(record)
+        elif record.text is not None or record.elements:
+            record = without_unknown(record, passages)
+            pending.append(_numbered(totals, record))
+            size += 1 + len(record.statements)
+            passages.add(record.id)
+            written += 1
+        if size >= _PORTION:
+            writer.write(pending)
+            pending, size = [], 0
+    totals.t = max(t_index, totals.t)
+    if pending:
+        writer.write(pending)
+    if writer.missing:
+        raise UnknownEntityError(min(writer.missing))
+    known = rows.look_up(Keys(concepts={s.concept for s in summaries})).concepts
+    for summary in summaries:
+        if summary.concept not in known:
+            raise InvalidInputError(
+                f"a summary is of {summary.concept!r}, which no update mentions",
+                argument="records",
+            )
+    rows.write(Changes(namespace=totals, summaries=summaries))
+    return written
+
+
+def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
+    """An update of an archive, checked, with its session key; it moves the counter on.
+
+    Raises:
+        InvalidInputError: the updates do not ascend by t.
+        EmbeddingModelError, DimensionError: see `_pin_vectors_of`.
+    """
+    if update.t_index is None or update.t_index <= namespace.t:
+        raise InvalidInputError(
+            f"update {update.id!r} has t_index {update.t_index!r} after {namespace.t}; an "
+            "archive's updates ascend by it",
+            argument="records",
+        )
+    _pin_vectors_of(namespace, update)
+    namespace.t = update.t_index
+    if update.text is None:
+        update = replace(update, id="")
+    said, key = update.timestamp, update.session_key
+    if key is not None and said is not None:  # the archive says the session of a message
+        namespace.open_session = OpenSession(t_of(update), key, said, update.source)
+    elif is_message(update):
+        namespace.open_session = None
+    else:
+        return _with_session_key(namespace, update, lambda _: False)
+    return update

@@ -6,7 +6,7 @@ Engines give rows of one shape: the arguments here, or columns with the names of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -36,6 +36,9 @@ from recallm.stores.semantics.rows import (
     from_microseconds,
     unpack_timestamp,
 )
+
+_PAGE = 500
+"""Updates that a dump reads at a time."""
 
 by_parts = attrgetter("subject", "predicate", "object")
 """The order of triplets."""
@@ -205,3 +208,14 @@ _DUMP_ORDER: Mapping[str, Callable[[Any], Any]] = {
     "triplets": attrgetter("subject", "predicate", "object", "position"),
     "vectors": attrgetter("position", "model"),
 }
+
+
+def dump_records(
+    page: Callable[[int, int], Sequence[PreparedUpdate]], summaries: Callable[[], Iterable[Summary]]
+) -> Iterator[PreparedUpdate | Summary]:
+    """See `GraphReader.dump`. ``page(after, limit)`` gives the next updates after a t."""
+    after = 0
+    while updates := page(after, _PAGE):
+        yield from updates
+        after = updates[-1].t_index or 0
+    yield from sorted(summaries(), key=lambda summary: (summary.t_index, summary.concept))

@@ -19,8 +19,7 @@ from pathlib import Path
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
-from recallm.stores.semantics.applying import amend, apply_updates
-from recallm.stores.semantics.archiving import restore_records
+from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
 from recallm.stores.sqlite.copies import back_up, restore_file

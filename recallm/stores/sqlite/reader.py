@@ -26,8 +26,7 @@ from recallm.model import (
     Trait,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.semantics.archiving import dump_records
-from recallm.stores.semantics.reading import open_session_of, session_of
+from recallm.stores.semantics.reading import dump_records, open_session_of, session_of
 from recallm.stores.semantics.rows import unpack_timestamp
 from recallm.stores.sqlite.codec import (
     check_ascending,
