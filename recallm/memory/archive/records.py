@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, reduce
-from operator import attrgetter, or_
+from operator import or_
 from typing import Any, get_args
 
 import numpy as np
@@ -37,6 +37,7 @@ from recallm.model import (
     TripletUpsert,
     is_message,
 )
+from recallm.stores.semantics.reading import DUMP_ORDER
 
 LAST_T = 1 << 31
 """The greatest t_index of an archive. Every store has room for as many updates again."""
@@ -277,10 +278,10 @@ def _consistent_update(*, text: str | None = None, **values: Any) -> PreparedUpd
     positions = {statement.position for statement in update.statements}
     _check_positions(update.vectors, positions)
     _check_positions([*update.entities, *update.triplets], {*positions, NO_POSITION})
-    _check_order(update.neighbours, "neighbours", "a", "b", "earlier", "later")
-    _check_order(update.entities, "entities", "id", "position")
-    _check_order(update.triplets, "triplets", "subject", "predicate", "object", "position")
-    _check_order(update.vectors, "vectors", "position")
+    for part, place in DUMP_ORDER.items():
+        places = list(map(place, getattr(update, part)))
+        if places != sorted(set(places)):
+            raise violation(part, "are not in their order, or are repeated")
     return update
 
 
@@ -299,14 +300,10 @@ def _check_session_key(update: PreparedUpdate) -> None:
 
 
 def _check_statements(statements: Iterable[ExtractedStatement], length: int) -> None:
-    position = -1
     for statement in statements:
         names = {concept.name for concept in statement.concepts}
         if len(names) < len(statement.concepts):
             raise violation("concepts", "hold a name twice")
-        if not position < statement.position:
-            raise violation("statements", "are not in the order of their positions")
-        position = statement.position
         start, end, text = statement.start, statement.end, statement.text
         # Of a span that two propositions share, nothing is left once one of them is forgotten.
         if not (start <= end <= length and (start < end or text is not None)):
@@ -339,12 +336,6 @@ def _check_positions(
     for value in values:
         if value.position not in known:
             raise violation("position", f"is {value.position}, where no statement is")
-
-
-def _check_order(values: Sequence[object], what: str, *by: str) -> None:
-    keys: list[Any] = [attrgetter(*by)(value) for value in values]
-    if any(key >= following for key, following in zip(keys, keys[1:], strict=False)):  # noqa: RUF007
-        raise violation(what, "are not in their order, or are repeated")
 
 
 UPDATE = _object_of(

@@ -1,4 +1,4 @@
-"""`GraphStore.apply`, `restore` and `amend`: which updates are written, joined, replaced, refused."""
+"""`GraphStore.apply`, `amend` and `restore`: which updates are written, joined or refused."""
 
 from __future__ import annotations
 

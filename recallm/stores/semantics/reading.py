@@ -196,18 +196,19 @@ def update_of(
     fields; None for a graph-only update."""
     fields = {"id": "", "text": None, "t_index": t_index} if passage is None else passage
     ordered: dict[str, Any] = {
-        name: tuple(sorted(part, key=_DUMP_ORDER[name])) for name, part in parts.items()
+        name: tuple(sorted(part, key=DUMP_ORDER[name])) for name, part in parts.items()
     }
     return PreparedUpdate(**fields, **ordered)
 
 
-_DUMP_ORDER: Mapping[str, Callable[[Any], Any]] = {
+DUMP_ORDER: Mapping[str, Callable[[Any], Any]] = {
     "statements": attrgetter("position"),
     "neighbours": attrgetter("a", "b", "earlier", "later"),
     "entities": attrgetter("id", "position"),
     "triplets": attrgetter("subject", "predicate", "object", "position"),
     "vectors": attrgetter("position", "model"),
 }
+"""The order of the parts of an update in `GraphReader.dump`."""
 
 
 def dump_records(

@@ -27,7 +27,7 @@ from recallm.stores.semantics.rows import (
     t_of,
     timestamp_text,
 )
-from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions, path_text
+from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions
 from recallm.stores.sqlite.schema import MAX_T, columns_of, passage_row
 from recallm.stores.sqlite.view import Queries, fetch_from
 
@@ -179,7 +179,7 @@ class RowWriter(Queries):
             [
                 (
                     t_of(u), u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
-                    timestamp_text(u.timestamp), json_text(u.metadata), path_text(u.path), u.key,
+                    timestamp_text(u.timestamp), json_text(u.metadata), pack(u.path), u.key,
                     timestamp_text(u.expires_at), u.withdrawn_t, passage_row(self.ns, t_of(u)),
                     microseconds(u.timestamp), microseconds(u.expires_at), self._session(u),
                     self._pairs(u),

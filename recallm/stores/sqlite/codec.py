@@ -1,8 +1,7 @@
 """How values of ``recallm.model`` are encoded in columns, and the checksum of each row.
 
-A list of strings is one text, joined by a separator: splitting it costs a tenth of reading JSON,
-and recall reads hundreds of statements for a question. A list with the separator inside a string is
-JSON after a mark.
+A list of strings is one text, with a separator behind each: splitting it costs a tenth of reading
+JSON, and recall reads hundreds of statements for a question.
 
 **Checksums.** A damaged row raises an error instead of giving a wrong answer: in each row that
 recall reads, the column ``crc`` is the CRC-32 of other columns. SQLite computes it whenever it
@@ -20,88 +19,63 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, LiteralString, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, LiteralString, TypeVar, cast
 
-from recallm.model import ConceptMention, Reference, canonical_json
+from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
 
 _SEPARATOR = "\x1f"
-_JSON_MARK = "\x1e"
+_MARK = "\x1e"
+"""Begins what stands for itself or for a separator within a string."""
+
 _WITHIN_MENTION = "\x1d"
 _MOST_MENTIONS = 1 << 14
 
 _Key = TypeVar("_Key")
 
 
-def pack(parts: Sequence[str]) -> str:
-    """Encode a list of strings as one text."""
-    text = _SEPARATOR.join(parts)
-    if text.count(_SEPARATOR) == len(parts) - 1 and text and _JSON_MARK not in text:
+def pack(parts: Iterable[str], separator: str = _SEPARATOR) -> str:
+    """Encode strings as one text, in which the separator stands behind each: the lists that begin
+    with these strings are those whose texts begin with the text."""
+    parts = tuple(parts)
+    text = separator.join((*parts, ""))
+    if text.count(separator) == len(parts) and _MARK not in text:
         return text
-    return _JSON_MARK + json.dumps(parts) if parts else ""
-
-
-def unpack(text: str) -> tuple[str, ...]:
-    """Decode a list of strings."""
-    if not text:
-        return ()
-    if text[0] == _JSON_MARK:
-        return tuple(json.loads(text[1:]))
-    return tuple(text.split(_SEPARATOR))
-
-
-def path_text(path: Iterable[str]) -> str:
-    """Encode a path. The paths at and below it are those whose text begins with its text."""
     return "".join(
-        part.replace(_JSON_MARK, _JSON_MARK + "0").replace(_SEPARATOR, _JSON_MARK + "1")
-        + _SEPARATOR
-        for part in path
-    )
-
-
-def read_path(text: str) -> tuple[str, ...]:
-    """Decode a path."""
-    if not text:
-        return ()
-    parts = text[:-1].split(_SEPARATOR)
-    if _JSON_MARK not in text:
-        return tuple(parts)
-    return tuple(
-        part.replace(_JSON_MARK + "1", _SEPARATOR).replace(_JSON_MARK + "0", _JSON_MARK)
+        part.replace(_MARK, _MARK + "0").replace(separator, _MARK + "1") + separator
         for part in parts
     )
+
+
+def unpack(text: str, separator: str = _SEPARATOR) -> tuple[str, ...]:
+    """Decode strings."""
+    parts = text[:-1].split(separator) if text else ()
+    if _MARK in text:
+        parts = [p.replace(_MARK + "1", separator).replace(_MARK + "0", _MARK) for p in parts]
+    return tuple(parts)
 
 
 def below(path: Iterable[str]) -> tuple[str, str]:
     """The range [first, end) of the texts of all paths at and below ``path``, which is not
     empty."""
-    text = path_text(path)
+    text = pack(path)
     return text, text[:-1] + chr(ord(_SEPARATOR) + 1)
 
 
 def pack_mentions(mentions: Iterable[ConceptMention]) -> str:
-    """Encode the concepts of a statement as one text."""
-    return pack([_mention_text(mention) for mention in mentions])
+    """Encode the concepts of a statement as one text: name, label and kind of each; of a reference
+    also its span and, where it has one, its antecedent."""
+    return pack(pack(_parts_of(mention), _WITHIN_MENTION) for mention in mentions)
+
+
+def _parts_of(mention: ConceptMention) -> Iterator[str]:
+    yield from (mention.name, mention.label, mention.kind)
+    yield from (str(part) for part in mention.reference or () if part is not None)
 
 
 def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
     """Decode the concepts of a statement."""
-    if not text:
-        return ()
-    if text[0] == _JSON_MARK:
-        return tuple(map(_mentions.__getitem__, unpack(text)))
-    # ``unpack`` without a tuple between
-    return tuple(map(_mentions.__getitem__, text.split(_SEPARATOR)))
-
-
-def _mention_text(mention: ConceptMention) -> str:
-    """Name, label and kind; of a reference also its span and, where it has one, its antecedent."""
-    parts: tuple[str, ...] = (mention.name, mention.label, mention.kind)
-    if mention.reference is not None:
-        parts += tuple(str(part) for part in mention.reference if part is not None)
-    text = _WITHIN_MENTION.join(parts)
-    is_plain = text.count(_WITHIN_MENTION) == len(parts) - 1 and text[0] != _JSON_MARK
-    return text if is_plain else _JSON_MARK + json.dumps(parts)
+    return tuple(map(_mentions.__getitem__, unpack(text)))
 
 
 class _Mentions(dict[str, ConceptMention]):
@@ -109,13 +83,12 @@ class _Mentions(dict[str, ConceptMention]):
     takes half the time of ``lru_cache``, and a full cache begins anew."""
 
     def __missing__(self, text: str) -> ConceptMention:
-        parts: Any = json.loads(text[1:]) if text[0] == _JSON_MARK else text.split(_WITHIN_MENTION)
         if len(self) >= _MOST_MENTIONS:
             self.clear()
-        name, label, kind, *span = parts
+        name, label, kind, *span = unpack(text, _WITHIN_MENTION)
         reference = Reference(int(span[0]), int(span[1]), *span[2:]) if span else None
         self[text] = mention = ConceptMention(
-            name=name, label=label, kind=kind, reference=reference
+            name=name, label=label, kind=cast(ConceptKind, kind), reference=reference
         )
         return mention
 

@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 from recallm.ground.forking import cached_property
 from recallm.model import NO_SESSION, Filter, Scalar, statement_key
 from recallm.stores.semantics.rows import microseconds
-from recallm.stores.sqlite.codec import below, hash_of, path_text
+from recallm.stores.sqlite.codec import below, hash_of, pack
 from recallm.stores.sqlite.schema import MAX_T, passage_row
 from recallm.stores.sqlite.view import View
 
@@ -143,7 +143,7 @@ def _can_be_looked_up(path: Iterable[str], value: Scalar) -> bool:
 def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Values]]:
     """(index, condition, values) of each part of a filter that an index of passages answers."""
     if where.key is not None:
-        item = {"path": path_text(where.path or ()), "key": where.key}
+        item = {"path": pack(where.path or ()), "key": where.key}
         yield "passage_item", "path = :path AND key = :key", item
     elif where.path:
         first, stop = below(where.path)

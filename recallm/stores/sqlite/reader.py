@@ -30,7 +30,6 @@ from recallm.stores.semantics.reading import dump_records, open_session_of, sess
 from recallm.stores.semantics.rows import unpack_timestamp
 from recallm.stores.sqlite.codec import (
     check_ascending,
-    read_path,
     unpack,
     unpack_mentions,
     verified,
@@ -148,7 +147,7 @@ class SQLiteReader(View):
             "SELECT DISTINCT path FROM passage INDEXED BY passage_item"
             " WHERE ns = :ns AND key IS NOT NULL" + self.visible_passage
         )
-        return sorted(read_path(path) for (path,) in rows)
+        return sorted(unpack(path) for (path,) in rows)
 
     def sessions(self) -> list[Session]:
         rows = self.rows(
@@ -227,7 +226,7 @@ class SQLiteReader(View):
                     _trait(traits),
                     previous,
                     following,
-                    None if key is None else read_path(path),
+                    None if key is None else unpack(path),
                     start,
                     stop,
                 )

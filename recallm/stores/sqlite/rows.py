@@ -36,7 +36,7 @@ from recallm.stores.semantics.rows import (
     timestamp_text,
 )
 from recallm.stores.sqlite.changes import RowWriter
-from recallm.stores.sqlite.codec import hash_of, path_text
+from recallm.stores.sqlite.codec import hash_of, pack
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, columns_of, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
@@ -128,7 +128,7 @@ class SQLiteRows(RowWriter):
                 opened.withdrawn.add(id)
         for path, key in items:
             sql = "SELECT t, id FROM passage WHERE ns = :ns AND path = :path AND key = :key"
-            opened.items[path, key] = dict(self.rows(sql, path=path_text(path), key=key))
+            opened.items[path, key] = dict(self.rows(sql, path=pack(path), key=key))
         return opened
 
     def look_up(self, keys: Keys) -> Totals:

@@ -48,7 +48,7 @@ from typing import Any, LiteralString
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.semantics.reading import passage_fields
-from recallm.stores.sqlite.codec import checksum_column, read_path, register
+from recallm.stores.sqlite.codec import checksum_column, register, unpack
 from recallm.stores.sqlite.lineage import APPLICATION_ID, begin, schema_version
 
 MAX_T = (1 << 32) - 1
@@ -183,7 +183,7 @@ def passage_row(ns: int, t_index: int) -> int:
 def passage_fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
     """``passage_fields`` of a row of the table."""
     named: dict[str, Any] = dict(zip(columns_of("passage"), row, strict=True))
-    return passage_fields(named, read_path(named["path"]))
+    return passage_fields(named, unpack(named["path"]))
 
 
 def is_empty_file(connection: sqlite3.Connection) -> bool:
