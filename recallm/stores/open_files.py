@@ -35,7 +35,7 @@ class OpenFile:
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self.stream = open(  # noqa: SIM115 - open while the object lives
-            path, "r+b" if writable else "rb", buffering=0, opener=_create if writable else None
+            path, "r+b" if writable else "rb", buffering=0, opener=private if writable else None
         )
         weakref.finalize(self, self.stream.close)
         self.node = _node(os.fstat(self.stream.fileno()))
@@ -123,8 +123,8 @@ def _node(found: os.stat_result) -> Node:
 
 
 def private(path: str, flags: int) -> int:
-    """An opener for ``open``: a new file is for its owner alone."""
-    return os.open(path, flags, 0o600)
+    """An opener for ``open``: a file that is not there is created, for its owner alone."""
+    return os.open(path, flags | os.O_CREAT, 0o600)
 
 
 def lock_whole(file: int, *, waits: bool = False) -> bool:
@@ -136,7 +136,3 @@ def lock_whole(file: int, *, waits: bool = False) -> bool:
         except OSError:
             return False
     return True
-
-
-def _create(path: str, flags: int) -> int:
-    return private(path, flags | os.O_CREAT)

@@ -26,7 +26,8 @@ from recallm.stores.sqlite.copies import back_up, restore_file
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.reader import SQLiteReader
-from recallm.stores.sqlite.rows import SQLiteRows, has_expired
+from recallm.stores.sqlite.rows import SQLiteRows
+from recallm.stores.sqlite.view import View
 
 __all__ = ["SQLiteStore", "back_up", "restore_file"]
 
@@ -109,7 +110,7 @@ class SQLiteStore:
 
         if selection.limit is not None and isinstance(selection.value, datetime):
             with self._connections.read() as snapshot:
-                if not has_expired(snapshot.rows, namespace, selection.value):
+                if not View(snapshot, namespace, Horizon(now=selection.value)).hides:
                     return Forgotten()
             return self._connections.write(forget_selected, waits=False)
         try:

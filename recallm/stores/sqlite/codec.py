@@ -20,6 +20,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, LiteralString, TypeVar, cast
 
 from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
@@ -29,7 +30,6 @@ _MARK = "\x1e"
 """Begins what stands for itself or for a separator within a string."""
 
 _WITHIN_MENTION = "\x1d"
-_MOST_MENTIONS = 1 << 14
 
 _Key = TypeVar("_Key")
 
@@ -75,25 +75,15 @@ def _parts_of(mention: ConceptMention) -> Iterator[str]:
 
 def unpack_mentions(text: str) -> tuple[ConceptMention, ...]:
     """Decode the concepts of a statement."""
-    return tuple(map(_mentions.__getitem__, unpack(text)))
+    return tuple(map(_mention, unpack(text)))
 
 
-class _Mentions(dict[str, ConceptMention]):
-    """The mentions of the latest texts: a recall decodes a thousand, most of them known. A look-up
-    takes half the time of ``lru_cache``, and a full cache begins anew."""
-
-    def __missing__(self, text: str) -> ConceptMention:
-        if len(self) >= _MOST_MENTIONS:
-            self.clear()
-        name, label, kind, *span = unpack(text, _WITHIN_MENTION)
-        reference = Reference(int(span[0]), int(span[1]), *span[2:]) if span else None
-        self[text] = mention = ConceptMention(
-            name=name, label=label, kind=cast(ConceptKind, kind), reference=reference
-        )
-        return mention
-
-
-_mentions = _Mentions()
+@lru_cache(maxsize=1 << 14)
+def _mention(text: str) -> ConceptMention:
+    """A mention; a recall decodes a thousand, most of them known."""
+    name, label, kind, *span = unpack(text, _WITHIN_MENTION)
+    reference = Reference(int(span[0]), int(span[1]), *span[2:]) if span else None
+    return ConceptMention(name=name, label=label, kind=cast(ConceptKind, kind), reference=reference)
 
 
 def json_text(value: Mapping[str, Any]) -> str:

@@ -41,11 +41,6 @@ _PAGES_READ = 2_048
 _TRIES = 3
 
 
-def note_erasure_due(connection: sqlite3.Connection) -> None:
-    """Record, in the transaction of a deletion, that erasing is due."""
-    connection.execute("INSERT INTO erasure VALUES (1)")
-
-
 def is_erasure_due(connection: sqlite3.Connection) -> bool:
     """Whether some deleted bytes are not erased yet."""
     (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()

@@ -19,10 +19,10 @@ from urllib.parse import quote
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
 from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
-from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due, note_erasure_due
+from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, is_full, translated
 from recallm.stores.sqlite.lineage import FileIdentity, advance, check_belongs, is_bare, log_path
-from recallm.stores.sqlite.schema import check_schema, create_schema_if_empty, is_empty_file
+from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
 
 _HEADER_BYTES = 512
 
@@ -168,7 +168,7 @@ class FileConnections(Connections):
             before = connection.total_changes
             result = work(connection)
             if erase and result:
-                note_erasure_due(connection)
+                connection.execute("INSERT INTO erasure VALUES (1)")
             if connection.total_changes != before:
                 advance(connection)
             self.erasure_pending = is_erasure_due(connection)
@@ -331,7 +331,7 @@ class FileConnections(Connections):
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
                 connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}").fetchone()
-                transact(connection, create_schema_if_empty)
+                transact(connection, create_schema)
                 check_schema(connection, self.name)
                 break
             except sqlite3.OperationalError as error:

@@ -67,12 +67,6 @@ class _Header(NamedTuple):
         return steps in (0, 1) and later.cookie - self.cookie in (0, 1)
 
 
-def schema_version(connection: sqlite3.Connection) -> int:
-    """The schema version of the database."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version) & 0xFF
-
-
 def begin(connection: sqlite3.Connection) -> None:
     """Give a new database, or a copy of one, a number of its own."""
     # SQLite's own back-ups have small cookies: this one is met by none of them.

@@ -40,7 +40,7 @@ from recallm.stores.sqlite.codec import hash_of, pack
 from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, columns_of, passage_row
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
-from recallm.stores.sqlite.view import PAIRS, Fetch
+from recallm.stores.sqlite.view import PAIRS
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
@@ -86,16 +86,6 @@ _SELECT: dict[str, LiteralString] = {
 }
 
 
-def has_expired(fetch: Fetch, namespace: str, now: datetime) -> bool:
-    """Whether a passage has expired by ``now``."""
-    rows = fetch(
-        "SELECT 1 FROM namespace n JOIN passage p INDEXED BY passage_expires ON p.ns = n.id"
-        " WHERE n.name = ? AND p.expires <= ? LIMIT 1",
-        (namespace, microseconds(now)),
-    )
-    return bool(rows)
-
-
 class SQLiteRows(RowWriter):
     """``Rows`` of one namespace inside a write transaction."""
 
@@ -119,7 +109,8 @@ class SQLiteRows(RowWriter):
         session = open_session_of(open_t, key, said, source)
         opened = Opened(totals=NamespaceTotals(*totals))
         if now is not None:
-            opened.has_expired = has_expired(self.fetch, self.namespace, now)
+            sql = "SELECT 1 FROM passage WHERE ns = :ns AND expires <= :now LIMIT 1"
+            opened.has_expired = bool(self.rows(sql, now=microseconds(now)))
         opened.totals.vector_sizes, opened.totals.open_session = json.loads(sizes), session
         sql = "SELECT id, t, text, withdrawn FROM passage WHERE ns = :ns AND id IN {list}"
         for id, t, text, withdrawn_t in self.rows(sql, ids):

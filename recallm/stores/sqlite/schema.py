@@ -49,7 +49,7 @@ from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.semantics.reading import passage_fields
 from recallm.stores.sqlite.codec import checksum_column, register, unpack
-from recallm.stores.sqlite.lineage import APPLICATION_ID, begin, schema_version
+from recallm.stores.sqlite.lineage import APPLICATION_ID, begin
 
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: ``passage.row`` has room for no more."""
@@ -193,14 +193,10 @@ def is_empty_file(connection: sqlite3.Connection) -> bool:
     return bool(application == 0 and tables == 0)
 
 
-def create_schema_if_empty(connection: sqlite3.Connection) -> None:
-    """Create every table in an empty database; inside the caller's transaction."""
-    if is_empty_file(connection):
-        create_schema(connection)
-
-
 def create_schema(connection: sqlite3.Connection) -> None:
-    """Create every table; inside the caller's transaction."""
+    """Create every table in an empty database; inside the caller's transaction."""
+    if not is_empty_file(connection):
+        return
     register(connection)
     pairs_crc = checksum_column(("ns", "t", "pairs"), "pairs_crc")
     for statement in _SCHEMA.strip().split(";\n"):
@@ -225,6 +221,7 @@ def check_schema(connection: sqlite3.Connection, name: str) -> None:
         raise StoreCorruptError(
             f"{name} is a SQLite database, but not one of recallm; name another file"
         )
-    version = schema_version(connection)
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    version = found & 0xFF
     if version != SCHEMA_VERSION:
         raise SchemaVersionError(version, SCHEMA_VERSION)
