@@ -252,7 +252,7 @@ class GraphReader(Protocol):
         ``t_index`` (updates of which nothing is left are skipped), then every summary, by t_index
         and concept. ``restore`` of it gives an equal namespace.
 
-        Each piece of evidence has its own properties. An entity's vectors stand at its latest
+        Each piece of evidence has its own properties. An entity's vectors stand at its first
         evidence (by t, then position) alone; type and concept of an entity are at each what they
         are now. The id of a graph-only update is "". Within an update: statements by position,
         neighbours by (a, b, earlier, later), entities by (id, position), triplets by (subject,

@@ -54,17 +54,6 @@ _RECENT_ROWS = 4096
 _FEW_TRIPLETS = 2048
 """Triplets whose evidence is sorted sooner than the latest rows are looked through."""
 
-_RECENT: LiteralString = (
-    "SELECT at FROM (SELECT element, at FROM element_evidence INDEXED BY element_evidence_at"
-    " WHERE ns = :ns{visible} ORDER BY at DESC LIMIT :recent) e WHERE EXISTS (SELECT 1"
-    " FROM element x WHERE x.number = e.element AND x.subject IS NOT NULL{chosen})"
-    " ORDER BY at DESC LIMIT :limit"
-)
-_SINCE: LiteralString = (
-    "SELECT {} FROM element_evidence INDEXED BY element_evidence_at WHERE ns = :ns AND at >= :first"
-    "{visible} AND EXISTS (SELECT 1 FROM element x WHERE x.number = element_evidence.element"
-    " AND x.subject IS NOT NULL{chosen})"
-)
 _BEARERS: LiteralString = (
     "SELECT word, entity FROM {list} CROSS JOIN entity_word w ON w.ns = :ns AND w.word = value"
     " AND w.entity <= coalesce((SELECT w.entity FROM entity_word w WHERE w.ns = :ns"
@@ -293,26 +282,30 @@ def _evidence(
     """The rows of the chosen triplets' evidence; with a limit those of the latest keys, and all
     with the last of these keys."""
     triplets: LiteralString = _ELEMENTS + chosen
-    source: LiteralString = (
-        " FROM element_evidence WHERE ns = :ns AND element IN (SELECT number" + triplets + ")"
-        + view.visible
+    rows: LiteralString = " FROM element_evidence WHERE ns = :ns" + view.visible
+    of_triplets: LiteralString = " AND element IN (SELECT number" + triplets + ")"
+    are_triplets: LiteralString = (
+        " EXISTS (SELECT 1 FROM element x WHERE x.number = element AND x.subject IS NOT NULL"
+        + chosen + ")"
     )  # fmt: skip
+    since: LiteralString = "SELECT {}" + rows + " AND at >= :first"
     if limit is None:
-        return view.read("element_evidence", "SELECT {}" + source, **lists)
-    many = "SELECT 1" + triplets + " LIMIT 1 OFFSET :few"
-    if view.rows(many, **lists, few=_FEW_TRIPLETS):
-        recent = _RECENT.replace("{visible}", view.visible).replace("{chosen}", chosen)
-        found = view.rows(recent, **lists, recent=_RECENT_ROWS, limit=limit)
-        if len(found) == limit:
-            since = _SINCE.replace("{visible}", view.visible).replace("{chosen}", chosen)
-            return view.read("element_evidence", since, **lists, first=found[-1][0])
+        return view.read("element_evidence", since + of_triplets, **lists, first=0)
+    if view.rows("SELECT 1" + triplets + " LIMIT 1 OFFSET :few", **lists, few=_FEW_TRIPLETS):
+        recent = view.rows(
+            "SELECT at FROM (SELECT element, at" + rows + " ORDER BY at DESC LIMIT :recent) WHERE"
+            + are_triplets + " ORDER BY at DESC LIMIT :limit",
+            **lists, recent=_RECENT_ROWS, limit=limit,
+        )  # fmt: skip
+        if len(recent) == limit:
+            first = recent[-1][0]
+            sql: LiteralString = since + " AND" + are_triplets
+            return view.read("element_evidence", sql, **lists, first=first)
     # The sign keeps the planner from going through all evidence in order of time.
-    sql: LiteralString = "SELECT at" + source + " ORDER BY +at DESC LIMIT :limit"
+    sql = "SELECT at" + rows + of_triplets + " ORDER BY +at DESC LIMIT :limit"
     latest = view.rows(sql, **lists, limit=limit)
     first = latest[-1][0] if latest else 0
-    return view.read(
-        "element_evidence", "SELECT {}" + source + " AND at >= :first", **lists, first=first
-    )
+    return view.read("element_evidence", since + of_triplets, **lists, first=first)
 
 
 def _passages(view: View, ts: Collection[int]) -> dict[int, tuple[str, str | None, str | None]]:
