@@ -10,6 +10,7 @@ Where the view hides some of what counts, a relation needs evidence that is show
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from operator import attrgetter
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -214,77 +215,55 @@ def read_stats(view: View) -> Stats:
     return Stats(t_index=view.state.t_index, statements=statements, sessions=sessions, **counts)
 
 
-_LATEST_SHOWN: LiteralString = (
-    " AND e.shown = (SELECT max(shown) FROM evidence q"
-    " WHERE q.ns = :ns AND q.a = {a} AND q.b = {b} AND q.shown <= :last)"
+_RELATED: LiteralString = (
+    "SELECT c.name, o.name, e.strength, e.shown FROM neighbour n CROSS JOIN evidence e"
+    " ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b){latest}"
+    " CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b WHERE n.ns = :ns"
 )
-_NEIGHBOURS: LiteralString = (
-    "SELECT e.shown, e.strength, c.name FROM neighbour n JOIN concept c ON c.id = n.b"
-    " JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
-    " WHERE n.ns = :ns AND n.a = :concept"
+_NOW: LiteralString = _RELATED.replace("{latest}", " AND e.shown = n.t_index")
+_THEN: LiteralString = _RELATED.replace(
+    "{latest}",
+    " AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = :ns"
+    "  AND q.a = min(n.a, n.b) AND q.b = max(n.a, n.b) AND q.shown <= :last)",
 )
+"""Relations as they are now, and as they were at the view's t."""
 
-_LATER_NEIGHBOURS: LiteralString = (
-    _NEIGHBOURS
-    + " AND n.t_index > :last"
-    + _LATEST_SHOWN.replace("{a}", "min(n.a, n.b)").replace("{b}", "max(n.a, n.b)")
-)
+_IDS: LiteralString = "(SELECT id FROM concept WHERE ns = :ns AND name IN {list})"
 
 
 def read_relations(
     view: View, names: Collection[str], *, limit: int | None = None, among: bool = False
 ) -> list[Relation]:
     """``GraphReader.relations``."""
-    found = (
-        _relations_among(view, names)
-        if among
-        else _newest_relations(view, names, -1 if limit is None else limit)
-    )
-    return sorted(found, key=lambda relation: (relation.a, relation.b))
-
-
-def _newest_relations(view: View, names: Collection[str], limit: int) -> set[Relation]:
-    found: set[Relation] = set()
-    for name, concept in view.ids("concept", names).items():
-        rows = view.rows(
-            _NEIGHBOURS + " AND n.t_index <= :last AND e.shown = n.t_index" + _shown(view)
-            + " ORDER BY n.t_index DESC, e.strength DESC, c.name LIMIT :limit",
-            concept=concept, limit=limit,
+    shown: LiteralString = ""
+    if view.hides:
+        shown = (
+            " AND EXISTS (SELECT 1 FROM evidence WHERE ns = :ns AND a = e.a AND b = e.b"
+            + view.visible_evidence + ")"
         )  # fmt: skip
-        if not view.is_present:
-            rows += view.rows(_LATER_NEIGHBOURS + _shown(view), concept=concept)
-            rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
-        found.update(
-            _relation(name, other, strength, t_index)
-            for t_index, strength, other in (rows if limit < 0 else rows[:limit])
-        )
-    return found
+    if among:
+        ends: LiteralString = " AND n.a IN " + _IDS + " AND n.b IN " + _IDS + " AND n.b > n.a"
+        rows = view.rows(_THEN + ends + shown, set(names))
+    else:
+        rows = [row for name in set(names) for row in _newest_relations(view, name, limit, shown)]
+    found = {
+        Relation(a=min(one, other), b=max(one, other), strength=strength, t_index=t_index)
+        for one, other, strength, t_index in rows
+    }
+    return sorted(found, key=attrgetter("a", "b"))
 
 
-def _relations_among(view: View, names: Collection[str]) -> list[Relation]:
-    ids = {id: name for name, id in view.ids("concept", names).items()}
-    rows = view.rows(
-        "SELECT e.a, e.b, e.strength, e.shown FROM json_each(:list) k CROSS JOIN neighbour n"
-        " ON n.ns = :ns AND n.a = k.value AND n.b > n.a CROSS JOIN evidence e"
-        " ON e.ns = n.ns AND e.a = n.a AND e.b = n.b"
-        + _LATEST_SHOWN.replace("{a}", "n.a").replace("{b}", "n.b")
-        + " WHERE n.b IN {list}"
-        + _shown(view),
-        ids,
+def _newest_relations(
+    view: View, name: str, limit: int | None, shown: LiteralString
+) -> list[tuple[Any, ...]]:
+    """The rows of the newest relations of a concept that meet the condition ``shown``."""
+    most = -1 if limit is None else limit
+    order: LiteralString = " ORDER BY n.t_index DESC, e.strength DESC, o.name LIMIT :limit"
+    of: LiteralString = (
+        " AND n.a = (SELECT id FROM concept WHERE ns = :ns AND name = :name) AND n.t_index "
     )
-    return [_relation(ids[a], ids[b], *found) for a, b, *found in rows]
-
-
-def _shown(view: View) -> LiteralString:
-    """The condition that a relation has visible evidence; empty where the view hides nothing."""
-    if not view.hides:
-        return ""
-    sql: LiteralString = (
-        " AND EXISTS (SELECT 1 FROM evidence WHERE ns = :ns AND a = e.a AND b = e.b"
-        + view.visible_evidence + ")"
-    )  # fmt: skip
-    return sql
-
-
-def _relation(one: str, other: str, strength: int, t_index: int) -> Relation:
-    return Relation(a=min(one, other), b=max(one, other), strength=strength, t_index=t_index)
+    rows = view.rows(_NOW + of + "<= :last" + shown + order, name=name, limit=most)
+    if not view.is_present:
+        rows += view.rows(_THEN + of + "> :last" + shown, name=name)
+        rows.sort(key=lambda row: (-row[3], -row[2], row[1]))
+    return rows[:limit]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -189,8 +189,3 @@ class View(Queries):
         self.visible_evidence += update_shown.replace("{t}", "shown")
         self.visible_passage += shown
         self.visible_concept = _TOUCHED.replace("{visible}", self.visible)
-
-    def ids(self, table: LiteralString, names: Iterable[str]) -> dict[str, int]:
-        """Name → id in a table that has ``ns``, ``name`` and ``id``."""
-        sql: LiteralString = "SELECT name, id FROM " + table + " WHERE ns = :ns AND name IN {list}"
-        return dict(self.rows(sql, set(names)))
