@@ -28,6 +28,7 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
+from tests.store_suite.marked_text import prepared
 from tests.store_suite.snapshots import Vocabulary
 from tests.stores.damaged import answers, damage, fill, vocabulary, writes
 
@@ -146,6 +147,26 @@ def test_a_changed_row_is_found_out(tmp_path: Path) -> None:
     for what, message in said.items():
         assert re.search(r"is damaged: .*; restore a backup", message), what
         assert str(path) in message, what
+
+
+def test_a_changed_index_of_metadata_gives_no_other_passage(tmp_path: Path) -> None:
+    """Metadata may say whose a passage is."""
+    path = tmp_path / "memory.db"
+    with closing(SQLiteStore(path)) as store:
+        store.apply("n", [prepared(owner, "[cat]", metadata={"owner": owner}) for owner in "ab"])
+    with closing(sqlite3.connect(path)) as other:
+        of_first = "(SELECT entry FROM metadata_entry WHERE t = 1)"
+        other.execute(f"UPDATE metadata_entry SET entry = {of_first}")
+        other.commit()
+    where = Filter(metadata={"owner": "a"})
+    with closing(SQLiteStore(path)) as store, store.reader("n") as reader:
+        for read in (
+            lambda: reader.passages(where),
+            lambda: reader.t_indexes(where),
+            lambda: reader.mentions(["cat"], limit=9, where=where),
+        ):
+            with pytest.raises(StoreCorruptError, match="metadata"):
+                read()
 
 
 def _recall(reader: GraphReader) -> None:

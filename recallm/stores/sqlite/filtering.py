@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Scalar, statement_key
+from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.codec import below, hash_of, pack
 from recallm.stores.sqlite.schema import MAX_T, passage_row
@@ -115,6 +115,22 @@ class FilterSql:
                 "passage NOT INDEXED WHERE row IN (SELECT (:ns << 32) + value FROM json_each(:few))"
             )
         return self._by_index if every else _BY_T
+
+    def check_metadata(self, ts: Iterable[int]) -> None:
+        """Compare the metadata of the passages at these t, which an index found, with the filter:
+        the index has no checksums, and metadata may say whose a passage is.
+
+        Raises:
+            ValueError: a passage does not meet the filter.
+        """
+        if not self._metadata:
+            return
+        sql: LiteralString = "SELECT DISTINCT metadata FROM passage NOT INDEXED WHERE row IN {list}"
+        for (text,) in self._view.rows(sql, {passage_row(self._view.ns, t) for t in ts}):
+            metadata = json.loads(text)
+            for key, value in self._metadata.items():
+                if key not in metadata or canonical_json(metadata[key]) != canonical_json(value):
+                    raise ValueError("an index of metadata leads to another passage")
 
 
 def likely_condition(likely: Mapping[tuple[str, ...], Scalar]) -> tuple[LiteralString, Values]:

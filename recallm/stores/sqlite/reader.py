@@ -134,13 +134,16 @@ class SQLiteReader(View):
         check_ascending((-row[1] for row in rows), after=-MAX_T - 1)
         if ids is not None and any(row[2] not in ids for row in rows):
             raise ValueError("an index of the table passage leads to another row")
+        filter_sql.check_metadata(row[1] for row in rows)
         return [Passage(**passage_fields_of(row)) for row in rows[:limit]]
 
     def t_indexes(self, where: Filter) -> list[int]:
         filter_sql = FilterSql(self, where)
         source = filter_sql.passage_source(every=True)
         sql: LiteralString = "SELECT t FROM " + source + self.visible_passage + filter_sql.passages
-        return sorted(t for (t,) in self.rows(sql, **filter_sql.values))
+        ts = sorted(t for (t,) in self.rows(sql, **filter_sql.values))
+        filter_sql.check_metadata(ts)
+        return ts
 
     def paths(self) -> list[tuple[str, ...]]:
         rows = self.rows(
@@ -354,6 +357,7 @@ class SQLiteReader(View):
             self._handed_out.append(found[0])
             if counted:
                 newest.append((named, counted, found))
+        filter_sql.check_metadata({key >> 20 for _, _, (keys, *_) in newest for key in keys})
         if len(of) > 1:
             self._read_session_keys(sessions for _, _, (*_, sessions) in newest)
         return newest
