@@ -37,6 +37,10 @@ _REACH: Final = 100
 """Sentences before a change among which the sentence that the change is about is looked for."""
 
 
+_NEAR: Final = 4
+"""Sentences before a change among which what "it" is stands."""
+
+
 class Said(NamedTuple):
     """A sentence and its speaker. ``may_answer``: it is short and has no verb."""
 
@@ -125,6 +129,7 @@ _TOPIC: Final = _pattern(
     r"\b(?:a|an|the|my|our)(?: (?!(?:{closing}|of|to|that|from)\b)[\w'’-]+){1,3}"
 )
 """The first thing that a sentence names."""
+_NAMED: Final = _pattern(r"(?P<thing>(?:the|my|our)(?: (?!(?:{barring})\b)[\w'’-]+?){1,4}){is} ")
 _PREPOSITION: Final = re.compile(r"(?:in|at|on|to|for|with|from|near)\b", re.IGNORECASE)
 _YES: Final = _pattern("{yes}")
 _NO: Final = _pattern(r"(?:{no})(?:[,.;:!—-]|$)")
@@ -176,6 +181,8 @@ def _change_in(
                 return change
     for rule in _rules_for("changes", words):
         if parts := rule.parts(bare if rule.corrects else led):
+            if parts.get("thing", "").lower() == "it":
+                parts["thing"] = _named_before(sentence, before()[-_NEAR:])
             true_before = "".join(_sentences([rule.before] if rule.before else [], parts))
             means = (*_sentences(rule.means, parts), *_CLAUSE.findall(parts.get("rest", "")))
             was = ""
@@ -187,6 +194,13 @@ def _change_in(
         return answer
     # "No, she lives in Rome" denies what was said before, not that she does.
     return Change((led,)) if _NO.match(bare) and led != bare else None
+
+
+def _named_before(sentence: Said, before: Sequence[Said]) -> str:
+    """What "it" is: what the latest sentence is about that the speaker began by naming something.
+    "it" where there is none."""
+    own = (said.text for said in reversed(before) if said.speaker == sentence.speaker)
+    return next((found["thing"] for text in own if (found := _NAMED.match(text))), "it")
 
 
 def _restated(text: str, sentence: Said, before: Sequence[Said], *, corrects: bool) -> str:

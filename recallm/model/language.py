@@ -120,6 +120,7 @@ class OpenTriplet:
     those that subject and object stand on, pronouns resolved; None where there is none.
     ``object_value``: what the object is where it names nothing: a number ("52,000 euros"), a date,
     or a quality ("blue"). ``corrects``: what is denied was said by mistake, and never so.
+    ``said_by``: who says so where the speaker reports it.
     """
 
     subject: str
@@ -135,6 +136,7 @@ class OpenTriplet:
     object_concept: ConceptMention | None = None
     object_value: Literal["", "number", "date", "quality"] = ""
     corrects: bool = False
+    said_by: str = ""
 
     @property
     def is_fact(self) -> bool:
@@ -160,6 +162,8 @@ class OpenTriplet:
             properties["negated"] = True
         if self.corrects:
             properties["corrects"] = True
+        if self.said_by:
+            properties["said_by"] = self.said_by
         if self.modality:
             properties["modality"] = self.modality
         if self.adjuncts:

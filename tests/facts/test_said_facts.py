@@ -39,6 +39,16 @@ def told(*messages: str, least: float | None = None) -> set[str]:
         (["Ann: I stumbled upon a bakery."], "Ann — stumble upon → bakery"),
         (["Ann: I'm solving a crossword."], "Ann — solve → crossword"),
         (["Ann: I repainted my bedroom walls last month."], "Ann — repaint → bedroom walls"),
+        (["Ann: I read a book about Oslo."], "Ann — read → book about Oslo"),
+        (["Ann: I spent 30% of my savings."], "Ann — spend → 30% of my savings"),
+        (["Ann: I ended up selling the van."], "Ann — end up selling → van"),
+        (["Ann: I feel disconnected from the team."], "Ann — feel disconnected from → team"),
+        (["Ann: I lent my tent to Bo."], "Ann — lend → tent"),
+        (["Ann: I bought a Galaxy 9 Ultra."], "Ann — buy → Galaxy 9 Ultra"),
+        (["Ann: I've been to the Louvre, Tate, and Prado."], "Ann — be to → Prado"),
+        (["Ann: I really like the idea of a garden."], "Ann — like → idea of a garden"),
+        (["Ann: The wedding is on 14 June.", "Ann: It was postponed."], "wedding — be → postponed"),
+        (["Ann: The printer is broken.", "Ann: They fixed it."], "printer — be → fixed"),
     ]
 )
 def test_facts_are_of_whom_they_are_said(messages: list[str], line: str) -> None:
@@ -82,11 +92,31 @@ def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
         (["Ann: I've noticed a lot of shops are closing early."],),
         (["Ann: It's hard to imagine how much power the king had."],),
         (["Ann: I wish more people took time for that."],),
+        (["Ann: I've heard that Rome has a new zoo."],),
+        (["Ann: It seems like the river was dammed."],),
+        (["Ann: I have some issues with my oven."],),
+        (["Ann: My shop is in the same street."],),
+        (["Ann: I spent hours on that."],),
+        (["Ann: Some banks start to close branches."],),
+        (["Ann: I'm trying to sort my books and label the boxes."],),
+        (["Ann: When I bake at night, it's warm."],),
+        (["Ann: I find this trend alarming."],),
+        (["Ann: I wonder what other factors played a role."],),
+        (["Ann: Authentic stories reflect real lives."],),
+        (["Ann: I'm getting used to the new stove."],),
+        (["Ann: I'm choosing between a bike and a scooter."],),
         ([f"Ann: Edit this: {'We sell boats. ' * 100}"],),
     ]
 )
 def test_what_is_not_said_to_be_so_is_no_fact(messages: list[str]) -> None:
     assert told(*messages) == set()
+
+
+def test_who_reports_a_fact_stands_beside_it() -> None:
+    memory = RecallM(triplets=True)
+    memory.update("Paul says he hates olives. I said I like tea.", speaker="Ann")
+    by = {triplet.object: triplet.properties.get("said_by") for triplet in memory.graph.triplets()}
+    assert by == {"olives": "Paul", "tea": None}
 
 
 def test_possible_facts_are_stored_and_read_on_request() -> None:

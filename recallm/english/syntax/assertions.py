@@ -9,26 +9,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADV, AUX, NOUN, NUM, PROPN, VERB
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, NUM, PART, PRON, PROPN, SCONJ, VERB
 
+from recallm.english.syntax.clauses import is_any
 from recallm.english.syntax.drafts import Draft, normal_form
-from recallm.english.syntax.modality import OPENING, QUESTION, sentence_modality
-from recallm.english.syntax.phrases import Clause, coordinated
+from recallm.english.syntax.modality import (
+    OPENING,
+    QUESTION,
+    infinitive_modality,
+    sentence_modality,
+)
+from recallm.english.syntax.phrases import Clause, coordinated, preposition
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
 PLACES: Final = frozenset(("in", "at", "near"))
 """Prepositions of places."""
-_VAGUE: Final = frozenset(("bit", "way", "rid"))
-_VAGUE_ALONE: Final = frozenset(("one", "ones", "idea"))
-"""Words that name nothing unless modifiers say which: "I saw one", "I like the idea"."""
-_SAYING_WHICH: Final = ("nmod", "amod", "compound", "nmod:poss")
+_VAGUE: Final = WORDS["vague"]
 _UNREALISED: Final = WORDS["unrealised"]
-_OPINIONS: Final = frozenset(("think", "guess", "suppose", "imagine", "wish"))
+_OPINIONS: Final = frozenset(
+    ("think", "guess", "suppose", "imagine", "wish", "hear", "hear about", "understand", "use to")
+)
+_LIGHT: Final = frozenset(("do", "make", "take", "give", "have"))
+_WHENEVER: Final = frozenset(("when", "whenever", "after", "before", "until", "once"))
+_HAVE: Final = frozenset(("have", "has", "had", "'ve", "’ve"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
 )
-_EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which"))
+_EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which", "where"))
 _RELATIVES: Final = WORDS["relatives"]
 _CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
 
@@ -40,7 +48,7 @@ def assertions(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     return [
         draft
         for draft in drafts
-        if _is_telling(tree, draft)
+        if _is_telling(tree, draft, is_order=is_order)
         and (
             draft.clause is None
             or (not is_asked and _states(tree, draft, draft.clause, is_order=is_order))
@@ -48,22 +56,55 @@ def assertions(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     ]
 
 
-def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
+def _is_telling(tree: SentenceTree, draft: Draft, *, is_order: bool) -> bool:
     """Whether what stands behind a noun, between commas or not, tells what the noun is: one of the
     two is a name, the other is none. Else they may be items of a list."""
     if draft.construction != "apposition":
-        head = draft.object_head
-        if head < 0:
-            return True
-        word = tree.lowered[head]
-        is_vague = word in _VAGUE or (word in _VAGUE_ALONE and tree.child(head, *_SAYING_WHICH) < 0)
-        return not (is_vague or tree.tags[head] == ADV)
+        return True
+    if is_order:
+        return False
     if tree.lowered[draft.subject_head] in OPENING:
         return False  # "Hmm, interesting numbers."
     if draft.object_head in tree.written_together(draft.subject_head):
         return True  # "co-founders"
     are_names = [tree.tags[i] == PROPN for i in (draft.subject_head, draft.object_head)]
     return any(are_names) and not all(are_names)
+
+
+def says_which(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether both ends of a fact say what they are: "I saw the old one", "I have issues", "in the
+    same city", "I spent hours" and "timer" of "self-timer" do not."""
+    ends = [i for i in (draft.subject_head, draft.object_head) if i >= 0]
+    return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
+        _is_cut(tree, i, draft) for i in (*ends, *draft.object[-1:])
+    )
+
+
+def _is_vague(tree: SentenceTree, head: int) -> bool:
+    """Whether a noun names nothing without a phrase that says of what."""
+    below = tree.children[head]
+    if any(tree.lowered[i] == "same" for i in below):
+        return True
+    is_unit = tree.bases[head] == "obj" and tree.words[head].marks & Mark.UNIT
+    if not ((is_unit and not tree.is_time(head)) or tree.lowered[head] in _VAGUE):
+        return False
+    return not any(
+        tree.relations[i] == "compound"
+        or (
+            tree.bases[i] == "nmod"
+            and tree.text(preposition(tree, i)).lower() in ("of", "for")
+            and tree.tags[i] != PRON
+        )
+        for i in below
+    )
+
+
+def _is_cut(tree: SentenceTree, head: int, draft: Draft) -> bool:
+    """Whether a phrase has a part of a word alone."""
+    together = tree.written_together(head)
+    text = tree.text(together)
+    has_digit = any(character.isdigit() for character in text)
+    return "-" in text and not has_digit and not {*together} <= {*draft.subject, *draft.object}
 
 
 def _is_order(tree: SentenceTree) -> bool:
@@ -79,25 +120,36 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     is_gerund = tree.lowered[clause.head].endswith("ing")
     if is_gerund and not (clause.auxiliaries or clause.governors or clause.is_copula):
         return False
-    if not _RELATIVES.isdisjoint(tree.lowered[i] for i in draft.subject):
+    if any(
+        tree.lowered[i] in _RELATIVES or tree.words[i].marks & Mark.ASKS
+        for i in (*draft.subject, *draft.object)
+    ):
         return False
-    if draft.relation.endswith(" for") and tree.is_time(draft.object_head):
+    if draft.relation in _OPINIONS or draft.relation.endswith((" like", " between")):
         return False
-    if tree.is_time(draft.subject_head) or draft.relation.endswith(" like"):
+    if draft.construction == "verb oblique" and normal_form(tree, clause) in _LIGHT:
         return False
-    if draft.construction == "verb object" and not _is_object(tree, draft):
+    if _is_duration(tree, draft) or clause.relation == "advmod":
         return False
-    are_numbers = {tree.tags[i] == NUM for i in (draft.object_head, clause.head)}
-    if draft.construction == "copula noun" and len(are_numbers) > 1:
-        return False  # "Tia is 9 and Bea is 12": the parser may coordinate a name with a number
+    is_named = draft.relation.endswith(("called", "named"))
+    if tree.is_time(draft.subject_head) or (not is_named and _is_kind(tree, draft.subject_head)):
+        return False
+    if draft.construction in ("verb object", "verb xcomp") and not _is_object(tree, draft, clause):
+        return False
     if is_order and tree.bases[clause.head] in ("acl", "advcl", "xcomp"):
         return False
+    if clause.is_copula and not _is_predicate(tree, draft, clause):
+        return False
     is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
-    if draft.construction == "verb oblique" and is_open and _is_intended(tree, clause):
+    if draft.construction == "verb oblique" and (
+        clause.merged or (is_open and _is_intended(tree, draft, clause))
+    ):
         return False
     if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
         return False
-    if _asks_within(tree, clause):
+    if _asks_within(tree, clause) or _is_supposed(tree, draft, clause):
+        return False
+    if tree.bases[clause.head] == "conj" and _is_loose(tree, clause):
         return False
     if clause.existential and draft.relation.rpartition(" ")[2] not in PLACES:
         return False
@@ -105,20 +157,140 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
 
 
-def _is_object(tree: SentenceTree, draft: Draft) -> bool:
+def _is_duration(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether an object only says how long or when: "I baked for two hours", "I spent a day"."""
+    head, word = draft.object_head, draft.relation.rpartition(" ")[2]
+    is_unit = tree.words[head].marks & Mark.UNIT and tree.child(head, "compound") < 0
+    if head < 0 or not (tree.is_time(head) or is_unit):
+        return False
+    return (
+        word == "for"
+        or (is_unit and word in ("in", "over", "within"))
+        or (draft.construction == "verb object" and word not in WORDS["feelings"])
+    )
+
+
+def _is_kind(tree: SentenceTree, noun: int) -> bool:
+    """Whether a subject names all of its kind, or somebody in particular who is not told:
+    "platforms start to", "these people", "her company"."""
+    if tree.tags[noun] != NOUN or tree.is_relative(noun):
+        return False
+    if (owner := tree.child(noun, "nmod:poss")) >= 0:
+        is_told = tree.lowered[owner] not in ("his", "her", "its", "their")
+        return not (is_told or tree.lowered[noun] in WORDS["qualities"])
+    is_plural = tree.lowered[noun] != tree.lemmas[noun].lower() and tree.lowered[noun][-1:] == "s"
+    is_these = any(tree.lowered[i] in ("these", "those") for i in tree.children[noun])
+    is_many = (is_plural or tree.lowered[noun] == "people") and tree.child(noun, "nummod") < 0
+    return is_these or (is_any(tree, noun) and (is_many or tree.child(noun, "det") >= 0))
+
+
+def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     """Whether the object of a verb is one: no time behind "and" ("we baked bread, and last Sunday
-    …"), no question ("how much power they had") and no subject of a clause ("I noticed shops are
-    closing")."""
-    head, last = draft.object_head, max(draft.object, default=0)
+    …"), no subject of a clause ("I noticed shops are closing"), nothing that is judged ("I find the
+    trend alarming") and nothing behind a preposition ("I listened to "Blue"")."""
+    head, last, behind = draft.object_head, max(draft.object, default=0), clause.head + 1
     is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
-    is_asked = any(tree.words[i].marks & Mark.ASKS for i in draft.object)
     is_time = tree.bases[head] == "conj" and tree.is_time(head)
-    return not (draft.relation in _OPINIONS or is_subject or is_asked or is_time)
+    judging = ("xcomp", "advcl") if draft.relation == "find" else ("xcomp",)
+    is_judged = any(
+        tree.bases[i] in judging
+        and i > head
+        and (tree.tags[i] == ADJ or tree.lowered[i] != tree.base_form(i))
+        for i in tree.children[clause.head]
+    )
+    # "I had my car repaired"
+    is_done = last > head and tree.tags[last] == VERB and tree.words[last].marks & Mark.PAST
+    is_second = tree.bases[head] == "obj" and head != clause.objects[0].head
+    is_behind = behind < head and tree.tags[behind] in (ADP, PART) and behind not in draft.predicate
+    return not (is_subject or is_time or is_judged or is_done or is_second or is_behind)
 
 
-def _is_intended(tree: SentenceTree, clause: Clause) -> bool:
-    """Whether a verb says what is not done yet: "I plan to fish from a boat"."""
-    return tree.child(clause.head, "xcomp") >= 0 and normal_form(tree, clause) in _UNREALISED
+def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+    """Whether what stands behind "be" is read as a whole. The parser may coordinate a name with a
+    number ("Tia is 9 and Bea is 12"), and takes "bird" for what I am in "I am bird watching"."""
+    last = max(draft.object, default=0) + 1
+    kinds = {(tree.tags[i] == NUM, tree.tags[i] == ADJ) for i in (draft.object_head, clause.head)}
+    if draft.construction != "copula oblique" and len(kinds) > 1:
+        return False
+    if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
+        return False  # "between saving and being happy"
+    if any(tree.lowered[i] == "used" for i in clause.governors):
+        return False  # "We used to be happy"
+    if draft.construction == "copula oblique":
+        return True
+    is_cut = last < len(tree) and tree.tags[last] == VERB and tree.lowered[last].endswith("ing")
+    is_clause = tree.tags[draft.object_head] == VERB and tree.child(draft.object_head, "mark") >= 0
+    has_phrase = tree.tags[draft.object_head] == ADJ and any(
+        tree.tags[i] == ADP for i in draft.object
+    )
+    begins_phrase = any(tree.tags[i] in (ADP, SCONJ) for i in draft.object if i < draft.object_head)
+    return not (is_cut or is_clause or has_phrase or begins_phrase)
+
+
+def _is_intended(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+    """Whether a verb says what is not done yet: "I plan to fish from a boat", "I think of sending a
+    card to Ann"."""
+    is_behind = any(
+        tree.bases[i] in ("xcomp", "advcl") and i < draft.object_head
+        for i in tree.children[clause.head]
+    )
+    return (is_behind or tree.child(clause.head, "xcomp") >= 0) and (
+        normal_form(tree, clause) in _UNREALISED
+    )
+
+
+def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+    """Whether a clause says of something unknown what that is like ("stories that move us"), or
+    what happens whenever something else does ("when I post at noon")."""
+    is_beside = clause.relation == "advcl" and clause.passive and not clause.auxiliaries
+    if is_beside and clause.head > tree.heads[clause.head]:
+        return True  # "I put it on a tray, surrounded by flowers"
+    is_antecedent = any(phrase.is_antecedent for phrase in clause.subjects)
+    has_antecedent = is_antecedent or any(
+        phrase.is_antecedent for phrase in (*clause.objects, *clause.obliques)
+    )
+    if clause.relation == "acl:relcl" and not has_antecedent:
+        return True
+    if is_antecedent and is_any(tree, draft.subject_head):
+        return not draft.relation.endswith(("called", "named"))
+    is_past = tree.words[clause.head].marks & (Mark.PAST | Mark.BARE_PAST) or any(
+        tree.words[i].marks & Mark.PAST for i in clause.auxiliaries
+    )
+    marks = (i for i in tree.children[clause.head] if tree.bases[i] in ("mark", "advmod"))
+    return not is_past and any(tree.lowered[i] in _WHENEVER and i < clause.head for i in marks)
+
+
+def _is_loose(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether a verb behind "and" may belong to another one than the parser says: "I want to call
+    and find out", "I cook rice or roasted corn"."""
+    above = clause.parent
+    if clause.own_subject or above is None:
+        return False
+    if tree.child(clause.head, "cc") < 0 and not any(
+        tree.lowered[i] in (",", ";") for i in range(above.head, clause.head)
+    ):
+        return True
+    word, first = tree.words[clause.head], tree.words[above.head]
+    has_own = tree.child(clause.head, "aux", "aux:pass") >= 0
+    is_bare = word.lowered == tree.base_form(clause.head)
+    between = range(above.head + 1, clause.head)
+    if (
+        word.lowered.endswith("ing")
+        and not has_own
+        and any(tree.tags[i] == VERB and tree.lowered[i].endswith("ing") for i in between)
+    ):
+        return True
+    infinitives = [i for i in tree.children[above.head] if tree.bases[i] == "xcomp"]
+    if is_bare and any(above.head < i < clause.head for i in infinitives):
+        return bool(infinitive_modality(tree, above.head, gerund=False))
+    any_past = Mark.BARE_PAST | Mark.BARE_PARTICIPLE
+    if first.lowered.endswith("ing") and _HAVE.isdisjoint(
+        tree.lowered[i] for i in above.auxiliaries
+    ):
+        return bool(word.marks & Mark.PAST) and not has_own
+    if has_own or above.auxiliaries or above.governors or first.marks & any_past:
+        return False
+    return bool(word.marks & Mark.PAST) != bool(first.marks & Mark.PAST)
 
 
 def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:
@@ -157,7 +329,7 @@ def _disagrees(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
 
 def _asks_within(tree: SentenceTree, clause: Clause) -> bool:
     """Whether a clause says what somebody asks or explains: "how much impact they had"."""
-    if tree.bases[clause.head] in ("root", "conj", "parataxis") or "rel" in clause.relation:
+    if clause.relation == "root" or "rel" in clause.relation:
         return False
     near = [i for i in tree.children[clause.head] if i < clause.head]
     near += [j for i in near for j in tree.children[i]]

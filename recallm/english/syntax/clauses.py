@@ -262,8 +262,9 @@ def _noun_before(tree: SentenceTree, pronoun: int) -> int:
 
 
 def _is_infinitive(tree: SentenceTree, clause: Clause) -> bool:
-    mark = tree.child(clause.head, "mark")
-    return mark >= 0 and tree.lowered[mark] == "to"
+    return any(
+        tree.relations[i] == "mark" and tree.lowered[i] == "to" for i in tree.children[clause.head]
+    )
 
 
 def _is_participle(tree: SentenceTree, clause: Clause) -> bool:
@@ -333,7 +334,7 @@ def find_modality(
         context = _modality_of_noun(tree, head)
         if not context and _is_infinitive(tree, clause):
             context = "to"
-        elif not context and _is_any(tree, tree.heads[head]):
+        elif not context and is_any(tree, tree.heads[head]):
             # "I may create a sculpture that combines both."
             around = _parent(tree, head, clauses)
             if around is not None:
@@ -352,6 +353,7 @@ def find_modality(
                 # How a verb by which something is so stands in the normal form: "start to".
                 lowered = tree.lowered[parent.head]
                 form = lowered if lowered == "used" else tree.base_form(parent.head)
+                form = " ".join([form, *(tree.lowered[i] for i in parent.particles)])
                 form += " to" if _is_infinitive(tree, clause) else ""
                 clause.manner = [*parent.manner, form]
         elif base in ("ccomp", "csubj"):
@@ -376,10 +378,11 @@ def find_modality(
     clause.negated |= any(is_negated(tree, phrase.head) for phrase in phrases)
 
 
-def _is_any(tree: SentenceTree, noun: int) -> bool:
+def is_any(tree: SentenceTree, noun: int) -> bool:
     """Whether a noun names nobody and nothing in particular: "a sculpture", "places"."""
     return tree.tags[noun] == NOUN and not any(
-        tree.lowered[i] in ("the", "this", "that") or tree.relations[i] == "nmod:poss"
+        tree.lowered[i] in ("the", "this", "that", "these", "those")
+        or tree.relations[i] == "nmod:poss"
         for i in tree.children[noun]
     )
 

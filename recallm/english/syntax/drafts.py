@@ -202,7 +202,10 @@ def _of_copula(tree: SentenceTree, clause: Clause, subjects: Sequence[int]) -> I
         if clause.merged:
             return
         predicate = clause.leading
-        objects = [NounPhrase(i, preposition(tree, i)) for i in coordinated(tree, clause.head)]
+        case = preposition(tree, clause.head)
+        objects = [
+            NounPhrase(i, preposition(tree, i) or case) for i in coordinated(tree, clause.head)
+        ]
         if tree.is_time(clause.head) and objects[0].case:
             # "is on 14 June in Bath"
             objects += [
@@ -236,7 +239,10 @@ def _of_copula(tree: SentenceTree, clause: Clause, subjects: Sequence[int]) -> I
 def normal_form(tree: SentenceTree, clause: Clause) -> str:
     """The predicate without auxiliaries, adverbs and negation: "has been working" → "work"."""
     form = tree.lowered[clause.head]
-    as_written = clause.passive or (clause.manner and form.endswith("ing"))
+    is_governed = clause.manner and (
+        form.endswith("ing") or not clause.manner[-1].endswith(" to")
+    )  # "love reading", "feel lost"
+    as_written = clause.passive or is_governed
     head = form if as_written else tree.base_form(clause.head)
     words = ["be", head] if clause.passive else [head]
     words[:0] = clause.manner
@@ -284,6 +290,7 @@ def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Dra
     role, name = noun, -1
     for i in tree.children[noun]:
         is_role = tree.tags[i] == NOUN and not tree.words[i].is_acronym
+        is_role = is_role and noun not in tree.written_together(i)  # "self-timer"
         if tree.tags[noun] == PROPN and is_role and possessor < i < noun:
             role, name = i, noun
         elif tree.tags[i] == PROPN and noun < i and tree.relations[i] in ("appos", "flat"):

@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 
-from recallm.english.syntax.assertions import PLACES, assertions
+from recallm.english.syntax.assertions import PLACES, assertions, says_which
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.modality import ATTITUDES
 from recallm.english.syntax.name_phrases import name_around
@@ -69,7 +70,7 @@ def fact_drafts(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     for draft in drafts:
         facts += _of_modifier(tree, draft)
     found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], Draft] = {}
-    for fact in facts:
+    for fact in filter(partial(says_which, tree), facts):
         found.setdefault((fact.relation, tuple(fact.subject), tuple(fact.object)), fact)
     return list(found.values())
 
@@ -340,7 +341,8 @@ def _valued(tree: SentenceTree, draft: Draft) -> Draft:
     if head < 0 or not draft.object:
         return draft
     together = tree.written_together(head)
-    if len(together) > 1 and any(_has_digit(tree, i) for i in together):
+    is_part = any(tree.bases[i] == "nmod" for i in tree.children[head])  # "60% of my budget"
+    if len(together) > 1 and not is_part and any(_has_digit(tree, i) for i in together):
         is_date = _DATE.fullmatch(tree.text(together))
         return replace(draft, object=together, value="date" if is_date else "number")
     if (tree.is_time(head) or tree.lowered[head] in WORDS["months"]) and any(
@@ -377,7 +379,12 @@ def _beside(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]
         is_time = tree.is_time(phrase.head) or tree.lowered[phrase.head] in WORDS["months"]
         if not is_shown or phrase.is_antecedent or is_time:
             continue
-        if is_object and tree.tags[phrase.head] != PROPN:
+        # "I embarked on a trip to Oslo": what stands behind a noun may belong to that.
+        is_place = tree.tags[own] == PROPN or draft.relation.endswith((" as", " in", " at"))
+        is_far = 0 <= own < phrase.head and not is_place and word != "with"
+        if is_far or (word == "with" and verb in WORDS["light_verbs"]):
+            continue
+        if is_object and (word == "to" or tree.tags[phrase.head] != PROPN):
             continue
         if not is_object and tree.is_below(own, phrase.head):
             continue

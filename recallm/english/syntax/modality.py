@@ -21,7 +21,9 @@ _MODALS: Final[dict[str, str]] = TABLE["modals"]
 
 _ADVERBS: Final = WORDS["modal_adverbs"]
 
-_MARKS: Final = frozenset(("if", "unless", "whether", "lest", "provided", "supposing", "assuming"))
+_MARKS: Final = frozenset(
+    ("if", "unless", "whether", "lest", "provided", "supposing", "assuming", "like")
+)
 _MARKS_OF_TWO: Final = frozenset(
     ("as if", "as though", "in case", "instead of", "rather than", "even if", "only if")
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, PROPN, VERB, X
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, NUM, PROPN, VERB, X
 
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
@@ -94,7 +94,12 @@ def _mend_compound(tree: SentenceTree, noun: int) -> None:
     has two."""
     behind = noun + 1
     is_singular = tree.lemmas[noun].lower() == tree.lowered[noun]
-    if behind == len(tree) or tree.bases[behind] != tree.bases[noun] or not is_singular:
+    if behind == len(tree) or tree.bases[behind] not in ("obj", tree.bases[noun]):
+        return
+    if (
+        tree.heads[behind] not in (tree.heads[noun], tree.heads[tree.heads[noun]])
+        or not is_singular
+    ):
         return
     if not (tree.is_relative(noun) or tree.is_time(behind)):
         tree.tags[behind] = NOUN
@@ -150,7 +155,11 @@ def name_around(tree: SentenceTree, token: int) -> list[int]:
     """The tokens of the name that a token belongs to, "Bank of America" as a whole; none where it
     belongs to no name."""
     start = token  # the whole sentence would be read again for each word of a long list
-    while start and (_is_name(tree, start - 1, inside=True) or tree.lowered[start - 1] == "-"):
+    while start and (
+        _is_name(tree, start - 1, inside=True)
+        or tree.lowered[start - 1] == "-"
+        or tree.tags[start - 1] == NUM
+    ):
         start -= 1
     for first, behind in _names(tree, range(start, token + 1)):
         if token < behind:
@@ -199,6 +208,8 @@ def _is_name(tree: SentenceTree, i: int, *, inside: bool) -> bool:
 
 def _is_hyphen(tree: SentenceTree, i: int, first: int) -> bool:
     """Whether a token joins two parts of a name: "Ann-Kathrin", "Ernst & Young"."""
+    if tree.tags[i] == NUM and i > first:  # "Pixel 6 Pro"
+        return i + 1 < len(tree) and _is_name(tree, i + 1, inside=True)
     if tree.lowered[i] == "&" and i + 1 < len(tree):
         return i > first and _is_name(tree, i + 1, inside=True)
     if tree.lowered[i] != "-" or i == first or i + 1 >= len(tree):
@@ -403,7 +414,8 @@ def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:
     """Make a preposition that has a subject a verb, with the noun behind it as its object."""
     noun = tree.heads[verb]
-    if noun < verb or tree.child(verb, "nsubj", "aux") < 0:
+    is_verb = tree.tags[verb] == VERB and 0 <= tree.child(noun, "nsubj") < verb
+    if noun < verb or not (is_verb or tree.child(verb, "nsubj", "aux") >= 0):
         return
     head, relation = tree.heads[noun], tree.relations[noun]
     tree.move_all(

@@ -184,6 +184,8 @@ class SentenceTree:
         if form.endswith(("ing", "ed")):
             base = verb_base(form)
             return base if base != form else regular_base(form)
+        if self.words[verb].marks & Mark.PAST:
+            return verb_base(form) if lemma == form else lemma  # "lent"
         return _without_s(form) if form[-1:] == "s" and not form.startswith(lemma) else lemma
 
     def child(self, head: int, *relations: str) -> int:

@@ -15,12 +15,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from spacy.symbols import NOUN, NUM, PRON, PROPN
+from spacy.symbols import ADV, NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
 from recallm.english.syntax.facts_of_triplets import fact_drafts
+from recallm.english.syntax.modality import REPORTING
 from recallm.english.syntax.name_phrases import mend_names, name_around
 from recallm.english.syntax.phrases import noun_phrase, preposition
 from recallm.english.syntax.tree import SentenceTree
@@ -50,7 +51,8 @@ _LONGEST_TITLE: Final = 12
 
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
-"""Prepositions of phrases that belong to an end: "head of sales", "budget for the laptop"."""
+_INSIDE_OBJECTS: Final = _INSIDE | {"about", "on", "to"}
+"""Prepositions of phrases that belong to an end: "head of sales", "a trip to Oslo"."""
 
 
 def facts_in(
@@ -70,14 +72,14 @@ def facts_in(
         return []
     tree = SentenceTree(tagged, tagged.tree, span)
     read = drafts(tree)
-    least = 0.5 if len(tree) <= _SHORT else 0.0
+    least = 0.55 if len(tree) <= _SHORT else 0.0
     return [
         replace(
             fact,
             confidence=max(fact.confidence, _SURE if draft.construction == "possessor" else least),
             position=position,
             subject_concept=_end(tree, draft.subject_head, concept_at),
-            object_concept=_end(tree, draft.object_head, concept_at),
+            object_concept=_end(tree, draft.object_head, concept_at, _INSIDE_OBJECTS),
         )
         for draft in fact_drafts(tree, read)
         if draft.subject  # the parser may take punctuation for a subject
@@ -113,7 +115,18 @@ def written(tree: SentenceTree, draft: Draft, others: int) -> OpenTriplet:
         modality=draft.modality,
         confidence=confidence(tree, draft, others),
         object_value=draft.value,
+        said_by=_reporter(tree, draft),
     )
+
+
+def _reporter(tree: SentenceTree, draft: Draft) -> str:
+    """Who reports what a clause states: "Paul says he hates olives"; empty for the speaker."""
+    clause = draft.clause
+    if clause is None or clause.parent is None or clause.relation != "ccomp":
+        return ""
+    names = [tree.text(noun_phrase(tree, phrase.head)) for phrase in clause.parent.subjects]
+    reports = tree.base_form(clause.parent.head) in REPORTING
+    return ", ".join(name for name in names if reports and name.lower() not in ("i", "we"))
 
 
 def _concept(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention | None:
@@ -126,8 +139,11 @@ def _concept(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMen
     return concept
 
 
-def _end(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention | None:
-    """What the phrase with this head is called; None where there is no phrase, where it names
+def _end(
+    tree: SentenceTree, head: int, concept_at: ConceptAt, inside: frozenset[str] = _INSIDE
+) -> ConceptMention | None:
+    """What the phrase with this head is called, with the phrases behind the prepositions ``inside``
+    that belong to its noun; None where there is no phrase, where it names
     nothing, and for a relative whose owner is unknown. A phrase of several words is no concept of
     its statement, and has no key yet."""
     concept = _concept(tree, head, concept_at) if head >= 0 else None
@@ -139,7 +155,7 @@ def _end(tree: SentenceTree, head: int, concept_at: ConceptAt) -> ConceptMention
         # "Hwang's Kitchen", "Tolkien's books"
         label = tree.text(range(min(name_around(tree, owner), default=owner), head + 1))
     if not label and _is_named_by_noun(tree, head, concept):
-        label = tree.text(_whole(tree, head)).replace('"', "")
+        label = tree.text(_whole(tree, head, inside)).replace('"', "")
         if owner >= 0 and (tree.is_relative(head) or tree.is_relative(owner)):
             bearer = _end(tree, owner, concept_at)
             if bearer is None:
@@ -184,7 +200,7 @@ def _title(tree: SentenceTree, head: int) -> str:
     return tree.text(range(first + 1, last)).strip(" ,.") if is_near else ""
 
 
-def _whole(tree: SentenceTree, head: int) -> list[int]:
+def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
     """The tokens of a noun phrase without articles, owners and what only says where or when."""
     outside = [
         i
@@ -192,12 +208,15 @@ def _whole(tree: SentenceTree, head: int) -> list[int]:
         if tree.relations[i] not in _MODIFIERS
         and (
             tree.bases[i] not in ("nmod", "obl")
-            or tree.text(preposition(tree, i)).lower() not in _INSIDE
+            or (case := tree.text(preposition(tree, i)).lower()) not in inside
+            or (case != "of" and (tree.is_time(i) or tree.tags[i] == PRON))
         )
     ]
     tokens = noun_phrase(tree, head, outside)
-    while len(tokens) > 1 and (
+    while tokens[0] != head and (
         tree.words[tokens[0]].marks & Mark.EDGE or tree.bases[tokens[0]] == "cc"
     ):
         tokens = tokens[1:]
+    while tree.tags[tokens[-1]] == ADV and tokens[-1] != head:
+        tokens = tokens[:-1]
     return tokens
