@@ -341,7 +341,8 @@ def _valued(tree: SentenceTree, draft: Draft) -> Draft:
     if head < 0 or not draft.object:
         return draft
     together = tree.written_together(head)
-    is_part = any(tree.bases[i] == "nmod" for i in tree.children[head])  # "60% of my budget"
+    # A share is not the whole: "60% of my budget".
+    is_part = any(tree.lowered[i] == "of" for j in tree.children[head] for i in tree.children[j])
     if len(together) > 1 and not is_part and any(_has_digit(tree, i) for i in together):
         is_date = _DATE.fullmatch(tree.text(together))
         return replace(draft, object=together, value="date" if is_date else "number")
