@@ -2,9 +2,9 @@
 
 The postings of the question's stems and the mentions of its concepts are read up to a limit and
 scored in arrays. Only the best are fetched as rows, with the statements before and after them.
-Neighbouring concepts and related words add their newest statements, a question of nothing but dates
-the newest of these dates. Each summary in force counts as one more statement, and so does each
-triplet that no statement shows (``recallm.recall.retrieval.fact_candidates``).
+Related words add their newest statements, a question of nothing but dates the newest of these
+dates. Each summary in force counts as one more statement, and so does each triplet that no
+statement shows (``recallm.recall.retrieval.fact_candidates``).
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ def read_candidates(
     brought = {*leads.similar, *leads.dated, *facts.stated}
     if not (leads.postings or leads.mentions or brought or leads.newest or facts.facts):
         return None
-    brought.update(leads.of_neighbours)
     fetched = max(FETCHED, 2 * wanted)
     posted = _posting_counts(question, leads)
     first = fetched if vector is None else fetched // 2

@@ -1,8 +1,8 @@
 """Reads what a question leads to: totals, and the keys of statements that may answer.
 
-Its stems have postings, its concepts have mentions and bring their neighbours, its dates bring the
-newest passages, and its vector or related words bring statements without its words. None of these
-reads needs another's answer: on a server they share round trips.
+Its stems have postings, its concepts have mentions, its dates bring the newest passages, and its
+vector or related words bring statements without its words. None of these reads needs another's
+answer: on a server they share round trips.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from recallm.model import (
     Passage,
     Postings,
     Question,
-    Relation,
     Sizes,
     statement_key,
 )
 from recallm.recall.predicates.relations import stems_of_states
-from recallm.recall.ranking.candidates import Activation, Leads, activate
+from recallm.recall.ranking.candidates import Leads
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.recall.ranking.stem_counts import rarity_of
@@ -40,15 +39,6 @@ from recallm.stores.base import GraphReader
 _MENTIONS = 2
 """Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
 mentions each of them, as its speaker or by "you" and "we"."""
-
-_RELATIONS = 16
-"""Newest relations read of each essential concept."""
-
-_NEIGHBOURS = 6
-"""Neighbouring concepts that add statements: those of greatest activation."""
-
-_NEIGHBOUR_STATEMENTS = 4
-"""Newest statements that a neighbouring concept brings."""
 
 _NEWEST_PASSAGES = 32
 """Newest passages looked at for a date, in a question that has no concept beside its dates, and for
@@ -92,11 +82,12 @@ def read_leads(
     postings: Mapping[str, Postings]
     sizes: Sizes
     mentions: Mapping[str, Mentions]
+    concepts: list[ConceptRow]
     of_related: Mapping[str, Postings]
     (postings, sizes), mentions, concepts, of_related, nearest, dated, newest = reader.together(
         read_postings,
         lambda reader: reader.mentions(names, limit=_MENTIONS * limit, where=where),
-        lambda reader: _read_concepts(reader, names, where),
+        lambda reader: reader.concepts(names) if names else [],
         lambda reader: (
             reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
             if related
@@ -108,46 +99,17 @@ def read_leads(
             reader, [where] if question.asks_of_asker and question.asker is None else []
         ),
     )
-    essential, activation, of_neighbours = concepts
     return Leads(
         postings=postings,
         mentions=mentions,
         sizes=sizes,
-        essential=essential,
-        activation=activation,
-        of_neighbours=of_neighbours,
+        essential={row.name: row for row in concepts},
         similar=statements_of_related_stems(question, related, of_related, mentions, sizes.corpus)
         if vector is None
         else [key for key, _ in nearest],
         dated=dated,
         newest=newest,
     )
-
-
-def _read_concepts(
-    reader: GraphReader, names: Sequence[str], where: Filter
-) -> tuple[dict[str, ConceptRow], dict[str, Activation], list[int]]:
-    """The known concepts with these names, those that they activate, and the keys of the newest
-    statements of the concepts that are activated most."""
-    if not names:
-        return {}, {}, []
-    rows: list[ConceptRow]
-    relations: list[Relation]
-    rows, relations = reader.together(
-        lambda reader: reader.concepts(names),
-        lambda reader: reader.relations(names, limit=_RELATIONS),
-    )
-    essential = {row.name: row for row in rows}
-    if not essential:
-        return {}, {}, []
-    ends = {end for relation in relations for end in (relation.a, relation.b)}
-    activation = activate(essential, relations, reader.concepts(ends - essential.keys()))
-    nearest = sorted(
-        activation.values(), key=lambda neighbour: (-neighbour.value, neighbour.concept.name)
-    )
-    most = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
-    found = reader.mentions(most, limit=_NEIGHBOUR_STATEMENTS, where=where)
-    return essential, activation, list(chain.from_iterable(each.keys for each in found.values()))
 
 
 def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
