@@ -40,6 +40,9 @@ _MENTIONS = 2
 """Mentions are read up to twice the limit of postings: in a talk of two nearly every statement
 mentions each of them, as its speaker or by "you" and "we"."""
 
+_OF_ASKER = 128
+"""Newest mentions read of who asks: that somebody said "I" says little of what answers."""
+
 _NEWEST_PASSAGES = 32
 """Newest passages looked at for a date, in a question that has no concept beside its dates, and for
 "I", where nobody knows who that is."""
@@ -69,6 +72,7 @@ def read_leads(
 ) -> Leads:
     """What ``question`` leads to; ``dates`` are those that its text names."""
     names = [concept.name for concept in question.concepts]
+    asker = [] if question.asker is None else [question.asker]
     where, limit = request.where, request.config.candidate_limit
     related = related_stems_of(question) if vector is None else {}
     dates = () if _names_more_than(dates, question) else dates
@@ -82,11 +86,15 @@ def read_leads(
     postings: Mapping[str, Postings]
     sizes: Sizes
     mentions: Mapping[str, Mentions]
+    of_asker: Mapping[str, Mentions]
     concepts: list[ConceptRow]
     of_related: Mapping[str, Postings]
-    (postings, sizes), mentions, concepts, of_related, nearest, dated, newest = reader.together(
+    (postings, sizes), mentions, of_asker, concepts, *others = reader.together(
         read_postings,
-        lambda reader: reader.mentions(names, limit=_MENTIONS * limit, where=where),
+        lambda reader: reader.mentions(
+            {*names}.difference(asker), limit=_MENTIONS * limit, where=where
+        ),
+        lambda reader: reader.mentions(asker, limit=_OF_ASKER, where=where) if asker else {},
         lambda reader: reader.concepts(names) if names else [],
         lambda reader: (
             reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
@@ -99,9 +107,10 @@ def read_leads(
             reader, [where] if question.asks_of_asker and question.asker is None else []
         ),
     )
+    of_related, nearest, dated, newest = others
     return Leads(
         postings=postings,
-        mentions=mentions,
+        mentions={**mentions, **of_asker},
         sizes=sizes,
         essential={row.name: row for row in concepts},
         similar=statements_of_related_stems(question, related, of_related, mentions, sizes.corpus)
