@@ -30,9 +30,9 @@ def signals(store: DictStore, question: Question) -> dict[str, dict[str, float]]
 
 
 def test_rare_stems_weigh_more_and_long_statements_less() -> None:
-    """Every signal but ``length``, which is for tables of one's own, has a weight in a table."""
+    """Every signal has a weight in a table."""
     tables = load_tables()
-    assert set(tables.words.signals) | set(tables.vectors.signals) == set(SIGNALS) - {"length"}
+    assert set(tables.words.signals) | set(tables.vectors.signals) == set(SIGNALS)
     store = store_of(
         turn("heron", session="a"),
         turn("harbour", session="b"),
@@ -334,7 +334,7 @@ def test_all_signals_are_finite_and_shares_lie_between_0_and_1(
     for name, column in zip(SIGNALS, values.T, strict=True):
         is_cosine = "similar" in name or name in ("like anchor", "newest")
         assert (column >= (-1 - 1e-3 if is_cosine else 0)).all(), name
-        assert name in ("length", "kind") or (column <= 1 + 1e-3).all(), name
+        assert name == "kind" or (column <= 1 + 1e-3).all(), name
 
 
 def test_what_is_newer_is_weighed_by_all_other_signals() -> None:

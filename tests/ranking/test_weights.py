@@ -53,8 +53,8 @@ def test_what_ships_is_not_ignored_by_the_packaging() -> None:
 
 
 def test_a_file_may_leave_signals_out(tmp_path: Path) -> None:
-    tables = load_tables(weights(tmp_path, '"meaning" = 2\nlength = -0.5', '"similar" = 3'))
-    assert tables.words == Weights(intercept=-1.0, signals={"meaning": 2.0, "length": -0.5})
+    tables = load_tables(weights(tmp_path, '"meaning" = 2\nquestion = -0.5', '"similar" = 3'))
+    assert tables.words == Weights(intercept=-1.0, signals={"meaning": 2.0, "question": -0.5})
     assert tables.vectors == Weights(intercept=-2.5, signals={"similar": 3.0})
 
 
@@ -118,14 +118,14 @@ def test_other_weights_make_another_order_and_their_intercept_stands(tmp_path: P
     )
     question = asked("which heron sleeps")
     assert best(recall(store, question)) == "The heron sleeps"
-    config = RecallConfig(fill=True, weights=weights(tmp_path, "length = 4.0", "length = -4.0"))
+    config = RecallConfig(fill=True, weights=weights(tmp_path, "meaning = -4.0", "meaning = 4.0"))
     context = recall(store, question, config=config)
     assert best(context) == "A heron and a very long walk along the harbour"
     assert context.intercept == -1.0
     for statement in context.statements:
         contributions = statement.contributions
-        assert {name for name, value in contributions.items() if value} == {"length"}
-        odds = -1.0 + contributions["length"]
+        assert {name for name, value in contributions.items() if value} == {"meaning"}
+        odds = -1.0 + contributions["meaning"]
         assert statement.score == pytest.approx(1 / (1 + math.exp(-odds)))
     assert "intercept-1.00" in context.explain()
     under = recall(store, question, config=config, under=under_model(1.0, 0.0))

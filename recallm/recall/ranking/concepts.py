@@ -163,8 +163,7 @@ def _mentions(statements: Sequence[StoredStatement], parts: Mapping[str, frozens
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``kind``, ``speaker``, ``first person``, ``question``, ``user`` and
-    ``length``."""
+    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``user``."""
     traits = candidates.traits
     asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
     speaker = _speaker(candidates)
@@ -174,7 +173,6 @@ def trait_signals(candidates: Candidates) -> dict[str, Floats]:
         "first person": speaker * _first_person(candidates),
         "question": _has_trait(traits, Trait.QUESTION),
         "user": _user(candidates),
-        "length": np.log1p(np.array([statement.length for statement in candidates.statements])),
     }
 
 

@@ -48,7 +48,6 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "question": "it is a question",
         "user": "question that says I: a user said it, or (negative) an assistant unasked",
         "elsewhere": "the question names somebody whom neither it nor its session mentions",
-        "length": "logarithm of its number of content words",
         "newest": "question about the present: new, and among facts about what is asked for",
         "superseded": "question about the present: a similar later statement answers as well",
         "earliest": "question about the earliest: few earlier statements answer as well",

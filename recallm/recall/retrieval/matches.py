@@ -73,12 +73,13 @@ def _matching_statements(reader: GraphReader, question: Question, where: Filter)
         set().union(*(postings[each].keys for each in stems if each in postings))
         for stems in accepted.values()
     ]
-    if not all(holding):
+    common = set.intersection(*holding)
+    if not common:
         return []
     mentions = reader.mentions(names, limit=None, where=where) if names else {}
     if len(mentions) < len(names):
         return []
-    common = set.intersection(*holding, *(set(found.keys) for found in mentions.values()))
+    common.intersection_update(*(found.keys for found in mentions.values()))
     newest = sorted(common, reverse=True)
     equals = EqualSentences.asked_by(question.time)
     rows = reader.statements(newest[:_READ])
