@@ -9,13 +9,10 @@ from typing import Annotated, Literal, TypeAlias
 from recallm.ground import checks
 from recallm.model import LARGEST_NUMBER
 
-__all__ = ["ConceptChoice", "RankingName", "RecallConfig", "RevisionName", "WindowName"]
+__all__ = ["ConceptChoice", "RankingName", "RecallConfig", "RevisionName"]
 
 ConceptChoice: TypeAlias = Literal["all", "nouns", "names"]
 """Which words and phrases are concepts."""
-
-WindowName: TypeAlias = Literal["fixed", "question"]
-"""How the temporal window of the paper's ranking is chosen."""
 
 RevisionName: TypeAlias = Literal["llm", "symbolic"]
 """How the contexts of concepts are revised."""
@@ -91,13 +88,6 @@ class RecallConfig:
 
     temporal_window: Annotated[int, partial(checks.whole, least=0, most=LARGEST_NUMBER)] = 15
     """s, as in the authors' query."""
-
-    window: WindowName = "fixed"
-    """The temporal window of ``ranking="paper"``. "fixed": the last ``temporal_window`` updates,
-    for every question. "question" (paper, Future Works: a dynamic temporal window): a question that
-    names a date ("in 2022", "before May", "since 2020") is answered as of the end of that time,
-    from its beginning on; one about how things were ("before", "at first"), or for every answer,
-    looks back without a bound; others have the fixed window."""
 
     temporal_weight: Annotated[float, checks.amount] = 3.0
     """α of the paper."""

@@ -44,7 +44,7 @@ from recallm.recall.retrieval.nearest import (
     read_nearest,
 )
 from recallm.recall.retrieval.relations import RelationIndex, RelationIndexes
-from recallm.recall.retrieval.subgraph import QuestionWindow, question_window, read_subgraph
+from recallm.recall.retrieval.subgraph import read_subgraph
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Vector
 from recallm.vectors.statements import StatementVectors
@@ -56,14 +56,12 @@ if TYPE_CHECKING:
 class OpenQuestion(NamedTuple):
     """A question as extraction reads it, the reader that it is answered from, its vector under the
     embedding model (None where there is no model or no vector yet), and the relations of the
-    namespace's triplets (None where it has no triplet). ``window`` is the time that the question
-    asks about, where it chooses the window of the paper's ranking."""
+    namespace's triplets (None where it has no triplet)."""
 
     question: Question
     reader: GraphReader
     vector: EmbeddedQuestion | None
     relations: RelationIndex | None = None
-    window: QuestionWindow | None = None
 
 
 # Rankings.
@@ -95,14 +93,14 @@ def _recall_statements(asked: OpenQuestion, request: RecallRequest) -> RecalledC
 
 
 def _candidates(asked: OpenQuestion, request: RecallRequest) -> Candidates | None:
-    question, reader, vector, relations, _ = asked
+    question, reader, vector, relations = asked
     return read_candidates(reader, question, vector, request, relations)
 
 
 def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:
-    question, reader, _, index, window = asked
+    question, reader, _, index = asked
     config = request.config
-    nodes, relations, essential = read_subgraph(reader, question, config, window)
+    nodes, relations, essential = read_subgraph(reader, question, config)
     ranked = ranked_concepts(nodes.values(), relations, essential, config.temporal_weight)
     ranked = ranked[: request.limit or config.max_concepts]
     rows = [nodes[concept.name] for concept in ranked]
@@ -230,16 +228,6 @@ def checked_request(
 # Recalling.
 
 
-def _as_of_window(request: RecallRequest, window: QuestionWindow) -> RecallRequest:
-    """The request as of the end of the question's window; itself where that changes nothing or a
-    t_index is asked for."""
-    if window.until is None or isinstance(request.as_of, int):
-        return request
-    if isinstance(request.as_of, datetime) and request.as_of <= window.until:
-        return request
-    return replace(request, as_of=window.until)
-
-
 class Recaller:
     """Recalls from one namespace. ``vectors`` is None where the memory has no embeddings.
     ``indexes`` are those of the relations of the store's triplets."""
@@ -268,21 +256,7 @@ class Recaller:
 
         """
         with self.opened(request) as asked:
-            ranking = RANKINGS[request.config.ranking]
-            window = None
-            if request.config.ranking == "paper" and request.config.window == "question":
-                window = question_window(asked.question, request.asked_at)
-            if window is None:
-                return ranking.recall(asked, request)
-            then = _as_of_window(request, window)
-            if then is request:
-                return ranking.recall(asked._replace(window=window), request)
-        with self.opened(then) as asked:
-            if asked.reader.state.t_index:
-                return ranking.recall(asked._replace(window=window), then)
-        # Nothing was said at a known time: the dates may stand in the texts.
-        with self.opened(request) as asked:
-            return ranking.recall(asked._replace(window=QuestionWindow(is_bounded=False)), request)
+            return RANKINGS[request.config.ranking].recall(asked, request)
 
     def explain(self, request: RecallRequest, id: str) -> str:
         """Why the context of the default ranking has the statement with this id, or has not.
