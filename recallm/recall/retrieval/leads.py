@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import date, datetime, time
 from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 from recallm.english.dating import AskedDate
 from recallm.model import (
@@ -63,6 +64,14 @@ _RELATED_STATEMENTS = 40
 """Statements that related stems bring."""
 
 
+_ENOUGH = 112
+"""From so many statements with the question's own stems on, which are about as many as are read,
+those with related stems are not looked for."""
+
+Related: TypeAlias = tuple[str, float]
+"""A stem of the question, and how much of its meaning a related one shares."""
+
+
 def read_leads(
     reader: GraphReader,
     question: Question,
@@ -74,40 +83,48 @@ def read_leads(
     names = [concept.name for concept in question.concepts]
     asker = [] if question.asker is None else [question.asker]
     where, limit = request.where, request.config.candidate_limit
-    related = related_stems_of(question) if vector is None else {}
     dates = () if _names_more_than(dates, question) else dates
 
-    def read_postings(reader: GraphReader) -> tuple[Mapping[str, Postings], Sizes]:
+    def read_postings(
+        reader: GraphReader,
+    ) -> tuple[Mapping[str, Postings], dict[str, Related], Sizes, Mapping[str, Postings]]:
         stems = (*question.search_terms, *question.tokens)
         postings = reader.postings(stems, limit=limit, where=where)
         session_keys = set().union(*(found.sessions for found in postings.values()))
-        return postings, reader.sizes({key for key in session_keys if key is not None})
+        related = related_stems_of(question, postings) if vector is None else {}
+        sizes: Sizes
+        of_related: Mapping[str, Postings]
+        sizes, of_related = reader.together(
+            lambda reader: reader.sizes({key for key in session_keys if key is not None}),
+            lambda reader: (
+                reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
+                if related
+                else {}
+            ),
+        )
+        return postings, related, sizes, of_related
 
     postings: Mapping[str, Postings]
     sizes: Sizes
     mentions: Mapping[str, Mentions]
     of_asker: Mapping[str, Mentions]
     concepts: list[ConceptRow]
+    related: dict[str, Related]
     of_related: Mapping[str, Postings]
-    (postings, sizes), mentions, of_asker, concepts, *others = reader.together(
+    (postings, related, sizes, of_related), mentions, of_asker, concepts, *others = reader.together(
         read_postings,
         lambda reader: reader.mentions(
             {*names}.difference(asker), limit=_MENTIONS * limit, where=where
         ),
         lambda reader: reader.mentions(asker, limit=_OF_ASKER, where=where) if asker else {},
         lambda reader: reader.concepts(names) if names else [],
-        lambda reader: (
-            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
-            if related
-            else {}
-        ),
         lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
         lambda reader: _newest_statements(reader, _intervals(dates, request)),
         lambda reader: _newest_statements(
             reader, [where] if question.asks_of_asker and question.asker is None else []
         ),
     )
-    of_related, nearest, dated, newest = others
+    nearest, dated, newest = others
     return Leads(
         postings=postings,
         mentions={**mentions, **of_asker},
@@ -167,31 +184,32 @@ def _newest_passages(reader: GraphReader, where: Filter) -> list[Passage]:
     return reader.passages(where, limit=_NEWEST_PASSAGES)
 
 
-def related_stems_of(question: Question) -> dict[str, tuple[str, float]]:
+def related_stems_of(question: Question, postings: Mapping[str, Postings]) -> dict[str, Related]:
     """The stems related to the question's, each with that stem and how much of its meaning they
-    share. Names have no related words. What somebody who asks where Ada lives looks for may be
-    that she moved: the words of one state are related where a question asks for states."""
+    share. Names have no related words; the others have none where enough statements hold them
+    (``postings``). What somebody who asks where Ada lives looks for may be that she moved: the
+    words of one state are related where a question asks for states."""
     named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
     names = {word for name in named for word in name.split(" ")}
-    related: dict[str, tuple[str, float]] = {}
-    for stem in question.terms:
-        if stem in names:
-            continue
-        for other, share in related_stems(stem):
-            if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
-                related[other] = (stem, share)
+    stems = [stem for stem in question.terms if stem not in names]
+    related: dict[str, Related] = {}
+    if sum(postings[stem].documents for stem in stems if stem in postings) < _ENOUGH:
+        for stem in stems:
+            for other, share in related_stems(stem):
+                if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
+                    related[other] = (stem, share)
     if question.time.recency or question.time.previous or question.time.spread:
-        for stems in stems_of_states():
-            asked = next((stem for stem in question.terms if stem in stems), None)
-            if asked is not None and asked not in names:
-                for other in stems.difference(question.terms):
+        for state in stems_of_states():
+            asked = next((stem for stem in question.terms if stem in state), None)
+            if asked in stems:
+                for other in state.difference(question.terms):
                     related.setdefault(other, (asked, _OF_ONE_STATE))
     return related
 
 
 def statements_of_related_stems(
     question: Question,
-    related: Mapping[str, tuple[str, float]],
+    related: Mapping[str, Related],
     postings: Mapping[str, Postings],
     mentions: Mapping[str, Mentions],
     corpus: CorpusSize,
