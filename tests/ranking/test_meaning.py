@@ -159,7 +159,7 @@ def test_words_that_mean_more_alike_bring_theirs_first() -> None:
     found = brought(many, asked("live"))
     assert found[:2] == ["home garden", "resid n99"]
     assert len(found) == 40, "no more are brought"
-    enough = store_of(*apart(*(f"live n{n}" for n in range(112)), "home garden"))
+    enough = store_of(*apart(*(f"live n{n}" for n in range(200)), "home garden"))
     assert brought(enough, asked("live")) == [], "enough hold the word itself"
 
 

@@ -31,9 +31,10 @@ NEAR_PASSAGES = 3
 """How many passages before and after are near: what answers a question in a conversation often
 stands a few turns away from its words."""
 
-_OWN_WEIGHT, _NEAR_WEIGHT, _SESSION_WEIGHT = 3.0, 0.5, 2.0
-"""What a statement's own stems, those of the passages near it and those of its session count in its
-first score. The session that the question is about holds answers that share no stem with it."""
+_OWN_WEIGHT, _NEAR_WEIGHT, _SESSION_WEIGHT, _CONCEPT_WEIGHT = 3.0, 0.5, 2.0, 8.0
+"""What a statement's own stems, those of the passages near it, those of its session and its
+concepts count in its first score. The session that the question is about holds answers that share
+no stem with it; what a person says mentions the person."""
 
 
 # Rarity, saturation.
@@ -319,7 +320,7 @@ class PostingCounts:
         )
         session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
         score = _OWN_WEIGHT * own + _NEAR_WEIGHT * near + _SESSION_WEIGHT * session
-        score += self.concept_rarity
+        score += _CONCEPT_WEIGHT * self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
 

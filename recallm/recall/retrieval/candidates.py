@@ -46,9 +46,11 @@ from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-FETCHED = 112
+FETCHED, _OF_TALK = 112, 72
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
-as many where the nearest by embedding come beside them."""
+as many where the nearest by embedding come beside them. The history of a person takes many of the
+facts that stand alone. Where sessions have several statements, fewer are enough without
+embeddings."""
 
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
@@ -77,7 +79,9 @@ def read_candidates(
     brought = {*leads.similar, *leads.dated, *facts.stated}
     if not (leads.postings or leads.mentions or brought or leads.newest or facts.facts):
         return None
-    fetched = max(FETCHED, 2 * wanted)
+    corpus = leads.sizes.corpus
+    is_talk = vector is None and 0 < 2 * corpus.sessions < corpus.statements
+    fetched = max(_OF_TALK if is_talk else FETCHED, 2 * wanted)
     posted = _posting_counts(question, leads)
     first = fetched if vector is None else fetched // 2
     best = posted.best(first + len(request.known), leads.sizes)

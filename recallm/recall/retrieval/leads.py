@@ -1,8 +1,8 @@
 """Reads what a question leads to: totals, and the keys of statements that may answer.
 
 Its stems have postings, its concepts have mentions, its dates bring the newest passages, and its
-vector or related words bring statements without its words. None of these reads needs another's
-answer: on a server they share round trips.
+vector or related words bring statements without its words. Hardly any of these needs another read
+before: on a server they share round trips.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import date, datetime, time
 from functools import partial
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from recallm.english.dating import AskedDate
 from recallm.model import (
@@ -63,10 +63,9 @@ _OF_ONE_STATE = 0.4
 _RELATED_STATEMENTS = 40
 """Statements that related stems bring."""
 
-
-_ENOUGH = 112
-"""From so many statements with the question's own stems on, which are about as many as are read,
-those with related stems are not looked for."""
+_ENOUGH = 200
+"""From so many statements with the question's own stems on, twice as many as are read, those with
+related stems are not looked for."""
 
 Related: TypeAlias = tuple[str, float]
 """A stem of the question, and how much of its meaning a related one shares."""
@@ -81,42 +80,14 @@ def read_leads(
 ) -> Leads:
     """What ``question`` leads to; ``dates`` are those that its text names."""
     names = [concept.name for concept in question.concepts]
-    asker = [] if question.asker is None else [question.asker]
     where, limit = request.where, request.config.candidate_limit
     dates = () if _names_more_than(dates, question) else dates
-
-    def read_postings(
-        reader: GraphReader,
-    ) -> tuple[Mapping[str, Postings], dict[str, Related], Sizes, Mapping[str, Postings]]:
-        stems = (*question.search_terms, *question.tokens)
-        postings = reader.postings(stems, limit=limit, where=where)
-        session_keys = set().union(*(found.sessions for found in postings.values()))
-        related = related_stems_of(question, postings) if vector is None else {}
-        sizes: Sizes
-        of_related: Mapping[str, Postings]
-        sizes, of_related = reader.together(
-            lambda reader: reader.sizes({key for key in session_keys if key is not None}),
-            lambda reader: (
-                reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
-                if related
-                else {}
-            ),
-        )
-        return postings, related, sizes, of_related
-
-    postings: Mapping[str, Postings]
-    sizes: Sizes
+    words: _Words
     mentions: Mapping[str, Mentions]
-    of_asker: Mapping[str, Mentions]
     concepts: list[ConceptRow]
-    related: dict[str, Related]
-    of_related: Mapping[str, Postings]
-    (postings, related, sizes, of_related), mentions, of_asker, concepts, *others = reader.together(
-        read_postings,
-        lambda reader: reader.mentions(
-            {*names}.difference(asker), limit=_MENTIONS * limit, where=where
-        ),
-        lambda reader: reader.mentions(asker, limit=_OF_ASKER, where=where) if asker else {},
+    words, mentions, concepts, nearest, dated, newest = reader.together(
+        lambda reader: _read_words(reader, question, where, limit, with_related=vector is None),
+        lambda reader: _read_mentions(reader, names, question.asker, where, limit),
         lambda reader: reader.concepts(names) if names else [],
         lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
         lambda reader: _newest_statements(reader, _intervals(dates, request)),
@@ -124,18 +95,63 @@ def read_leads(
             reader, [where] if question.asks_of_asker and question.asker is None else []
         ),
     )
-    nearest, dated, newest = others
     return Leads(
-        postings=postings,
-        mentions={**mentions, **of_asker},
-        sizes=sizes,
+        postings=words.postings,
+        mentions=mentions,
+        sizes=words.sizes,
         essential={row.name: row for row in concepts},
-        similar=statements_of_related_stems(question, related, of_related, mentions, sizes.corpus)
+        similar=statements_of_related_stems(
+            question, words.related, words.of_related, mentions, words.sizes.corpus
+        )
         if vector is None
         else [key for key, _ in nearest],
         dated=dated,
         newest=newest,
     )
+
+
+class _Words(NamedTuple):
+    """The postings of a question's stems, the sizes of the sessions that hold them, its related
+    stems and the postings of these."""
+
+    postings: Mapping[str, Postings]
+    sizes: Sizes
+    related: Mapping[str, Related]
+    of_related: Mapping[str, Postings]
+
+
+def _read_words(
+    reader: GraphReader, question: Question, where: Filter, limit: int, *, with_related: bool
+) -> _Words:
+    stems = (*question.search_terms, *question.tokens)
+    postings = reader.postings(stems, limit=limit, where=where)
+    sessions = set().union(*(found.sessions for found in postings.values()))
+    related = related_stems_of(question, postings) if with_related else {}
+    sizes: Sizes
+    of_related: Mapping[str, Postings]
+    sizes, of_related = reader.together(
+        lambda reader: reader.sizes({key for key in sessions if key is not None}),
+        lambda reader: (
+            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
+            if related
+            else {}
+        ),
+    )
+    return _Words(postings, sizes, related, of_related)
+
+
+def _read_mentions(
+    reader: GraphReader, names: Sequence[str], asker: str | None, where: Filter, limit: int
+) -> Mapping[str, Mentions]:
+    """The mentions of the question's concepts; of who asks the newest alone."""
+    asking = {name for name in names if name == asker}
+    mentions: Mapping[str, Mentions]
+    of_asker: Mapping[str, Mentions]
+    mentions, of_asker = reader.together(
+        lambda reader: reader.mentions({*names} - asking, limit=_MENTIONS * limit, where=where),
+        lambda reader: reader.mentions(asking, limit=_OF_ASKER, where=where) if asking else {},
+    )
+    return {**mentions, **of_asker}
 
 
 def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
