@@ -26,13 +26,14 @@ def said(found: Candidates) -> set[str]:
     return {statement.text for statement in found.statements}
 
 
-def test_words_concepts_and_what_stands_beside_lead_to_statements() -> None:
+def test_words_concepts_neighbours_and_what_stands_beside_lead_to_statements() -> None:
     store = store_of(
         turn("First things first", session="a"),
         turn("We saw a heron", session="a"),
         turn("What a day", session="a"),
         turn("Herons live near Naxos", session="b"),
         turn("Naxos has a harbour", session="c"),
+        turn("Quite another matter", session="d"),
     )
     found = gathered(store, "heron herons", "herons")
     assert said(found) == {
@@ -40,6 +41,7 @@ def test_words_concepts_and_what_stands_beside_lead_to_statements() -> None:
         "We saw a heron",
         "What a day",
         "Herons live near Naxos",
+        "Naxos has a harbour",
     }
     assert set(found.leads.essential) == {"herons"}
 

@@ -34,14 +34,15 @@ class Leads:
     keys of statements.
 
     ``postings`` are those of its stems, ``mentions`` those of its concepts. ``essential`` are its
-    concepts that are known. ``newest`` are statements for a question that says "I" where nobody
-    knows who that is.
+    concepts that are known, ``of_neighbours`` statements of the concepts next to these. ``newest``
+    are statements for a question that says "I" where nobody knows who that is.
     """
 
     postings: Mapping[str, Postings]
     mentions: Mapping[str, Mentions]
     sizes: Sizes
     essential: Mapping[str, ConceptRow]
+    of_neighbours: Sequence[int]
     similar: Sequence[int]
     dated: Sequence[int]
     newest: Sequence[int]

@@ -31,10 +31,9 @@ NEAR_PASSAGES = 3
 """How many passages before and after are near: what answers a question in a conversation often
 stands a few turns away from its words."""
 
-_OWN_WEIGHT, _NEAR_WEIGHT, _SESSION_WEIGHT, _CONCEPT_WEIGHT = 3.0, 0.5, 2.0, 8.0
-"""What a statement's own stems, those of the passages near it, those of its session and its
-concepts count in its first score. The session that the question is about holds answers that share
-no stem with it; what a person says mentions the person."""
+_OWN_WEIGHT, _NEAR_WEIGHT, _SESSION_WEIGHT = 3.0, 0.5, 2.0
+"""What a statement's own stems, those of the passages near it and those of its session count in its
+first score. The session that the question is about holds answers that share no stem with it."""
 
 
 # Rarity, saturation.
@@ -303,10 +302,10 @@ class PostingCounts:
         documents[places] = (documents[places] + 0.5) ** 2 / (total + 1) - 0.5
         return replace(self, documents=documents)
 
-    def best(self, number: int, sizes: Sizes) -> list[int]:
+    def best(self, number: int, sizes: Sizes, concept_weight: float) -> list[int]:
         """The keys of the best statements by a first score: rare stems in the statement, in the
-        passages at most 3 updates away (its own among them) and in its session; the newest of
-        equals first."""
+        passages at most 3 updates away (its own among them) and in its session, and its concepts,
+        which count by ``concept_weight``; the newest of equals first."""
         weights = rarity(self.documents, sizes.corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
         passages = StemCounts.summed(t_indexes_of(self.keys), self.counts)
@@ -320,7 +319,7 @@ class PostingCounts:
         )
         session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
         score = _OWN_WEIGHT * own + _NEAR_WEIGHT * near + _SESSION_WEIGHT * session
-        score += _CONCEPT_WEIGHT * self.concept_rarity
+        score += concept_weight * self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
 

@@ -2,9 +2,10 @@
 
 The postings of the question's stems and the mentions of its concepts are read up to a limit and
 scored in arrays. Only the best are fetched as rows, with the statements before and after them.
-Related words add their newest statements, a question of nothing but dates the newest of these
-dates. Each summary in force counts as one more statement, and so does each triplet that no
-statement shows (``recallm.recall.retrieval.fact_candidates``).
+Related words add their newest statements where few hold the question's own, neighbouring concepts
+where facts stand alone; a question of nothing but dates adds the newest of these dates. Each
+summary in force counts as one more statement, and so does each triplet that no statement shows
+(``recallm.recall.retrieval.fact_candidates``).
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ as many where the nearest by embedding come beside them. The history of a person
 facts that stand alone. Where sessions have several statements, fewer are enough without
 embeddings."""
 
+_CONCEPT_WEIGHT_OF_TALK = 8.0
+"""What the concepts of a statement count there in the first score, 1 elsewhere: what a person says
+mentions the person."""
+
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
 
@@ -79,12 +84,14 @@ def read_candidates(
     brought = {*leads.similar, *leads.dated, *facts.stated}
     if not (leads.postings or leads.mentions or brought or leads.newest or facts.facts):
         return None
+    brought.update(leads.of_neighbours)
     corpus = leads.sizes.corpus
     is_talk = vector is None and 0 < 2 * corpus.sessions < corpus.statements
     fetched = max(_OF_TALK if is_talk else FETCHED, 2 * wanted)
+    concept_weight = _CONCEPT_WEIGHT_OF_TALK if is_talk else 1.0
     posted = _posting_counts(question, leads)
     first = fetched if vector is None else fetched // 2
-    best = posted.best(first + len(request.known), leads.sizes)
+    best = posted.best(first + len(request.known), leads.sizes, concept_weight)
     rows = _read_rows(reader, leads, facts, best[:first], brought, fetched, request, best[first:])
     speakers, columns, when = _asked_for(question, posted.stems, rows.context.values())
     terms = tuple(posted.stems[column] for column in columns)

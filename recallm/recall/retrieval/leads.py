@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from functools import partial
@@ -43,6 +43,13 @@ mentions each of them, as its speaker or by "you" and "we"."""
 
 _OF_ASKER = 128
 """Newest mentions read of who asks: that somebody said "I" says little of what answers."""
+
+_RELATIONS = 16
+"""Newest relations read of each of the question's concepts."""
+
+_NEIGHBOURS, _NEIGHBOUR_STATEMENTS = 6, 4
+"""Neighbouring concepts, those of the strongest relations, and the newest statements of each that
+are candidates: "They let Greta go" may answer who the boss is now."""
 
 _NEWEST_PASSAGES = 32
 """Newest passages looked at for a date, in a question that has no concept beside its dates, and for
@@ -105,6 +112,7 @@ def read_leads(
         )
         if vector is None
         else [key for key, _ in nearest],
+        of_neighbours=words.of_neighbours,
         dated=dated,
         newest=newest,
     )
@@ -112,12 +120,13 @@ def read_leads(
 
 class _Words(NamedTuple):
     """The postings of a question's stems, the sizes of the sessions that hold them, its related
-    stems and the postings of these."""
+    stems, the postings of these, and the keys of statements of neighbouring concepts."""
 
     postings: Mapping[str, Postings]
     sizes: Sizes
     related: Mapping[str, Related]
     of_related: Mapping[str, Postings]
+    of_neighbours: Sequence[int]
 
 
 def _read_words(
@@ -127,17 +136,35 @@ def _read_words(
     postings = reader.postings(stems, limit=limit, where=where)
     sessions = set().union(*(found.sessions for found in postings.values()))
     related = related_stems_of(question, postings) if with_related else {}
+    names = {concept.name for concept in question.concepts if concept.name != question.asker}
+    if sum(len(found.keys) for found in postings.values()) > 2 * len(sessions):
+        names = set()  # in a conversation the statements around lead on
     sizes: Sizes
     of_related: Mapping[str, Postings]
-    sizes, of_related = reader.together(
+    sizes, of_related, of_neighbours = reader.together(
         lambda reader: reader.sizes({key for key in sessions if key is not None}),
         lambda reader: (
             reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
             if related
             else {}
         ),
+        lambda reader: _statements_of_neighbours(reader, names, where) if names else [],
     )
-    return _Words(postings, sizes, related, of_related)
+    return _Words(postings, sizes, related, of_related, of_neighbours)
+
+
+def _statements_of_neighbours(
+    reader: GraphReader, names: Collection[str], where: Filter
+) -> list[int]:
+    """The keys of the newest statements of the concepts next to those with these ``names``."""
+    strengths = Counter[str]()
+    for relation in reader.relations(names, limit=_RELATIONS):
+        strengths.update(dict.fromkeys((relation.a, relation.b), relation.strength))
+    for name in names:
+        del strengths[name]
+    nearest = sorted(strengths, key=lambda name: (-strengths[name], name))[:_NEIGHBOURS]
+    found = reader.mentions(nearest, limit=_NEIGHBOUR_STATEMENTS, where=where) if nearest else {}
+    return list(chain.from_iterable(each.keys for each in found.values()))
 
 
 def _read_mentions(
@@ -205,11 +232,9 @@ def related_stems_of(question: Question, postings: Mapping[str, Postings]) -> di
     share. Names have no related words; the others have none where enough statements hold them
     (``postings``). What somebody who asks where Ada lives looks for may be that she moved: the
     words of one state are related where a question asks for states."""
-    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
-    names = {word for name in named for word in name.split(" ")}
-    stems = [stem for stem in question.terms if stem not in names]
+    stems = _beside_names(question)
     related: dict[str, Related] = {}
-    if sum(postings[stem].documents for stem in stems if stem in postings) < _ENOUGH:
+    if not _enough_hold(question, postings):
         for stem in stems:
             for other, share in related_stems(stem):
                 if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
@@ -221,6 +246,19 @@ def related_stems_of(question: Question, postings: Mapping[str, Postings]) -> di
                 for other in state.difference(question.terms):
                     related.setdefault(other, (asked, _OF_ONE_STATE))
     return related
+
+
+def _beside_names(question: Question) -> list[str]:
+    """The question's stems that are no part of a name."""
+    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
+    names = {word for name in named for word in name.split(" ")}
+    return [stem for stem in question.terms if stem not in names]
+
+
+def _enough_hold(question: Question, postings: Mapping[str, Postings]) -> bool:
+    """Whether enough statements hold stems of the question that are no names."""
+    found = (postings[stem].documents for stem in _beside_names(question) if stem in postings)
+    return sum(found) >= _ENOUGH
 
 
 def statements_of_related_stems(
