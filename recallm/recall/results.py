@@ -263,16 +263,25 @@ def context_lines(statements: Iterable[_L], text_of: Callable[[_L], str]) -> Ite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedConcept:
-    """A concept that a recall used. Its ``score`` depends on the ranking."""
+    """A concept that a recall used. Its ``score`` depends on the ranking. ``through``: the name of
+    the essential concept whose neighbour it is, where that led to it."""
 
     name: str
     label: str
     t_index: int
     score: float
     essential: bool
+    through: str | None = None
 
     @classmethod
-    def of(cls, row: ConceptRow, *, score: float = 1.0, essential: bool = True) -> RankedConcept:
+    def of(
+        cls,
+        row: ConceptRow,
+        *,
+        score: float = 1.0,
+        essential: bool = True,
+        through: str | None = None,
+    ) -> RankedConcept:
         """A stored concept, an essential one of the question where nothing else is said."""
         return cls(
             name=row.name,
@@ -280,6 +289,7 @@ class RankedConcept:
             t_index=row.t_index,
             score=score,
             essential=essential,
+            through=through,
         )
 
 

@@ -250,11 +250,15 @@ def _signals(contributions: Mapping[str, float]) -> list[Json]:
     ]
 
 
-def _links(statement: RecalledStatement, context: RecalledContext) -> list[str]:
-    """How the graph led to a statement: the question's concepts that it mentions. There are none
-    where its words alone did."""
+def _links(statement: RecalledStatement, context: RecalledContext) -> list[list[str]]:
+    """How the graph led to a statement: the concepts from one of the question's to one that the
+    statement mentions. There are none where its words alone did."""
     mentioned = set(statement.concepts)
-    return [concept.name for concept in context.concepts if concept.name in mentioned]
+    return [
+        [concept.name] if concept.through is None else [concept.through, concept.name]
+        for concept in context.concepts
+        if concept.name in mentioned
+    ]
 
 
 def _fact(fact: Fact) -> Json:

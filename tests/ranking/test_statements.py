@@ -180,10 +180,25 @@ def test_a_summary_in_force_is_one_more_statement() -> None:
     assert "The kayak is red." not in texts(filtered)
 
 
-def test_concepts_are_those_of_the_question_that_are_known() -> None:
-    store = store_of(turn("Ferries reach Naxos"))
-    context = recall(store, asked("ferries trams", "ferries", "trams"))
-    assert [(each.name, each.essential) for each in context.concepts] == [("ferries", True)]
+def test_concepts_are_the_essential_ones_and_the_neighbours_that_led_on() -> None:
+    store = store_of(
+        turn("Ferries reach Naxos"),
+        turn("Ferries reach Paros"),
+        turn("Naxos grows potatoes"),
+        turn("Nothing else matters"),
+    )
+    context = recall(store, asked("ferries", "ferries"))
+    assert next((concept.name, concept.essential) for concept in context.concepts) == (
+        "ferries",
+        True,
+    )
+    near = {concept.name: concept.score for concept in context.concepts if not concept.essential}
+    assert set(near) == {"naxos", "paros"}
+    assert all(0 < score <= 1 for score in near.values())
+    led = next(
+        statement for statement in context.statements if statement.text == "Naxos grows potatoes"
+    )
+    assert "neighbour of Ferries: Naxos" in led.path
 
 
 def test_the_first_line_says_what_order_the_lines_of_several_passages_have() -> None:

@@ -44,6 +44,8 @@ def test_words_concepts_neighbours_and_what_stands_beside_lead_to_statements() -
         "Naxos has a harbour",
     }
     assert set(found.leads.essential) == {"herons"}
+    assert set(found.leads.activation) == {"naxos"}
+    assert found.leads.activation["naxos"].through == "herons"
 
 
 def test_a_hub_is_cut_to_a_few_hundred_that_match_best() -> None:

@@ -1,8 +1,14 @@
-"""The input of the default ranking: a question and the statements that may answer it."""
+"""The input of the default ranking: a question and the statements that may answer it.
+
+**Activation.** The strength of a relation alone favours hubs: a concept that is related to every
+other is related to the question's too. So the strength is divided by the root of the product of the
+two concepts' numbers of updates (a cosine): the share of their updates that touch both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,6 +23,7 @@ from recallm.model import (
     Mentions,
     Postings,
     Question,
+    Relation,
     Sizes,
     StoredStatement,
     Summary,
@@ -29,19 +36,51 @@ TripletIds: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """A concept next to an essential one: how strongly activated (0 to 1), and through which."""
+
+    concept: ConceptRow
+    through: str
+    value: float
+
+
+def activate(
+    essential: Mapping[str, ConceptRow],
+    relations: Iterable[Relation],
+    neighbours: Iterable[ConceptRow],
+) -> dict[str, Activation]:
+    """The activation of each neighbour, through the essential concept that gives it most."""
+    rows = {row.name: row for row in neighbours}
+    found: dict[str, Activation] = {}
+    for relation in relations:
+        for source, target in ((relation.a, relation.b), (relation.b, relation.a)):
+            if source not in essential or target in essential or target not in rows:
+                continue
+            together = relation.strength
+            first, second = essential[source].updates, rows[target].updates
+            value = together / math.sqrt(max(first, together) * max(second, together))
+            known = found.get(target)
+            if known is None or value > known.value:
+                found[target] = Activation(concept=rows[target], through=source, value=value)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leads:
     """What the words, the concepts, the dates and the vector of a question lead to: totals, and the
     keys of statements.
 
     ``postings`` are those of its stems, ``mentions`` those of its concepts. ``essential`` are its
-    concepts that are known, ``of_neighbours`` statements of the concepts next to these. ``newest``
-    are statements for a question that says "I" where nobody knows who that is.
+    concepts that are known, ``activation`` says how strongly those next to them are activated, and
+    ``of_neighbours`` are statements of these: both are empty in a conversation. ``newest`` are
+    statements for a question that says "I" where nobody knows who that is.
     """
 
     postings: Mapping[str, Postings]
     mentions: Mapping[str, Mentions]
     sizes: Sizes
     essential: Mapping[str, ConceptRow]
+    activation: Mapping[str, Activation]
     of_neighbours: Sequence[int]
     similar: Sequence[int]
     dated: Sequence[int]

@@ -298,8 +298,6 @@ def context_of_statements(
     place_of = {ranked.statements[place].key: place for place in places}
     statements = chronological(ranked.statements[place] for place in places)
     named = named_references(statements) if request.config.name_antecedents else {}
-    names_asked = (concept.name for concept in question.concepts)
-    essential = map(candidates.leads.essential.get, names_asked)
     return replace(
         context,
         text=text,
@@ -312,7 +310,7 @@ def context_of_statements(
             )
             for statement in statements
         ),
-        concepts=tuple(RankedConcept.of(row) for row in essential if row is not None),
+        concepts=tuple(_concepts(candidates, statements)),
         tokens=request.count_tokens(text),
         intercept=ranked.intercept + ranked.level,
     )
@@ -405,6 +403,10 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
             yield f"said by {mention.label}" if said else f"mentions {mention.label}"
         elif mention.name in candidates.leads.essential:
             yield f"mentions essential concept {mention.label}"
+        elif mention.name in candidates.leads.activation:
+            through = candidates.leads.activation[mention.name].through
+            label = candidates.leads.essential[through].label
+            yield f"neighbour of {label}: {mention.label}"
     for asked in candidates.dates:
         if statement.timestamp is not None and lies_in(statement.timestamp.date(), asked):
             yield f"said at the time asked for: {asked.name}"
@@ -414,3 +416,21 @@ def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:
         if other is not None and shared:
             what = "question" if Trait.QUESTION in other.traits else "statement"
             yield f"{place} a matching {what}: {', '.join(shared)}"
+
+
+def _concepts(candidates: Candidates, chosen: Sequence[StoredStatement]) -> list[RankedConcept]:
+    """The question's concepts in its order, then the neighbours that led to what was chosen."""
+    named = (
+        candidates.leads.essential.get(concept.name) for concept in candidates.question.concepts
+    )
+    essential = [RankedConcept.of(row) for row in named if row is not None]
+    mentioned = {mention.name for statement in chosen for mention in statement.concepts}
+    activated = (
+        candidates.leads.activation[name] for name in mentioned & candidates.leads.activation.keys()
+    )
+    return essential + [
+        RankedConcept.of(
+            neighbour.concept, score=neighbour.value, essential=False, through=neighbour.through
+        )
+        for neighbour in sorted(activated, key=lambda found: (-found.value, found.concept.name))
+    ]

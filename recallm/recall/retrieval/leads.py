@@ -25,11 +25,12 @@ from recallm.model import (
     Passage,
     Postings,
     Question,
+    Relation,
     Sizes,
     statement_key,
 )
 from recallm.recall.predicates.relations import stems_of_states
-from recallm.recall.ranking.candidates import Leads
+from recallm.recall.ranking.candidates import Activation, Leads, activate
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.meaning import related_stems
 from recallm.recall.ranking.stem_counts import rarity_of
@@ -48,8 +49,8 @@ _RELATIONS = 16
 """Newest relations read of each of the question's concepts."""
 
 _NEIGHBOURS, _NEIGHBOUR_STATEMENTS = 6, 4
-"""Neighbouring concepts, those of the strongest relations, and the newest statements of each that
-are candidates: "They let Greta go" may answer who the boss is now."""
+"""Neighbouring concepts, those of greatest activation, and the newest statements of each that are
+candidates: "They let Greta go" may answer who the boss is now."""
 
 _NEWEST_PASSAGES = 32
 """Newest passages looked at for a date, in a question that has no concept beside its dates, and for
@@ -112,6 +113,7 @@ def read_leads(
         )
         if vector is None
         else [key for key, _ in nearest],
+        activation=words.activation,
         of_neighbours=words.of_neighbours,
         dated=dated,
         newest=newest,
@@ -120,12 +122,13 @@ def read_leads(
 
 class _Words(NamedTuple):
     """The postings of a question's stems, the sizes of the sessions that hold them, its related
-    stems, the postings of these, and the keys of statements of neighbouring concepts."""
+    stems, the postings of these, the neighbouring concepts, and the keys of their statements."""
 
     postings: Mapping[str, Postings]
     sizes: Sizes
     related: Mapping[str, Related]
     of_related: Mapping[str, Postings]
+    activation: Mapping[str, Activation]
     of_neighbours: Sequence[int]
 
 
@@ -141,30 +144,41 @@ def _read_words(
         names = set()  # in a conversation the statements around lead on
     sizes: Sizes
     of_related: Mapping[str, Postings]
-    sizes, of_related, of_neighbours = reader.together(
+    neighbours: tuple[dict[str, Activation], list[int]]
+    sizes, of_related, neighbours = reader.together(
         lambda reader: reader.sizes({key for key in sessions if key is not None}),
         lambda reader: (
             reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
             if related
             else {}
         ),
-        lambda reader: _statements_of_neighbours(reader, names, where) if names else [],
+        lambda reader: _read_neighbours(reader, names, where) if names else ({}, []),
     )
-    return _Words(postings, sizes, related, of_related, of_neighbours)
+    return _Words(postings, sizes, related, of_related, *neighbours)
 
 
-def _statements_of_neighbours(
+def _read_neighbours(
     reader: GraphReader, names: Collection[str], where: Filter
-) -> list[int]:
-    """The keys of the newest statements of the concepts next to those with these ``names``."""
-    strengths = Counter[str]()
-    for relation in reader.relations(names, limit=_RELATIONS):
-        strengths.update(dict.fromkeys((relation.a, relation.b), relation.strength))
-    for name in names:
-        del strengths[name]
-    nearest = sorted(strengths, key=lambda name: (-strengths[name], name))[:_NEIGHBOURS]
-    found = reader.mentions(nearest, limit=_NEIGHBOUR_STATEMENTS, where=where) if nearest else {}
-    return list(chain.from_iterable(each.keys for each in found.values()))
+) -> tuple[dict[str, Activation], list[int]]:
+    """The concepts that those with these ``names`` activate, and the keys of the newest statements
+    of those that are activated most."""
+    rows: list[ConceptRow]
+    relations: list[Relation]
+    rows, relations = reader.together(
+        lambda reader: reader.concepts(names),
+        lambda reader: reader.relations(names, limit=_RELATIONS),
+    )
+    essential = {row.name: row for row in rows}
+    ends = {end for relation in relations for end in (relation.a, relation.b)} - essential.keys()
+    if not ends:
+        return {}, []
+    activation = activate(essential, relations, reader.concepts(ends))
+    nearest = sorted(
+        activation.values(), key=lambda neighbour: (-neighbour.value, neighbour.concept.name)
+    )
+    most = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
+    found = reader.mentions(most, limit=_NEIGHBOUR_STATEMENTS, where=where)
+    return activation, list(chain.from_iterable(each.keys for each in found.values()))
 
 
 def _read_mentions(

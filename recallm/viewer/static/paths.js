@@ -12,7 +12,10 @@ let lit = 0;
 export function showPaths(found, statements, onStatement) {
   const concepts = new Map(found.concepts.map((each) => [each.name, each]));
   // A statement that its words alone led to has one path, without a concept.
-  const paths = statements.map(({ links }) => (links.length ? links.map((name) => [name]) : [[]]));
+  const paths = statements.map(({ links }) => {
+    const known = links.filter((each) => each.every((name) => concepts.has(name)));
+    return known.length ? known : [[]];
+  });
   const inWords = (names, place) =>
     ["question", ...names.map((name) => shortened(concepts.get(name).label)), `statement ${place + 1}`].join(" › ");
   showGraph({
@@ -22,16 +25,17 @@ export function showPaths(found, statements, onStatement) {
   });
 }
 
-// In columns: the question, its concepts, the statements.
+// In columns: the question, its concepts, their neighbours, the statements.
 function recalled(width, statements, concepts, paths, onStatement) {
   const isNarrow = width < NARROW;
   const names = [...new Set(paths.flat(2))];
   const columns = [
     [QUESTION],
-    names,
+    names.filter((name) => concepts.get(name).essential),
+    names.filter((name) => !concepts.get(name).essential),
     [...statements.keys()],
   ];
-  const x = isNarrow ? [16, 0.5 * width, width - 16] : [20, 0.25 * width, 0.5 * width];
+  const x = isNarrow ? [16, 0.32 * width, 0.64 * width, width - 16] : [20, 0.15 * width, 0.34 * width, 0.5 * width];
   const height = Math.max(...columns.map((each) => each.length)) * ROW + 16;
   const at = new Map(columns.flatMap((column, depth) => column.map((key, place) =>
     [key, { x: x[depth], y: height / 2 + ROW * (place - (column.length - 1) / 2) }])));
