@@ -175,21 +175,23 @@ _SELECTED: Final[LiteralString] = """
 MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND {{CONDITION}}
 RETURN u.t AS row"""
 
+_SELECTIONS: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
+    ("id", "u.id_key = $value", ""),
+    ("source", "u.source_key = $value", ""),
+    (
+        "session",
+        "u.lane = $value AND u.session IS NOT NULL",
+        " UNION"
+        + _SELECTED.replace("{{CONDITION}}", "u.source_key = $source AND u.session IS NULL"),
+    ),
+    ("before", "u.t < $value", ""),
+    ("said before", "u.said < $value AND u.t > 0", ""),
+    ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t LIMIT $limit"),
+)
+
 SELECT: Final[dict[str, LiteralString]] = {
     kind: _SELECTED.replace("{{CONDITION}}", condition) + order
-    for kind, condition, order in (
-        ("id", "u.id_key = $value", ""),
-        ("source", "u.source_key = $value", ""),
-        (
-            "session",
-            "u.lane = $value AND u.session IS NOT NULL",
-            " UNION"
-            + _SELECTED.replace("{{CONDITION}}", "u.source_key = $source AND u.session IS NULL"),
-        ),
-        ("before", "u.t < $value", ""),
-        ("said before", "u.said < $value AND u.t > 0", ""),
-        ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t LIMIT $limit"),
-    )
+    for kind, condition, order in _SELECTIONS
 }
 """Whole updates, by what selects them."""
 

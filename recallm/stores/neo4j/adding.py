@@ -8,6 +8,7 @@ from typing import Any, Final, LiteralString
 
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
+from recallm.stores.cypher.conditions import literal
 from recallm.stores.cypher.lookups import NOTE_WRITE, WRITES
 from recallm.stores.cypher.postings import postings_added
 from recallm.stores.cypher.schema import TOTALS
@@ -42,7 +43,8 @@ _SHARED: Final = (
 
 def _entries(rows: LiteralString, row: LiteralString, columns: Mapping[str, int]) -> LiteralString:
     """The entries of a map of properties, each from a row of its column."""
-    return ", ".join([f"{name}: {rows}[{column}][{row}]" for name, column in columns.items()])
+    entries = [f"{name}: {rows}[{column}][{row}]" for name, column in columns.items()]
+    return literal(", ".join(entries))
 
 
 _SESSIONS: Final[LiteralString] = """

@@ -55,20 +55,23 @@ WHERE n.purge_after <= timestamp()
 RETURN n.key AS row
 """
 
+_PURGED: Final[tuple[LiteralString, ...]] = (
+    "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key IS NOT NULL",
+    *[
+        "(x:"
+        + label
+        + ") WHERE x.namespace = namespace"
+        + "".join([" AND x." + name + " IS NOT NULL" for name in key.split(", ")[1:]])
+        for _, label, key in schema.UNIQUE
+        if key.startswith("namespace, ")
+    ],
+)
 
 PURGE: Final[tuple[LiteralString, ...]] = tuple(
     "MATCH (n:RecallMNamespace {key: $key}) SET n.locked = true WITH n.rows AS namespace MATCH "
     + pattern
     + " WITH x LIMIT $limit DETACH DELETE x RETURN count(*) AS row"
-    for pattern in (
-        "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = namespace AND a.key IS NOT NULL",
-        *[
-            f"(x:{label}) WHERE x.namespace = namespace"
-            + "".join([f" AND x.{name} IS NOT NULL" for name in key.split(", ")[1:]])
-            for _, label, key in schema.UNIQUE
-            if key.startswith("namespace, ")
-        ],
-    )
+    for pattern in _PURGED
 )
 """Each deletes some rows, which it finds by the index of a constraint (a condition names each of
 its properties); relationships first, so that no node has many left."""

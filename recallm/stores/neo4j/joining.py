@@ -21,6 +21,7 @@ from functools import cache
 from typing import Any, LiteralString, NamedTuple
 
 from recallm.stores.base import GraphReader
+from recallm.stores.cypher.conditions import literal
 
 _READS = 6
 _PAUSE = 0.0005
@@ -97,6 +98,7 @@ def answers_of(run: Run, asks: Sequence[Ask]) -> list[list[Any]]:
     values that were computed from the deleted node. The rows that are still incomplete after the
     last read are left out.
     """
+    found: list[list[Any]] = []
     for turn in range(_READS):
         if turn:
             time.sleep(_PAUSE * 2**turn)
@@ -131,10 +133,10 @@ def _rows(run: Run, asks: Sequence[Ask]) -> list[list[Any]]:
 def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -> LiteralString:
     """One query that answers all ``asks`` (query, names of its own parameters): its row has the
     list of the rows of each."""
-    parts: list[LiteralString] = []
-    columns: list[LiteralString] = []
+    parts: list[str] = []
+    columns: list[str] = []
     for place, (query, names) in enumerate(asks):
         own = re.sub(rf"\$({'|'.join(names)})\b", rf"$\1_{place}", query) if names else query
         parts.append(f"CALL () {{\nCALL () {{{own}}}\nRETURN collect(row) AS rows_{place}\n}}\n")
         columns.append(f"rows_{place}")
-    return "".join(parts) + "RETURN [" + ", ".join(columns) + "] AS row"
+    return literal("".join(parts) + "RETURN [" + ", ".join(columns) + "] AS row")

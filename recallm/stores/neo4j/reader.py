@@ -323,7 +323,7 @@ class Neo4jReader:
         return dict(found)
 
     def stats(self) -> Stats:
-        every = {"t": self._counter, "before": statement_key(self._counter + 1, 0)}
+        every: dict[str, Any] = {"t": self._counter, "before": statement_key(self._counter + 1, 0)}
         return Stats(t_index=self._t, **self._ask(cypher.STATS, **every)[0])
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
