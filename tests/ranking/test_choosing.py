@@ -149,6 +149,27 @@ def test_whose_words_come_first() -> None:
             assert best(memory, question) == answer, question
 
 
+def test_what_another_speaker_says_of_himself_hides_nothing_of_whom_is_asked_for() -> None:
+    talk = (
+        ("Ingrid", "I live in Malaga, near the old harbour, with my sister Greta and two cats."),
+        ("Tom", "I work as a nurse at the General Hospital."),
+        ("Ingrid", "My cats are called Mondrian and Klee."),
+        ("Ingrid", "I started a new job as a baker on Mill Street."),
+        ("Tom", "We are planning a trip to Lisbon in May."),
+        ("Ingrid", "Greta moved to Berlin for her doctorate."),
+        ("Ingrid", "I moved to Porto last week. The flat is small."),
+        ("Tom", "I no longer work at the General Hospital, I am now at a practice in Faro."),
+        ("Ingrid", "Klee died in March, which was very sad."),
+    )
+    with RecallM() as memory:
+        memory.update_many(
+            {"speaker": who, "text": text, "session": str(place // 3)}
+            for place, (who, text) in enumerate(talk)
+        )
+        assert best(memory, "What is Tom's job now?") == talk[3][1], "else this shows nothing"
+        assert "practice in Faro" in memory.recall("What is Tom's job now?").text
+
+
 def test_a_former_state_never_scores_above_the_latest() -> None:
     with RecallM(config=RecallConfig(fill=True)) as memory:
         memory.update_many(("Ingrid lives in Malaga.", "Ingrid moved to Rome."))

@@ -10,6 +10,8 @@ A reader who gets ten lines reads ten lines. Three rules end the list earlier:
   place if nothing in its session mentions such a name.
 * **A statement's odds**, as a share of those of the best statement, decide whether the statement
   earns its place. Later places need more: the tenth line seldom says what the first nine do not.
+  What another speaker says of himself or herself ("I started a new job.") does not outshine what is
+  known of a speaker for whom the question asks ("What is Tom's job?").
 
 A question for every answer ("Which bands …?") or about the past ("at first", "before") keeps more
 lines. A question whose matches are all determined ("How many …?") keeps all, and so does a message
@@ -29,7 +31,7 @@ import numpy as np
 
 from recallm.model import StoredStatement, Trait, readable_term
 from recallm.recall.ranking.candidates import Candidates
-from recallm.recall.ranking.concepts import about_others, labels_of_names
+from recallm.recall.ranking.concepts import about_others, labels_of_names, of_other_speakers
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
@@ -47,6 +49,9 @@ _OF_SEVERAL = 0.25
 
 _LAST_RANK = 8
 """Statements behind the eighth need no more than the eighth: half of the best one's odds."""
+
+_OF_SPEAKER = 3
+"""Statements of whom the question asks for that are kept where another speaker's is the best."""
 
 OF_TIME = ("newest", "superseded", "earliest", "like anchor", "neighbour state")
 """The signals that compare a statement with earlier and later ones."""
@@ -163,6 +168,10 @@ def chosen(
     is_history = time.previous or time.anchor is not None or time.order == "earliest"
     several = time.spread or is_history
     kept = {*earning_their_place(order, odds.whole, several=several)}
+    own = of_other_speakers(candidates, candidates.speakers) if candidates.speakers else set()
+    if max(order, key=odds.whole.__getitem__) in own:
+        about = [place for place in order if place not in own]
+        kept.update(earning_their_place(about, odds.whole, several=several)[:_OF_SPEAKER])
     # What is new, or first, outshines all else. Whatever answers as well without its time stays,
     # but for what is surely superseded.
     current = sorted(

@@ -108,6 +108,18 @@ def about_others(candidates: Candidates) -> NDArray[np.bool_]:
     )
 
 
+def of_other_speakers(candidates: Candidates, about: Collection[str]) -> set[int]:
+    """The places of the statements in which somebody speaks of himself or herself, and neither is
+    nor mentions one of ``about`` (names of concepts)."""
+    named = frozenset(about)
+    return {
+        place
+        for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
+        if (statement := candidates.statements[place]).speaker_concept is not None
+        and named.isdisjoint(mention.name for mention in statement.concepts)
+    }
+
+
 def named_share(candidates: Candidates) -> Floats:
     """Share of the asked names that the candidate, or one of the 3 statements before it, mentions.
     Rare names weigh more: a statement about somebody else is no answer."""

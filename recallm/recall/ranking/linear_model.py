@@ -36,7 +36,7 @@ from recallm.recall.ranking.completing import (
     without_bare_headings,
     without_echoes,
 )
-from recallm.recall.ranking.concepts import NAME_KINDS, spelled
+from recallm.recall.ranking.concepts import NAME_KINDS, of_other_speakers, spelled
 from recallm.recall.ranking.dates import lies_in, with_date_rules, within_dates
 from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.replies import of_best_answers, placed
@@ -185,13 +185,7 @@ def _of_others(candidates: Candidates) -> set[int]:
     asker = candidates.question.asker
     if asker is None or candidates.question.asks & Trait.PERSON:
         return set()
-    about = {asker, *candidates.speakers}
-    return {
-        place
-        for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
-        if (statement := candidates.statements[place]).speaker_concept is not None
-        and about.isdisjoint(mention.name for mention in statement.concepts)
-    }
+    return of_other_speakers(candidates, {asker, *candidates.speakers})
 
 
 # Diversity.
