@@ -141,7 +141,7 @@ def test_weights_are_those_of_a_file_or_of_a_folder_without_each_unit(tmp_path: 
 def test_other_weights_make_another_order(tmp_path: Path) -> None:
     path = tmp_path / "weights.toml"
     path.write_text(
-        "[words]\nintercept = 0.0\nlength = -5.0\n[vectors]\nintercept = 0.0\nlength = -5.0\n"
+        "[words]\nintercept = 0.0\nmeaning = -5.0\n[vectors]\nintercept = 0.0\nmeaning = -5.0\n"
     )
     items = [Item(id="0", text="The boat."), Item(id="1", text="The boat sails to Rome at night.")]
     orders = {}

@@ -81,13 +81,15 @@ def test_weights_for_each_unit_are_those_fitted_without_it(folder: Path) -> None
 
 
 def test_a_table_is_written_in_the_order_of_the_signals_and_read_again(tmp_path: Path) -> None:
-    few = Weights(intercept=-1.25, signals={"length": -0.5, "meaning": 2.0}, level=(2.0, 0.5, -1.5))
+    few = Weights(
+        intercept=-1.25, signals={"question": -0.5, "meaning": 2.0}, level=(2.0, 0.5, -1.5)
+    )
     more = Weights(intercept=-2.0, signals={"similar": 3.125})
     path = tmp_path / "weights.toml"
     path.write_text(command.written(few, more), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines.index(next(line for line in lines if line.startswith('"meaning"'))) < lines.index(
-        next(line for line in lines if line.startswith('"length"'))
+        next(line for line in lines if line.startswith('"question"'))
     )
     assert any("similar" in line and SIGNALS["similar"] in line for line in lines)
     tables = load_tables(str(path))

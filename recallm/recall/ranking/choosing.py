@@ -40,8 +40,8 @@ LEAST_CONFIDENCE = 0.2
 
 _LEAST_SHARE = 0.0085
 """The share of the best statement's odds that a statement needs, multiplied by the square of its
-rank: 3 % for the second, 21 % for the fifth. The best is not always the answer, and three lines are
-soon read. ``python -m benchmarks.choosing`` shows what this keeps of the evidence."""
+rank less one: 2.6 % for the second, 20 % for the fifth. The best is not always the answer, and
+three lines are soon read. ``python -m benchmarks.choosing`` shows what this keeps of the evidence."""
 
 _OF_SEVERAL = 0.25
 """What a question for several answers, or about the past, asks of each statement, as a share of
@@ -198,6 +198,6 @@ def earning_their_place(order: Sequence[int], odds: Floats, *, several: bool = F
         return []
     ranked = odds[list(order)]
     ranks = np.arange(1, len(order) + 1)
-    shares = _LEAST_SHARE * np.minimum(ranks, _LAST_RANK) ** 2
-    needed = ranked.max() + np.log(shares * (_OF_SEVERAL if several else 1.0))
-    return [place for place, earns in zip(order, ranked >= needed, strict=True) if earns]
+    shares = _LEAST_SHARE * (np.minimum(ranks, _LAST_RANK) ** 2 - 1)
+    earns = np.exp(ranked - ranked.max()) >= shares * (_OF_SEVERAL if several else 1.0)
+    return [place for place, stays in zip(order, earns, strict=True) if stays]
