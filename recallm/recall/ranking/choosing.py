@@ -41,7 +41,8 @@ LEAST_CONFIDENCE = 0.2
 _LEAST_SHARE = 0.0085
 """The share of the best statement's odds that a statement needs, multiplied by the square of its
 rank less one: 2.6 % for the second, 20 % for the fifth. The best is not always the answer, and
-three lines are soon read. ``python -m benchmarks.choosing`` shows what this keeps of the evidence."""
+three lines are soon read. ``python -m benchmarks.choosing`` shows what this keeps of the
+evidence."""
 
 _OF_SEVERAL = 0.25
 """What a question for several answers, or about the past, asks of each statement, as a share of
