@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from recallm.config import RecallConfig
-from recallm.model import Filter, PreparedUpdate, statement_key
+from recallm.model import Filter, PreparedUpdate, Question, statement_key
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.candidates import FETCHED, read_candidates
@@ -24,6 +24,11 @@ def gathered(store: DictStore, *question: str) -> Candidates:
 
 def said(found: Candidates) -> set[str]:
     return {statement.text for statement in found.statements}
+
+
+def said_of(store: DictStore, question: Question) -> set[str]:
+    found = candidates(store, question)
+    return set() if found is None else said(found)
 
 
 def test_words_concepts_neighbours_and_what_stands_beside_lead_to_statements() -> None:
@@ -82,6 +87,15 @@ def test_a_question_of_nothing_but_dates_reads_what_was_said_then() -> None:
     assert candidates(store, asked(question, "pelican")) is None
     split = ("What happened on 2024-03-05?", "2024", "03", "05")
     assert said(gathered(store, *split)) == {"An owl", "Then a stork"}
+
+
+def test_who_asks_is_no_concept_beside_dates() -> None:
+    """What somebody said on a day is read, however much was said since."""
+    later = (turn(f"Kim slept {n}", day=6, session=str(n)) for n in range(200))
+    store = store_of(turn("A heron", day=4), turn("An owl", day=5, session="owl"), *later)
+    question = asked("What did I do on 5 March 2024?", "kim")
+    assert "An owl" not in said_of(store, question)
+    assert "An owl" in said_of(store, replace(question, asker="kim"))
 
 
 def test_a_speakers_name_is_no_word_of_the_question() -> None:

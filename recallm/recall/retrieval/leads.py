@@ -196,9 +196,13 @@ def _read_mentions(
 
 
 def _names_more_than(dates: Sequence[AskedDate], question: Question) -> bool:
-    """Whether a question has concepts beside ``dates``: "What happened in May?" has none."""
+    """Whether a question has concepts beside ``dates`` and who asks: "What happened in May?" and
+    "What did I do in May?" have none."""
     of_dates = {word for asked in dates for word in _words(asked.name)}
-    return any(not of_dates.issuperset(_words(concept.label)) for concept in question.concepts)
+    return any(
+        concept.name != question.asker and not of_dates.issuperset(_words(concept.label))
+        for concept in question.concepts
+    )
 
 
 def _words(text: str) -> list[str]:
