@@ -26,12 +26,12 @@ from recallm.errors import (
     StoreError,
     StoreFullError,
 )
-from recallm.model import POSITION_BITS, Horizon, PreparedUpdate, Selection, Summary
+from recallm.model import POSITION_BITS, Horizon, PreparedUpdate, Selection, Summary, Withdraw
 from recallm.stores import sqlite
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from tests.store_suite.marked_text import prepared
-from tests.store_suite.topics.base import Space, at
+from tests.store_suite.topics.base import NOON, Space, at
 from tests.stores.sqlite_rows import check_rows, count, fill
 
 
@@ -177,6 +177,15 @@ class TestSeveralUsers:
                 assert isinstance(caught.value.__cause__, sqlite3.Error)
                 assert count(store) == 1
             assert store.apply("n", [prepared("2", "[Ann]")])[0].t_index == 2
+
+    def test_a_sweep_of_nothing_waits_for_nobody(self, path: Path) -> None:
+        with closing(SQLiteStore(path)) as store:
+            store.apply("n", [prepared("1", "[Ann]"), prepared("2", "[Bo]")])
+            store.amend("n", Withdraw(ids=("1",)))
+            with closing(sqlite3.connect(path)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                sweep = Selection(kind="expired", value=NOON, limit=9)
+                assert not store.forget("n", sweep).passages
 
     def test_threads_of_one_store_wait_for_each_other(self, path: Path) -> None:
         with closing(SQLiteStore(path, timeout=0.2)) as store:

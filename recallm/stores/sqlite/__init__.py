@@ -110,7 +110,8 @@ class SQLiteStore:
 
         if selection.limit is not None and isinstance(selection.value, datetime):
             with self._connections.read() as snapshot:
-                if not View(snapshot, namespace, Horizon(now=selection.value)).hides:
+                horizon = Horizon(now=selection.value, withdrawn=True)
+                if not View(snapshot, namespace, horizon).hides:
                     return Forgotten()
             return self._connections.write(forget_selected, waits=False)
         try:
