@@ -131,3 +131,6 @@ def test_the_command_line_says_what_to_write(
         done = CliRunner().invoke(app, arguments)
         assert (done.exit_code == 0) == (arguments == ["update", "Ann sings."])
         assert says in " ".join(done.output.replace("│", "").split())
+    of_demo = CliRunner().invoke(app, ["demo", "--db", "a.db"]).output  # which has no such option
+    assert "No such option: --db" in of_demo
+    assert "behind the command" not in of_demo

@@ -38,7 +38,7 @@ class _Commands(TyperGroup):
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
         """Read the options before the command."""
-        with _printable_usage():
+        with _printable_usage("No such option: --db"):
             return super().make_context(*arguments, **extra)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -49,7 +49,7 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Read the command's arguments and run it."""
-        with _printable_usage():
+        with _printable_usage("Got unexpected extra argument"):
             return super().invoke(ctx)
 
 
@@ -61,16 +61,17 @@ _HINTS = {
 
 
 @contextmanager
-def _printable_usage() -> Iterator[None]:
+def _printable_usage(fault: str) -> Iterator[None]:
+    """Usage errors without control characters; one that begins with ``fault`` gets its hint."""
     try:
         yield
     except Exception as error:
         if hasattr(error, "format_message"):
             usage: Any = error  # of click, which typer has under a name of its own
             usage.message = printable(str(usage.message))
-            for fault, hint in _HINTS.items():
-                if usage.message.startswith(fault) and not usage.message.endswith(hint):
-                    usage.message += hint
+            hint = _HINTS[fault]
+            if usage.message.startswith(fault) and not usage.message.endswith(hint):
+                usage.message += hint
         raise
 
 
