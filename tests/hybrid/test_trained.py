@@ -149,7 +149,8 @@ def test_what_cannot_be_used_is_refused(trained: TrainedDiscriminator) -> None:
 
 
 def test_any_text_can_be_an_answer(trained: TrainedDiscriminator) -> None:
-    assert trained.choose("Who is Bo?", {"a": "小明", "b": "Bo is a cat."}).probability is not None
+    other_script = trained.choose("Who is Bo?", {"a": "小明", "b": "Bo is a cat."})
+    assert 0.5 <= (other_script.probability or 0.0) < 0.6, "the rules read English"
     for text in ("Ж" * 9000, "\ud800 Bo", "\0", "🙂", "not " * 5000, "\n" * 9000 + "x",
                  "_" * 9000):  # fmt: skip
         choice = trained.choose("Who is Bo?", {"a": text, "b": "Bo is a cat."})
