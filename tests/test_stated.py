@@ -88,7 +88,12 @@ def test_speakers_and_pronouns_are_ends(memory: RecallM) -> None:
     assert ("Tom", "love", "Sweden") in graph_of(memory)
 
 
-@each_row(["?!", "x" * 100_000, "def f(x): return x", "| a | b |\n| 1 | 2 |", "你好。世界"])
+@each_row(
+    [
+        "?!", "x" * 100_000, "def f(x): return x", "| a | b |\n| 1 | 2 |", "你好。世界",
+        '{"a": 1, "b": [1,2]} Lena married Bo. Di saw Cy.',  # a bracket that is taken for a noun
+    ]
+)  # fmt: skip
 def test_any_text_is_written(text: str, memory: RecallM) -> None:
     update = memory.update(text)
     [extraction] = memory.extract([text])

@@ -213,10 +213,13 @@ def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
         )
     ]
     tokens = noun_phrase(tree, head, outside)
-    while tokens[0] != head and (
-        tree.words[tokens[0]].marks & Mark.EDGE or tree.bases[tokens[0]] == "cc"
+    # The head is not among the tokens where the parser took a bracket for a noun.
+    while (
+        len(tokens) > 1
+        and tokens[0] != head
+        and (tree.words[tokens[0]].marks & Mark.EDGE or tree.bases[tokens[0]] == "cc")
     ):
         tokens = tokens[1:]
-    while tree.tags[tokens[-1]] == ADV and tokens[-1] != head:
+    while len(tokens) > 1 and tokens[-1] != head and tree.tags[tokens[-1]] == ADV:
         tokens = tokens[:-1]
     return tokens
