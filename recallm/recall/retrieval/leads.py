@@ -62,7 +62,7 @@ _NEWEST_POSITIONS = 4
 _NEAREST = 112
 """Statements that the question's vector brings."""
 
-_RELATED_NEWEST = 64
+_RELATED_NEWEST = 16
 """Newest statements looked at for a related stem."""
 
 _OF_ONE_STATE = 0.4
@@ -70,10 +70,6 @@ _OF_ONE_STATE = 0.4
 
 _RELATED_STATEMENTS = 40
 """Statements that related stems bring."""
-
-_ENOUGH = 200
-"""From so many statements with the question's own stems on, twice as many as are read, those with
-related stems are not looked for."""
 
 Related: TypeAlias = tuple[str, float]
 """A stem of the question, and how much of its meaning a related one shares."""
@@ -138,7 +134,7 @@ def _read_words(
     stems = (*question.search_terms, *question.tokens)
     postings = reader.postings(stems, limit=limit, where=where)
     sessions = set().union(*(found.sessions for found in postings.values()))
-    related = related_stems_of(question, postings) if with_related else {}
+    related = related_stems_of(question) if with_related else {}
     names = {concept.name for concept in question.concepts if concept.name != question.asker}
     if sum(len(found.keys) for found in postings.values()) > 2 * len(sessions):
         names = set()  # in a conversation the statements around lead on
@@ -245,18 +241,18 @@ def _newest_passages(reader: GraphReader, where: Filter) -> list[Passage]:
     return reader.passages(where, limit=_NEWEST_PASSAGES)
 
 
-def related_stems_of(question: Question, postings: Mapping[str, Postings]) -> dict[str, Related]:
+def related_stems_of(question: Question) -> dict[str, Related]:
     """The stems related to the question's, each with that stem and how much of its meaning they
-    share. Names have no related words; the others have none where enough statements hold them
-    (``postings``). What somebody who asks where Ada lives looks for may be that she moved: the
-    words of one state are related where a question asks for states."""
-    stems = _beside_names(question)
+    share. Names have no related words. What somebody who asks where Ada lives looks for may be
+    that she moved: the words of one state are related where a question asks for states."""
+    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
+    names = {word for name in named for word in name.split(" ")}
+    stems = [stem for stem in question.terms if stem not in names]
     related: dict[str, Related] = {}
-    if not _enough_hold(question, postings):
-        for stem in stems:
-            for other, share in related_stems(stem):
-                if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
-                    related[other] = (stem, share)
+    for stem in stems:
+        for other, share in related_stems(stem):
+            if other not in question.terms and share > related.get(other, ("", 0.0))[1]:
+                related[other] = (stem, share)
     if question.time.recency or question.time.previous or question.time.spread:
         for state in stems_of_states():
             asked = next((stem for stem in question.terms if stem in state), None)
@@ -264,19 +260,6 @@ def related_stems_of(question: Question, postings: Mapping[str, Postings]) -> di
                 for other in state.difference(question.terms):
                     related.setdefault(other, (asked, _OF_ONE_STATE))
     return related
-
-
-def _beside_names(question: Question) -> list[str]:
-    """The question's stems that are no part of a name."""
-    named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
-    names = {word for name in named for word in name.split(" ")}
-    return [stem for stem in question.terms if stem not in names]
-
-
-def _enough_hold(question: Question, postings: Mapping[str, Postings]) -> bool:
-    """Whether enough statements hold stems of the question that are no names."""
-    found = (postings[stem].documents for stem in _beside_names(question) if stem in postings)
-    return sum(found) >= _ENOUGH
 
 
 def statements_of_related_stems(
