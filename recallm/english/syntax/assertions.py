@@ -200,7 +200,9 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     )
     # "I had my car repaired"
     is_done = last > head and tree.tags[last] == VERB and tree.words[last].marks & Mark.PAST
-    is_second = tree.bases[head] == "obj" and head != clause.objects[0].head
+    first = clause.objects[0].head if clause.objects else head
+    # "I owe Bob 20 dollars"
+    is_second = tree.bases[head] == "obj" and head != first and tree.tags[first] != PROPN
     is_behind = behind < head and tree.tags[behind] in (ADP, PART) and behind not in draft.predicate
     return not (is_subject or is_time or is_judged or is_done or is_second or is_behind)
 

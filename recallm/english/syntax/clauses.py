@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from spacy.symbols import ADJ, NOUN, PROPN, VERB
+from spacy.symbols import ADJ, NOUN, PROPN, SCONJ, VERB
 
 from recallm.english.syntax.modality import (
     ATTITUDE_NOUNS,
@@ -215,6 +215,9 @@ def _find_antecedent(tree: SentenceTree, clause: Clause, clauses: dict[int, Clau
     noun = tree.heads[clause.head]
     if noun < 0:
         return
+    if clause.subjects and _is_main(tree, clause):
+        clause.relation = "root"
+        return
     governing = clauses.get(noun)
     # "Ada is an engineer who works for Siemens": Ada works for Siemens.
     if governing is not None and governing.is_copula and governing.subjects:
@@ -246,6 +249,22 @@ def _find_antecedent(tree: SentenceTree, clause: Clause, clauses: dict[int, Clau
         and _RELATIVES.isdisjoint(tree.lowered[i] for i in tree.children[clause.head])
     ):
         clause.objects = antecedents
+
+
+def _is_main(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether what the parser takes for a relative clause is the main clause: "After I quit my job
+    I moved to Bonn" has no other, since all before stands behind "after", and "These days I play
+    tennis" has none."""
+    if not _RELATIVES.isdisjoint(tree.lowered[i] for i in tree.children[clause.head]):
+        return False
+    noun, above = tree.heads[clause.head], tree.heads[0]
+    if tree.heads[noun] < 0 and tree.is_time(noun):
+        return True
+    is_opened = tree.tags[0] == SCONJ or tree.lowered[0] in ("when", "whenever")
+    if not is_opened or tree.bases[0] not in ("mark", "advmod"):
+        return False
+    above = tree.heads[above]
+    return above < 0 or (tree.heads[above] < 0 and tree.tags[above] == NOUN)
 
 
 def _noun_before(tree: SentenceTree, pronoun: int) -> int:
