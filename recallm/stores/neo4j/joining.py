@@ -23,7 +23,7 @@ from typing import Any, LiteralString, NamedTuple
 from recallm.stores.base import GraphReader
 from recallm.stores.cypher.conditions import literal
 
-_READS = 6
+_READS = 8
 _PAUSE = 0.0005
 """Half of the seconds before the second read, twice as long before each later one: a commit ends
 meanwhile."""
