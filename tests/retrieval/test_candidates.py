@@ -53,6 +53,16 @@ def test_words_concepts_neighbours_and_what_stands_beside_lead_to_statements() -
     assert found.leads.activation["naxos"].through == "herons"
 
 
+def test_neighbours_lead_on_where_facts_stand_alone() -> None:
+    facts = [f"Herons {n} live near Naxos" for n in range(9)]
+    alone = store_of(*(turn(text, session=None) for text in [*facts, "Naxos has a harbour"]))
+    found = gathered(alone, "herons", "herons")
+    assert set(found.leads.activation) == {"naxos"}
+    assert "Naxos has a harbour" in said(found)
+    talk = store_of(*(turn(text, session="a") for text in facts))
+    assert not gathered(talk, "herons", "herons").leads.activation
+
+
 def test_a_hub_is_cut_to_a_few_hundred_that_match_best() -> None:
     """A word that all statements hold does not crowd out the one that holds a rare word too."""
     crowd: list[PreparedUpdate] = [

@@ -71,14 +71,16 @@ class Leads:
     keys of statements.
 
     ``postings`` are those of its stems, ``mentions`` those of its concepts. ``essential`` are its
-    concepts that are known, ``activation`` says how strongly those next to them are activated, and
-    ``of_neighbours`` are statements of these: both are empty in a conversation. ``newest`` are
-    statements for a question that says "I" where nobody knows who that is.
+    concepts that are known, ``activation`` says how strongly the concepts next to them are
+    activated, ``of_neighbours`` are the keys of statements that mention the most activated ones.
+    Both are empty where ``is_talk``: what holds the stems stands in conversations. ``newest`` are
+    the keys for a question that says "I" where nobody knows who that is.
     """
 
     postings: Mapping[str, Postings]
     mentions: Mapping[str, Mentions]
     sizes: Sizes
+    is_talk: bool
     essential: Mapping[str, ConceptRow]
     activation: Mapping[str, Activation]
     of_neighbours: Sequence[int]

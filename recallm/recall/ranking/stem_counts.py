@@ -302,10 +302,10 @@ class PostingCounts:
         documents[places] = (documents[places] + 0.5) ** 2 / (total + 1) - 0.5
         return replace(self, documents=documents)
 
-    def best(self, number: int, sizes: Sizes, concept_weight: float) -> list[int]:
+    def best(self, number: int, sizes: Sizes) -> list[int]:
         """The keys of the best statements by a first score: rare stems in the statement, in the
-        passages at most 3 updates away (its own among them) and in its session, and its concepts,
-        which count by ``concept_weight``; the newest of equals first."""
+        passages at most 3 updates away (its own among them) and in its session, and its concepts;
+        the newest of equals first."""
         weights = rarity(self.documents, sizes.corpus.statements) * self.is_content
         own = weighted_sums(self.counts / (self.counts + 1.0), weights)
         passages = StemCounts.summed(t_indexes_of(self.keys), self.counts)
@@ -319,7 +319,7 @@ class PostingCounts:
         )
         session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
         score = _OWN_WEIGHT * own + _NEAR_WEIGHT * near + _SESSION_WEIGHT * session
-        score += concept_weight * self.concept_rarity
+        score += self.concept_rarity
         order = np.lexsort((-self.keys, -score))[:number]
         return [int(key) for key in self.keys[order]]
 

@@ -50,12 +50,7 @@ from recallm.stores.base import GraphReader
 FETCHED, _OF_TALK = 112, 72
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
 as many where the nearest by embedding come beside them. The history of a person takes many of the
-facts that stand alone. Where sessions have several statements, fewer are enough without
-embeddings."""
-
-_CONCEPT_WEIGHT_OF_TALK = 8.0
-"""What the concepts of a statement count there in the first score, 1 elsewhere: what a person says
-mentions the person."""
+facts that stand alone. In conversations fewer are enough without embeddings."""
 
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
@@ -85,13 +80,10 @@ def read_candidates(
     if not (leads.postings or leads.mentions or brought or leads.newest or facts.facts):
         return None
     brought.update(leads.of_neighbours)
-    corpus = leads.sizes.corpus
-    is_talk = vector is None and 0 < 2 * corpus.sessions < corpus.statements
-    fetched = max(_OF_TALK if is_talk else FETCHED, 2 * wanted)
-    concept_weight = _CONCEPT_WEIGHT_OF_TALK if is_talk else 1.0
+    fetched = max(_OF_TALK if leads.is_talk and vector is None else FETCHED, 2 * wanted)
     posted = _posting_counts(question, leads)
     first = fetched if vector is None else fetched // 2
-    best = posted.best(first + len(request.known), leads.sizes, concept_weight)
+    best = posted.best(first + len(request.known), leads.sizes)
     rows = _read_rows(reader, leads, facts, best[:first], brought, fetched, request, best[first:])
     speakers, columns, when = _asked_for(question, posted.stems, rows.context.values())
     terms = tuple(posted.stems[column] for column in columns)

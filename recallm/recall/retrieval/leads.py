@@ -103,6 +103,7 @@ def read_leads(
         postings=words.postings,
         mentions=mentions,
         sizes=words.sizes,
+        is_talk=words.is_talk,
         essential={row.name: row for row in concepts},
         similar=statements_of_related_stems(
             question, words.related, words.of_related, mentions, words.sizes.corpus
@@ -117,11 +118,13 @@ def read_leads(
 
 
 class _Words(NamedTuple):
-    """The postings of a question's stems, the sizes of the sessions that hold them, its related
-    stems, the postings of these, the neighbouring concepts, and the keys of their statements."""
+    """The postings of a question's stems, the sizes of the sessions that hold them, whether these
+    are conversations, its related stems, the postings of these, the neighbouring concepts, and the
+    keys of their statements."""
 
     postings: Mapping[str, Postings]
     sizes: Sizes
+    is_talk: bool
     related: Mapping[str, Related]
     of_related: Mapping[str, Postings]
     activation: Mapping[str, Activation]
@@ -136,8 +139,9 @@ def _read_words(
     sessions = set().union(*(found.sessions for found in postings.values()))
     related = related_stems_of(question) if with_related else {}
     names = {concept.name for concept in question.concepts if concept.name != question.asker}
-    if sum(len(found.keys) for found in postings.values()) > 2 * len(sessions):
-        names = set()  # in a conversation the statements around lead on
+    is_talk = _is_talk(postings.values())
+    if is_talk:
+        names = set()  # the statements around lead on
     sizes: Sizes
     of_related: Mapping[str, Postings]
     neighbours: tuple[dict[str, Activation], list[int]]
@@ -150,7 +154,15 @@ def _read_words(
         ),
         lambda reader: _read_neighbours(reader, names, where) if names else ({}, []),
     )
-    return _Words(postings, sizes, related, of_related, *neighbours)
+    return _Words(postings, sizes, is_talk, related, of_related, *neighbours)
+
+
+def _is_talk(postings: Collection[Postings]) -> bool:
+    """Whether the statements that hold a question's stems stand in conversations: more than two of
+    them in a session, in the mean. A statement without a session stands alone."""
+    sessions = set().union(*(found.sessions for found in postings))
+    alone = sum(found.sessions.count(None) for found in postings)
+    return sum(len(found.keys) for found in postings) > 2 * (len(sessions - {None}) + alone)
 
 
 def _read_neighbours(
