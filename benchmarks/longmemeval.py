@@ -13,9 +13,10 @@ the same number; a larger sample holds a smaller one.
 - turns @k: the mean share of a question's turns of evidence among the first k distinct turns;
 - stems in N: the mean share of the right answer's content-word stems (see ``evidence``) in a
   context of N tokens (characters / 4, heads counted);
-- told in N: the same of those stems alone that the turns of evidence hold. An answer that has to
-  be counted stands in none of them, and long advice holds most small numbers by chance;
-- lines, told: the statements that ``recall`` hands over by default, and "told" in these;
+- evidence stems in N: the same of those stems alone that the turns of evidence hold. An answer
+  that has to be counted stands in no turn, and long advice holds most small numbers by chance;
+- lines, evidence stems: the statements that ``recall`` hands over by default, and the share of the
+  evidence stems in these statements;
   recallm's other columns show full contexts (``RecallConfig(fill=True)``), as its peers give them.
 
 Questions whose answer the history does not hold (``abstention``) stand in a table of their own.
@@ -65,17 +66,17 @@ _SESSIONS = (5, 10)
 _TURNS = (10, 25)
 _TOKENS = (500, 1_000, 2_000, 4_000)
 _CUT = ", cut"
-_LINES, _STEMS, _TOLD = "lines", "stems", "told"
-_WITHIN = tuple(f"{name} in {tokens}" for name in (_STEMS, _TOLD) for tokens in _TOKENS)
+_LINES, _STEMS, _EVIDENCE_STEMS = "lines", "stems", "evidence stems"
+_WITHIN = tuple(f"{name} in {tokens}" for name in (_STEMS, _EVIDENCE_STEMS) for tokens in _TOKENS)
 _COLUMNS = (
     *(f"any@{number}" for number in _SESSIONS),
     *(f"all@{number}" for number in _SESSIONS),
     *(f"turns @{number}" for number in _TURNS),
     *_WITHIN,
     _LINES,
-    _TOLD,
+    _EVIDENCE_STEMS,
 )
-_BY_TYPE = ("any@5", "all@5", "turns @10", "stems in 1000", _TOLD)
+_BY_TYPE = ("any@5", "all@5", "turns @10", "stems in 1000", _EVIDENCE_STEMS)
 _COMPARED = ("any@5", "all@5", "turns @10", "turns @25", "stems in 1000", "stems in 4000")
 
 RECALLM = "recallm"
@@ -233,7 +234,7 @@ class _History:
         """The stems of the right answer, and those of them that the turns of evidence hold."""
         answer = answer_stems(self._asked, self._stems)
         evidence = [item.text for item in self._items if item.id in self._asked.evidence]
-        return {_STEMS: answer, _TOLD: answer & self._stems.held(evidence)}
+        return {_STEMS: answer, _EVIDENCE_STEMS: answer & self._stems.held(evidence)}
 
     def _shares(self, held: frozenset[str], where: str) -> Figures:
         """The shares of the wanted stems that are held, by their columns."""

@@ -53,8 +53,9 @@ class Forgetting(Part):
         name (or the source, where no session was given); ``concept``: each statement, fact and cell
         of a table that mentions it, by its label or name; ``before``: what arrived before a t,
         or was said before a moment (as in ``recall``; of a day its start); ``expired``: what has
-        expired by now. Each goes with all that it alone brought (docs/namespaces.md has the table).
-        Afterwards the memory is as if the text had never been added; only t does not go back.
+        expired by now. A passage goes with all that no other passage brought (docs/namespaces.md
+        has the table). Afterwards the memory is as if the text had never been added; only t does
+        not go back.
         ``erasure_pending`` in the result: the bytes leave the file later (``Forgotten``).
 
         Raises:

@@ -79,7 +79,7 @@ class MemoryItems:
         return shown
 
     def _reader(self, horizon: Horizon | None = None) -> AbstractContextManager[GraphReader]:
-        """A reader within a horizon: that of these items in the present, if none is given."""
+        """A reader within ``horizon``; for None within the present, as these items show it."""
         present = Horizon(now=self._opened.clock() if self._omits_expired else None)
         return self._opened.store.reader(self._opened.name, horizon or present)
 

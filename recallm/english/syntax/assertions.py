@@ -171,13 +171,13 @@ def _is_duration(tree: SentenceTree, draft: Draft) -> bool:
 
 
 def _is_kind(tree: SentenceTree, noun: int) -> bool:
-    """Whether a subject names all of its kind, or somebody in particular who is not told:
+    """Whether a subject names all of its kind, or somebody whom the sentence does not name:
     "platforms start to", "these people", "her company"."""
     if tree.tags[noun] != NOUN or tree.is_relative(noun):
         return False
     if (owner := tree.child(noun, "nmod:poss")) >= 0:
-        is_told = tree.lowered[owner] not in ("his", "her", "its", "their")
-        return not (is_told or tree.lowered[noun] in WORDS["qualities"])
+        is_known = tree.lowered[owner] not in ("his", "her", "its", "their")
+        return not (is_known or tree.lowered[noun] in WORDS["qualities"])
     is_plural = tree.lowered[noun] != tree.lemmas[noun].lower() and tree.lowered[noun][-1:] == "s"
     is_these = any(tree.lowered[i] in ("these", "those") for i in tree.children[noun])
     is_many = (is_plural or tree.lowered[noun] == "people") and tree.child(noun, "nummod") < 0

@@ -52,7 +52,8 @@ _LAST_RANK = 8
 """Statements behind the eighth need no more than the eighth: half of the best one's odds."""
 
 _OF_SPEAKER = 3
-"""Statements of whom the question asks for that are kept where another speaker's is the best."""
+"""Statements that are kept of the speaker for whom the question asks, at most, where the best
+statement is what another speaker says of himself or herself."""
 
 OF_TIME = ("newest", "superseded", "earliest", "like anchor", "neighbour state")
 """The signals that compare a statement with earlier and later ones."""
