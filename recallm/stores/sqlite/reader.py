@@ -357,7 +357,7 @@ class SQLiteReader(View):
             self._handed_out.append(found[0])
             if counted:
                 newest.append((named, counted, found))
-        filter_sql.check_metadata({key >> 20 for _, _, (keys, *_) in newest for key in keys})
+        filter_sql.check_metadata(key >> 20 for _, _, (keys, *_) in newest for key in keys)
         if len(of) > 1:
             self._read_session_keys(sessions for _, _, (*_, sessions) in newest)
         return newest
