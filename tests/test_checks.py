@@ -96,7 +96,7 @@ def test_good_properties_come_back_as_a_copy() -> None:
 def test_properties_have_a_depth_that_every_reader_can_read() -> None:
     """Lists count like mappings; what can be written can be read deep down in a program too."""
     deepest: Any = {}
-    for _ in range(499):
+    for _ in range(99):
         deepest = {"in": deepest}
     assert checks.properties(deepest, "metadata") == deepest
     with pytest.raises(InvalidInputError, match="within each other"):

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from recallm import RecalledStatement
 from recallm.facts import Change, Fact
-from recallm.memory.archive.strict_json import escaped_for_terminals
+from recallm.memory.archive import escaped_for_terminals
 
 _CONTROLS = dict.fromkeys(
     [*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A),

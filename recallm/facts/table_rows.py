@@ -7,6 +7,7 @@ keys, columns and cells are the same for all of them, and every error names the 
 from __future__ import annotations
 
 import csv
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
@@ -22,7 +23,6 @@ from recallm.facts.fact import Term, checked_term
 from recallm.facts.values import value_of
 from recallm.ground import checks
 from recallm.memory.archive import open_for_reading
-from recallm.memory.archive.strict_json import read_json
 
 Record: TypeAlias = Mapping[str, object]
 """The cells of a row as they were given, by column."""
@@ -294,11 +294,18 @@ def _json_records(first: str, lines: Iterator[str]) -> Iterator[Record]:
 
 def _json(place: str, text: str) -> Any:
     try:
-        return read_json(text)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise _unusable(
             f"{place} is no JSON: {error}; write a list of objects, or one object a line"
         ) from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return made
 
 
 def _unusable(problem: str) -> InvalidInputError:

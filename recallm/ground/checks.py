@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
 from math import inf
 from pathlib import Path
@@ -25,9 +25,8 @@ _LARGEST_T = t_index_of(LARGEST_NUMBER)
 _LONGEST_WAIT = 2_147_483.0
 """Seconds, about 25 days. SQLite counts a wait in milliseconds with 31 bits; more means no wait."""
 
-_DEEPEST_NESTING = 500
-"""Levels of mappings and lists. Python reads and writes JSON by recursion, at most 1,000 calls
-deep; a value that one caller can just write must not be too deep for another caller to read."""
+_DEEPEST_NESTING = 100
+"""Levels of mappings and lists: deeper JSON is not read again by every parser of archives."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
@@ -176,17 +175,18 @@ def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
         raise _unusable(
             argument, f"must be a datetime, not {type(value).__name__}; write datetime.{hint}"
         )
-    if value.utcoffset() is None:
+    if (offset := value.utcoffset()) is None:
         raise _unusable(
             argument,
             "has no time zone; give an aware datetime, for example datetime.now(timezone.utc) or "
             "value.replace(tzinfo=timezone.utc)",
         )
     try:
-        value.astimezone(UTC)
+        in_utc = value.astimezone(UTC)
     except OverflowError:
         raise _unusable(argument, "lies outside of the years 1 to 9999 in UTC") from None
-    return value
+    # ISO 8601 has no seconds in an offset, as a town's own time before 1900 has.
+    return in_utc if offset % timedelta(minutes=1) else value
 
 
 def moment(value: object, argument: str) -> int | datetime | None:
@@ -270,7 +270,7 @@ def mapping(value: object, argument: str) -> dict[Any, Any]:
 
 
 def properties(value: object, argument: str) -> dict[str, Any]:
-    """A mapping that JSON returns unchanged, at most 500 levels deep; a copy of it. None is
+    """A mapping that JSON returns unchanged, at most 100 levels deep; a copy of it. None is
     empty."""
     if value is None:
         return {}
