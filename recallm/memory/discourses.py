@@ -32,10 +32,6 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphReader
 
-_MOST_SESSIONS = 4_000
-"""Sessions that one call of ``update_many`` remembers, or as many as three of its batches can have;
-older ones are read again."""
-
 _STATEMENTS = 6
 """Statements of an earlier passage whose references are read: the first ones."""
 
@@ -52,28 +48,27 @@ class _NewUpdate(SessionMember, Protocol):
 
 
 class Discourses:
-    """The discourses that the updates of one call continue. A discourse reads the stored passages
+    """The discourses that the updates of one batch continue. A discourse reads the stored passages
     of its session when a text needs them. Not safe for several threads at once."""
 
     def __init__(self, opened: OpenMemory) -> None:
         self._opened = opened
         self._sessions: dict[str, Discourse] = {}
-        self._is_begun = False
         self._open_session: OpenSession | None = None
         self._open_id: str | None = None
-        """The update of this call that continued or began the open session last."""
+        """The update of this batch that continued or began the open session last."""
         self._with_statements: set[str] = set()
-        """The session keys of this call's updates that have statements."""
-        self._unwritten: dict[str, tuple[int, str]] = {}
-        """The updates of the batch before, which may not be stored yet: id → t and text."""
+        """The session keys that have statements, stored or of this batch."""
+        self._known: dict[str, tuple[int, str]] = {}
+        """What is stored, or stands before in the batch: id → t and text."""
         self._rewritten: dict[str, EarlierPassage | None] = {}
-        """The ids that this call gives another text → the latest passage."""
+        """The ids that this batch gives another text → the latest passage."""
         self._last_t = 0
-        """This call numbers its updates downwards from -1: their t is not known yet."""
+        """The updates are numbered downwards from -1: their t is not known yet."""
 
     def of_only(self, update: _NewUpdate) -> Discourse | None:
-        """The discourse of the only update of a call; None for an item. Nothing is read, unless the
-        text needs it."""
+        """The discourse of the only update of a batch; None for an item. Nothing is read, unless
+        the text needs it."""
         if update.key is not None:
             return None
 
@@ -87,52 +82,42 @@ class Discourses:
     def of_batch(
         self, updates: Sequence[_NewUpdate], reader: GraphReader
     ) -> tuple[list[Discourse | None], list[bool]]:
-        """The discourses of the next batch of a call (None for an item), and which updates are
-        new: the others are stored already with the same text. ``reader`` shows what is withdrawn,
-        and hides what has expired."""
+        """The discourses of the updates (None for an item), and which updates are new: the others
+        are stored already with the same text. ``reader`` shows what is withdrawn, and hides what
+        has expired."""
         keys = self._keys(reader, updates)
-        most = max(_MOST_SESSIONS, 3 * len(updates))
         discourses = [
-            None if update.key is not None else self._discourse(key, most)
+            None if update.key is not None else self._discourse(key)
             for update, key in zip(updates, keys, strict=True)
         ]
         return discourses, [key is not None for key in keys]
 
-    def _discourse(self, key: str | None, most: int) -> Discourse:
+    def _discourse(self, key: str | None) -> Discourse:
         if key is None:
             return Discourse()
-        discourse = self._sessions.pop(key, None)
-        if discourse is None:
+        if key not in self._sessions:
             stored = _StoredSession(self._opened, lambda _: key)
-            discourse = Discourse(stored, self._rewritten)
-        if len(self._sessions) >= most:
-            del self._sessions[next(iter(self._sessions))]
-        self._sessions[key] = discourse
-        return discourse
+            self._sessions[key] = Discourse(stored, self._rewritten)
+        return self._sessions[key]
 
     def _keys(self, reader: GraphReader, updates: Sequence[_NewUpdate]) -> list[str | None]:
-        """The session keys of the updates that follow; ``NO_SESSION`` where one belongs to none,
-        None for one that is stored already with the same text: it is not written again."""
+        """The session keys of the updates; ``NO_SESSION`` where one belongs to none, None for one
+        that is stored already with the same text: it is not written again."""
         threads = {
             session_key_of(None, update.source) or "" for update in updates if is_message(update)
         }
-        open_session, sizes, stored = reader.together(
+        self._open_session, sizes, stored = reader.together(
             lambda view: view.open_session(),
             lambda view: view.sizes(threads),
             lambda view: view.passages(ids={update.id for update in updates}),
         )
-        if not self._is_begun:
-            self._is_begun, self._open_session = True, open_session
         self._with_statements.update(sizes.sessions)
-        known = {passage.id: (passage.t_index, passage.text) for passage in stored}
-        known |= self._unwritten
-        keys = [self._key(update, known) for update in updates]
-        self._unwritten = {update.id: known[update.id] for update in updates}
-        return keys
+        self._known = {passage.id: (passage.t_index, passage.text) for passage in stored}
+        return [self._key(update) for update in updates]
 
-    def _key(self, update: _NewUpdate, known: dict[str, tuple[int, str]]) -> str | None:
-        """The session key of the next update; ``known``: id → t and text of what is there."""
-        before_t, before = known.get(update.id, (0, None))
+    def _key(self, update: _NewUpdate) -> str | None:
+        """The session key of the next update."""
+        before_t, before = self._known.get(update.id, (0, None))
         if before == update.text:
             return None
         opened = self._open_session
@@ -141,7 +126,7 @@ class Discourses:
             if opened is not None and (opened.t_index == before_t or self._open_id == update.id):
                 opened = None
         self._last_t -= 1
-        known[update.id] = self._last_t, update.text
+        self._known[update.id] = self._last_t, update.text
         decided = decide_session(update, self._last_t, opened, self._with_statements.__contains__)
         if decided.open_session is not opened:
             self._open_id = update.id

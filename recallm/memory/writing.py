@@ -13,12 +13,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, Unpack
+from typing import Any, Unpack
 
 from tqdm import tqdm
 
@@ -33,17 +31,6 @@ from recallm.memory.update_request import UpdateArguments, UpdateRequest, checke
 from recallm.model import Discourse, Extraction, Horizon, PreparedUpdate, Turn, statement_id
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import Applied, ExpiredError
-
-_Batch: TypeAlias = tuple[Sequence[int] | None, Sequence[UpdateRequest]]
-"""Updates for one transaction, behind their places among the caller's items (None where the caller
-has no items)."""
-
-
-class _PreparedBatch(NamedTuple):
-    """The updates of a batch, and which of them are new, as far as is known before the write."""
-
-    updates: list[PreparedUpdate]
-    are_new: list[bool]
 
 
 class Writing(Part):
@@ -108,11 +95,11 @@ class Writing(Part):
         """
         if not isinstance(request, UpdateRequest):
             raise InvalidInputError("request must be an UpdateRequest", argument="request")
-        return self._write_one((None, [request]))[0]
+        return self._write([request])[0]
 
     def put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
         """Write checked knowledge updates, all in one transaction."""
-        return self._write_one((range(len(requests)), requests))
+        return self._write(requests, range(len(requests)))
 
     def update_many(
         self,
@@ -149,9 +136,11 @@ class Writing(Part):
         total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
             requests = checked_requests(given, self._checked)
-            for results in self._write_each(_batches(requests, size)):
-                done += results
-                bar.update(len(results))
+            while batch := list(islice(requests, size)):
+                done += self._write(
+                    [request for _, request in batch], [place for place, _ in batch]
+                )
+                bar.update(len(batch))
         return done
 
     def _checked(self, item: object) -> UpdateRequest | None:
@@ -211,60 +200,59 @@ class Writing(Part):
 
     # -- batches ---------------------------------------------------------------------------
 
-    def _write_one(self, batch: _Batch) -> list[KnowledgeUpdate]:
-        """Write one batch in one transaction.
+    def _write(
+        self, requests: Sequence[UpdateRequest], places: Sequence[int] | None = None
+    ) -> list[KnowledgeUpdate]:
+        """Write one batch in one transaction. ``places`` are those of the updates among the
+        caller's items, None where the caller has no items.
 
         Raises:
             ConflictError: an id belongs to another text; ``index`` counts the caller's items.
-
-        """
-        self._opened.check_open()
-        places, requests = batch
-        prepared = self._prepare(Discourses(self._opened), requests, is_only=len(requests) == 1)
-        return self._write(places, prepared)
-
-    def _write_each(self, batches: Iterator[_Batch]) -> Iterator[list[KnowledgeUpdate]]:
-        """Write each batch in a transaction of its own. One batch is extracted in another thread
-        while the batch before it is embedded and written. An error is raised when the turn of its
-        batch comes: the batches before it are written."""
-        prepare = partial(self._prepare, Discourses(self._opened))
-        if (batch := next(batches, None)) is None:
-            return
-        ready: Future[_PreparedBatch] = Future()
-        ready.set_result(prepare(batch[1]))  # here: a program that is ending can start no thread
-        with ThreadPoolExecutor(1, thread_name_prefix="recallm-extraction") as thread:
-            while batch is not None:
-                following, failure, written = None, None, ready
-                try:
-                    if (following := next(batches, None)) is not None:
-                        ready = thread.submit(prepare, following[1])
-                except Exception as error:  # noqa: BLE001 - raised below, after the batch before
-                    failure = error
-                yield self._write(batch[0], written.result())
-                if failure is not None:
-                    raise failure
-                batch = following
-
-    def _prepare(
-        self, discourses: Discourses, requests: Sequence[UpdateRequest], *, is_only: bool = False
-    ) -> _PreparedBatch:
-        """Read what the batch continues, and extract its texts. Without embeddings, nothing is read
-        beforehand for a single update (``is_only``) or for items.
-
-        Raises:
             EmbeddingModelError: the namespace's vectors are of another model than the embeddings.
 
         """
+        self._opened.check_open()
         opened = self._opened
-        if opened.vectors is None and (is_only or all(each.key is not None for each in requests)):
+        updates, are_new = self._prepare(requests)
+        if opened.vectors is not None:
+            updates = opened.vectors.with_vectors(updates, are_new)
+        try:
+            applied = self._apply(updates)
+        except ConflictError as error:
+            index = None if places is None else places[error.index or 0]
+            raise ConflictError(error.id, index=index) from None
+        if opened.vectors is not None:
+            ts = [None if each.duplicate else each.t_index for each in applied]
+            opened.vectors.embed_skipped(opened.name, updates, ts)
+        results = [
+            KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
+            if each.duplicate
+            else _result(update, each.t_index)
+            for update, each in zip(updates, applied, strict=True)
+        ]
+        if opened.llm is None or opened.config.revision != "llm":
+            return results
+        reviser = Reviser(opened.store, opened.llm, opened.extractor.describe, opened.config)
+        return reviser.after(opened.name, results)
+
+    def _prepare(
+        self, requests: Sequence[UpdateRequest]
+    ) -> tuple[list[PreparedUpdate], list[bool]]:
+        """Read what the batch continues, and extract its texts: the updates, and which of them are
+        new, as far as is known before the write. Without embeddings, nothing is read beforehand for
+        a single update or for items."""
+        opened = self._opened
+        discourses = Discourses(opened)
+        is_only = len(requests) == 1 or all(each.key is not None for each in requests)
+        if opened.vectors is None and is_only:
             continued = [discourses.of_only(request) for request in requests]
-            return _PreparedBatch(self._extract(requests, continued), [True] * len(requests))
+            return self._extract(requests, continued), [True] * len(requests)
         horizon = Horizon(now=opened.clock(), withdrawn=True)
         with opened.store.reader(opened.name, horizon) as reader:
             if opened.vectors is not None:
                 opened.vectors.warned_state(opened.name, reader)
             continued, are_new = discourses.of_batch(requests, reader)
-        return _PreparedBatch(self._extract(requests, continued), are_new)
+        return self._extract(requests, continued), are_new
 
     def _extract(
         self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
@@ -287,32 +275,6 @@ class Writing(Part):
             for request, tells_facts in zip(requests, tell_facts, strict=True)
         ]
 
-    def _write(
-        self, places: Sequence[int] | None, prepared: _PreparedBatch
-    ) -> list[KnowledgeUpdate]:
-        opened = self._opened
-        updates, are_new = prepared
-        if opened.vectors is not None:
-            updates = opened.vectors.with_vectors(updates, are_new)
-        try:
-            applied = self._apply(updates)
-        except ConflictError as error:
-            index = None if places is None else places[error.index or 0]
-            raise ConflictError(error.id, index=index) from None
-        if opened.vectors is not None:
-            ts = [None if each.duplicate else each.t_index for each in applied]
-            opened.vectors.embed_skipped(opened.name, updates, ts)
-        results = [
-            KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
-            if each.duplicate
-            else _result(update, each.t_index)
-            for update, each in zip(updates, applied, strict=True)
-        ]
-        if opened.llm is None or opened.config.revision != "llm":
-            return results
-        reviser = Reviser(opened.store, opened.llm, opened.extractor.describe, opened.config)
-        return reviser.after(opened.name, results)
-
     def _apply(self, updates: Sequence[PreparedUpdate]) -> list[Applied]:
         """``GraphStore.apply``, after a sweep if a passage has expired."""
         store, name = self._opened.store, self._opened.name
@@ -326,13 +288,6 @@ class Writing(Part):
 
 
 _EVERYTHING = Horizon(withdrawn=True)
-
-
-def _batches(requests: Iterable[tuple[int, UpdateRequest]], size: int) -> Iterator[_Batch]:
-    """``requests``, ``size`` in a batch."""
-    iterator = iter(requests)
-    while batch := list(islice(iterator, size)):
-        yield [place for place, _ in batch], [request for _, request in batch]
 
 
 def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:

@@ -60,8 +60,8 @@ def _archive(memory: RecallM) -> Any:
     """What is exported, but for t and what follows from it."""
     target = io.StringIO()
     memory.export(target)
-    lines = [json.loads(line) for line in target.getvalue().splitlines()[1:]]
-    text = json.dumps([line for line in lines if "text" in line or "entities" in line])
+    lines = [json.loads(line) for line in target.getvalue().splitlines()]
+    text = json.dumps([line["update"] for line in lines if "update" in line])
     text = re.sub(r'"t(_index)?": \d+', '"t": 0', text)
     text = re.sub(r'"id": "[0-9a-f]{32}"', '"id": ""', text)
     return json.loads(re.sub(r'"session_key": "@\d+"', '"session_key": ""', text))
