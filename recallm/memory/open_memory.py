@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tqdm import tqdm
 
@@ -62,9 +62,7 @@ class OpenMemory:
 
     ``vectors`` is None if the memory has no embeddings, ``llm`` if it has no language model.
     ``clock`` gives the present, aware. ``triplets``: updates write the triplets that their texts
-    state. ``pickled``: the arguments, but for namespace and config, that open a memory on a file
-    again; None where the memory has parts that stay in this process. Ask the store which optional
-    protocols of ``recallm.stores.base`` it has."""
+    state. Ask the store which optional protocols of ``recallm.stores.base`` it has."""
 
     store: GraphStore
     name: str
@@ -76,7 +74,6 @@ class OpenMemory:
     count_tokens: Callable[[str], int]
     clock: Callable[[], datetime]
     triplets: bool
-    pickled: Mapping[str, Any] | None
     life: Life
 
     def check_open(self) -> None:

@@ -12,8 +12,6 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -33,7 +31,7 @@ from recallm.recall.ranking.signals import load_tables
 from recallm.recall.recalling import check_ranking
 from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
-from recallm.stores.opening import StoreTarget, names_file, open_store
+from recallm.stores.opening import StoreTarget, open_store
 from recallm.vectors import Embedding
 from recallm.vectors.arguments import checked_embedding, checked_index, open_index
 from recallm.vectors.statements import StatementVectors
@@ -154,17 +152,6 @@ class RecallM:
             index = open_index(chroma, opened)
             vectors = StatementVectors(opened, embedding, index)
             closing.insert(0, vectors.close)
-        pickled = None
-        functions = (llm, count_tokens, clock, propositions)
-        is_plain = all(isinstance(given, str | None) for given in (embeddings, vector_index))
-        if names_file(store) and is_plain and functions == (None, None, None, None):
-            pickled = {
-                "store": Path(store).absolute(),
-                "timeout": timeout,
-                "embeddings": embeddings,
-                "vector_index": vector_index,
-                "triplets": triplets,
-            }
         self._assemble(
             OpenMemory(
                 store=opened,
@@ -177,7 +164,6 @@ class RecallM:
                 count_tokens=counted,
                 clock=present,
                 triplets=triplets,
-                pickled=pickled,
                 life=Life(closing),
             )
         )
@@ -357,21 +343,17 @@ class RecallM:
         """This memory: a copied retriever or chain shares its store."""
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What opens the file again: the copy is a memory of its own, with its own life.
+    def __reduce__(self) -> str:
+        """Refuse to be pickled.
 
         Raises:
-            InvalidInputError: the memory is on no file, or has functions or models.
+            InvalidInputError: always.
         """
-        if self._opened.pickled is None:
-            raise InvalidInputError(
-                "a memory is pickled as its file and its settings, but this one has no file, or "
-                "has functions or a model of your own, which stay in this process; pickle its path "
-                "or address and its namespace, and open RecallM(path, namespace=…) from them",
-                argument="memory",
-            )
-        given = {"namespace": self.namespace, "config": self.config, **self._opened.pickled}
-        return partial(type(self), **given), ()
+        raise InvalidInputError(
+            "a memory stays in its process; pickle its path or address and its namespace, and open "
+            "RecallM(path, namespace=…) from them",
+            argument="memory",
+        )
 
     @classmethod
     async def aopen(cls, *arguments: Any, **options: Any) -> Self:

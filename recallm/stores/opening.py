@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from recallm.errors import InvalidInputError, MissingDependencyError
 from recallm.ground import checks
@@ -56,13 +56,6 @@ def open_store(
     raise InvalidInputError(
         f"{type(target).__name__} is no store; give {TARGETS}", argument="store"
     )
-
-
-def names_file(target: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether a target that could be opened names an SQLite file."""
-    if not isinstance(target, str | os.PathLike) or os.fspath(target) == ":memory:":
-        return False
-    return not (isinstance(target, str) and is_server(target))
 
 
 def _open_neo4j(

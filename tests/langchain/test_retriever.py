@@ -7,7 +7,6 @@ import json
 import pickle
 from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from langchain_recallm import RecallMRetriever
 from recallm import InvalidInputError, NewEntity, NewItem, NewTriplet, RecallConfig, RecallM
-from recallm.vectors import Embedding
 from tests.langchain.agents import thread
 from tests.talks import CATS, CATS_ASKED, DRINKS, FILTERS, MAY
 
@@ -250,29 +248,6 @@ def test_the_memory_is_not_serialised(drinks: RecallM) -> None:
     assert "memory" not in RecallMRetriever.model_json_schema()["properties"]
     with pytest.raises(InvalidInputError, match="open RecallM"):
         pickle.dumps(retriever)
-
-
-def test_a_retriever_on_a_file_is_pickled_as_what_opens_it(tmp_path: Path) -> None:
-    """In its namespace, with its settings; the copy has a life of its own. Functions of a user are
-    refused."""
-    path, config = tmp_path / "m.db", RecallConfig(limit=3)
-    with RecallM(path, config=config, timeout=9) as root:
-        memory = root.in_namespace("ann")
-        memory.update("Brandon loves coffee.")
-        pickled = pickle.dumps(RecallMRetriever(memory=memory, k=2))
-    again = pickle.loads(pickled)
-    with again.memory as opened:
-        assert (opened.namespace, opened.config, again.k) == ("ann", config, 2)
-        assert [each.page_content for each in again.invoke("Brandon?")] == ["Brandon loves coffee."]
-        opened.update("Brandon loves tea.")
-        assert pickle.loads(pickle.dumps(opened)).stats().passages == 2
-    model = Embedding(name="ones", embed=lambda texts: [[1.0]])
-    for functions in ({"llm": str}, {"clock": lambda: MAY}, {"embeddings": model}):
-        with (
-            RecallM(path, **functions) as memory,
-            pytest.raises(InvalidInputError, match="functions"),
-        ):
-            pickle.dumps(memory)
 
 
 class TestRetriever(RetrieversIntegrationTests):
