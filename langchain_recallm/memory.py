@@ -33,7 +33,6 @@ from recallm.adapting import (
     Writing,
     check_budget,
     checked_memory,
-    checked_namespace,
     checked_roles,
     checked_session,
     checks,
@@ -91,7 +90,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     memory: RecallM = Field(exclude=True)
-    namespace: Annotated[_Name, AfterValidator(checked_namespace)] | None = None
+    namespace: Annotated[_Name, AfterValidator(checks.namespace)] | None = None
     session: Annotated[_Name, AfterValidator(checked_session)] | None = None
     scope: Scope = "namespace"
     memory_key: _Name = "history"

@@ -20,7 +20,7 @@ from llama_index_recallm._nodes import statement_node
 from llama_index_recallm._property_values import encoded
 from llama_index_recallm.llm import as_llm
 from recallm import HybridRecallM, RecallM
-from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory, checked_namespace
+from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory
 from recallm.hybrid import Discriminator
 
 
@@ -74,7 +74,6 @@ class RecallMHybridQueryEngine(BaseQueryEngine):
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
-            checked_namespace(namespace)
             if isinstance(vectors, RecallM):
                 vectors = vectors.in_namespace(namespace)
         # The property graph store writes metadata in this encoding.

@@ -59,8 +59,8 @@ from recallm.adapting import (
     as_data,
     check_budget,
     checked_memory,
-    checked_namespace,
     checked_roles,
+    checks,
     data_within,
     latest_question,
     shortened_question,
@@ -131,7 +131,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     name: _Name = "recallm"
     priority: int = Field(default=1, ge=0, strict=True)
     scope: Scope = "namespace"
-    namespace: Annotated[_Name, AfterValidator(checked_namespace)] | None = None
+    namespace: Annotated[_Name, AfterValidator(checks.namespace)] | None = None
     roles: Annotated[Collection[Role], BeforeValidator(checked_roles)] = DEFAULT_ROLES
     human_prefix: _Name = SPEAKER_NAMES["human"]
     ai_prefix: _Name = SPEAKER_NAMES["ai"]

@@ -27,7 +27,6 @@ from recallm.adapting import (
     RecallOptions,
     RetrieverArguments,
     checked_memory,
-    checked_namespace,
     checks,
 )
 
@@ -94,7 +93,6 @@ class RecallMRetriever(BaseRetriever):
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
-            checked_namespace(namespace)
         self._recall = _NodeRecall(
             memory,
             order=order,

@@ -27,7 +27,6 @@ from recallm.adapting import (
     check_budget,
     checked_facts,
     checked_memory,
-    checked_namespace,
     checked_scope,
     checked_session,
     checked_text,
@@ -100,7 +99,7 @@ class RecallMToolSpec(_DescribedToolSpec):
     ) -> None:
         memory = checked_memory(memory)
         if namespace is not None:
-            memory = memory.in_namespace(checked_namespace(namespace))
+            memory = memory.in_namespace(namespace)
         self._redacted = MessageFilter(redact=redact).redacted
         self._limit = checks.positive(limit, "limit")
         RecallOptions(limit=limit, max_tokens=max_tokens).check(memory)
@@ -223,5 +222,5 @@ class RecallMFactToolSpec(FactTools, _DescribedToolSpec):
     ) -> None:
         facts = checked_facts(memory)
         if namespace is not None:
-            facts = facts.in_namespace(checked_namespace(namespace))
+            facts = facts.in_namespace(namespace)
         super().__init__(facts, limit=limit, max_tokens=max_tokens, source=source, redact=redact)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,8 +15,6 @@ from recallm.adapting import (
     Message,
     MessageFilter,
     RecallOptions,
-    checked_memory,
-    checked_namespace,
     checked_session,
     latest_question,
 )
@@ -55,18 +54,17 @@ def test_what_may_be_written_and_in_which_words() -> None:
 
 
 def test_a_template_that_nothing_fills_is_refused() -> None:
-    for template in ["user-{user_id}", "{}", "{0}", "{context.user!r}", "user-{user_id", "a}"]:
-        with pytest.raises(InvalidInputError, match="template") as caught:
-            checked_namespace(template)
-        assert caught.value.argument == "namespace"
-        with pytest.raises(InvalidInputError, match="template") as caught:
-            checked_session(template)
-        assert caught.value.argument == "session"
-    with RecallM(namespace="user-{user_id}") as memory:
-        with pytest.raises(InvalidInputError, match="template") as caught:
-            checked_memory(memory)
-        assert caught.value.argument == "namespace"
-        assert checked_memory(memory.in_namespace("user-42")).namespace == "user-42"
+    with RecallM() as memory:
+        for template in ["user-{user_id}", "{}", "{0}", "{context.user!r}", "a{b}{c}"]:
+            opened = partial(RecallM, namespace=template)
+            for call in (opened, partial(memory.in_namespace, template)):
+                with pytest.raises(InvalidInputError, match="template") as caught:
+                    call()
+                assert caught.value.argument == "namespace"
+            with pytest.raises(InvalidInputError, match="template") as caught:
+                checked_session(template)
+            assert caught.value.argument == "session"
+        assert memory.in_namespace("user-42}{").namespace == "user-42}{"
     assert checked_session("thread-42") == "thread-42"
 
 

@@ -92,6 +92,10 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         lambda m: RecallMMemoryBlock(memory=m, namespace="user-{user_id}"),
         "memory.in_namespace(f'user-{user_id}')",
     ),
+    "a template as a namespace": (
+        lambda _: RecallM(namespace="user-{user_id}"),
+        "memory.in_namespace(f'user-{user_id}')",
+    ),
     "an adapter with a file": (
         lambda _: RecallMMiddleware(memory="agents.db"),  # type: ignore[arg-type]
         "as in memory=RecallM('memory.db')",

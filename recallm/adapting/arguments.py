@@ -99,9 +99,8 @@ def gives_probabilities(memory: RecallM) -> bool:
 
 
 def checked_memory(memory: object) -> RecallM:
-    """``memory``, refused where it is none, or where its namespace is a template."""
+    """``memory``, refused where it is none."""
     if isinstance(memory, RecallM):
-        checked_namespace(memory.namespace)
         return memory
     raise InvalidInputError(
         f"memory must be a RecallM, as in memory=RecallM('memory.db'), not {memory!r}",
@@ -109,27 +108,16 @@ def checked_memory(memory: object) -> RecallM:
     )
 
 
-def checked_namespace(namespace: str) -> str:
-    """The name of a namespace, refused where it is a template: nothing would fill it, and all
-    users would share one memory. Names that a callable returns in a run are not checked here: they
-    may contain any character."""
-    return _not_a_template(
-        namespace,
-        "namespace",
-        "all users would share one memory. Fill it yourself, as in "
-        "memory.in_namespace(f'user-{user_id}'), or give an adapter that has runs namespace=…, a "
-        "template or a callable over the run",
-    )
-
-
 def checked_session(session: str) -> str:
     """The name of a conversation, refused where it is a template: nothing would fill it, and all
     conversations would be one."""
-    return _not_a_template(
-        session,
-        "session",
-        "all conversations would be one. Fill it yourself, as in session=f'thread-{thread_id}'",
-    )
+    if "{" in session or "}" in session:
+        raise InvalidInputError(
+            f"session={session!r} is a template, which nothing fills: all conversations would be "
+            "one. Fill it yourself, as in session=f'thread-{thread_id}'",
+            argument="session",
+        )
+    return session
 
 
 def checked_scope(scope: object) -> Scope:
@@ -178,15 +166,6 @@ def check_budget(memory: RecallM, max_tokens: int | None) -> None:
             f"take, not {max_tokens}",
             argument="max_tokens",
         )
-
-
-def _not_a_template(name: str, argument: str, consequence: str) -> str:
-    if "{" in name or "}" in name:
-        raise InvalidInputError(
-            f"{argument}={name!r} is a template, which nothing fills: {consequence}",
-            argument=argument,
-        )
-    return name
 
 
 def _refuse_operators(where: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
@@ -27,6 +28,9 @@ _LONGEST_WAIT = 2_147_483.0
 
 _DEEPEST_NESTING = 100
 """Levels of mappings and lists: deeper JSON is not read again by every parser of archives."""
+
+_FIELD = re.compile(r"\{[^{}]*\}")
+"""A field of a template: "user-{user_id}"."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
@@ -93,6 +97,19 @@ def name(value: object, argument: str) -> str:
         beginning = f"; it begins with {text[:40]!r}" if text else ""
         raise _unusable(
             argument, f"must have 1 to {MAX_NAME} characters, not {len(text)}{beginning}"
+        )
+    return text
+
+
+def namespace(value: object, argument: str = "namespace") -> str:
+    """A name that is no template: nothing would fill it, and all users would share one memory."""
+    text = name(value, argument)
+    if _FIELD.search(text):
+        raise InvalidInputError(
+            f"{argument}={text!r} is a template, which nothing fills: all users would share one "
+            "memory. Fill it yourself, as in memory.in_namespace(f'user-{user_id}'), or give an "
+            "adapter that has runs namespace=…, a template or a callable over the run",
+            argument=argument,
         )
     return text
 

@@ -111,7 +111,7 @@ class RecallM:
         triplets: bool = False,
         propositions: Callable[[str], str] | None = None,
     ) -> None:
-        namespace = checks.name(namespace, "namespace")
+        namespace = checks.namespace(namespace)
         if config is not None and not isinstance(config, RecallConfig):
             raise InvalidInputError(
                 "config must be a RecallConfig, as in config=RecallConfig(limit=5)",
