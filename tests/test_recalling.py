@@ -19,10 +19,10 @@ EARLIER = datetime(2023, 1, 1, tzinfo=UTC)
 def request(ranking: RankingName = "statements", **arguments: Any) -> RecallRequest:
     return checked_request(
         "Who?",
+        arguments,
         now=NOW,
         config=RecallConfig(ranking=ranking),
         count_tokens=quarter_of_characters,
-        **arguments,
     )
 
 

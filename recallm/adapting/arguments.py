@@ -71,7 +71,7 @@ class RecallOptions:
             checks.properties(metadata, "where")
         checked_request(
             "",
-            **self.arguments(),
+            self.arguments(),
             now=memory.now(),
             config=memory.config,
             count_tokens=memory.count_tokens,

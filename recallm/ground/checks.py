@@ -319,23 +319,15 @@ def properties(value: object, argument: str) -> dict[str, Any]:
     return copy
 
 
-def statement_filter(
-    *,
-    since: object,
-    until: object,
-    speaker: object,
-    session: object,
-    metadata: object,
-    path: object = None,
-) -> Filter:
-    """The filter arguments of ``recall`` and ``passages``."""
+def statement_filter(given: Mapping[str, object]) -> Filter:
+    """The filter among the arguments of ``recall`` or ``passages``."""
     return Filter(
-        since=moment(since, "since"),
-        until=moment(until, "until"),
-        speaker=optional_name(speaker, "speaker"),
-        session=optional_name(session, "session"),
-        metadata=properties(metadata, "metadata"),
-        path=None if path is None else item_path(path, "path"),
+        since=moment(given.get("since"), "since"),
+        until=moment(given.get("until"), "until"),
+        speaker=optional_name(given.get("speaker"), "speaker"),
+        session=optional_name(given.get("session"), "session"),
+        metadata=properties(given.get("metadata"), "metadata"),
+        path=optional(item_path, given.get("path"), "path"),
     )
 
 

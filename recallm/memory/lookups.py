@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Unpack
 
 from recallm.ground import checks
 from recallm.memory.open_memory import Part
@@ -17,6 +17,7 @@ from recallm.model import (
     Stats,
 )
 from recallm.recall.neighbourhood import known_name
+from recallm.recall.request import FilterArguments
 from recallm.recall.results import RecalledStatement, RelatedConcept, chronological
 
 
@@ -40,25 +41,13 @@ class Lookups(Part):
         *,
         limit: int | None = None,
         as_of: Moment | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        path: Sequence[str] | None = None,
         withdrawn: bool = False,
+        **filters: Unpack[FilterArguments],
     ) -> tuple[Passage, ...]:
         """The passages that meet the filters (as in ``recall``), in the order of their t_index:
         the latest ``limit`` of them; with ``withdrawn`` those that were withdrawn too."""
         at_most = checks.count(limit, "limit")
-        where = checks.statement_filter(
-            since=since,
-            until=until,
-            speaker=speaker,
-            session=session,
-            metadata=metadata,
-            path=path,
-        )
+        where = checks.statement_filter(filters)
         with self._opened.reader(as_of, withdrawn=checks.flag(withdrawn, "withdrawn")) as reader:
             return tuple(reversed(reader.passages(where, limit=at_most)))
 

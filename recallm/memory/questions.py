@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Unpack
 
 from recallm.errors import LLMRequiredError
 from recallm.ground import checks
@@ -12,7 +12,7 @@ from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_memory import Part
 from recallm.model import MAX_POSITION, Filter, Moment, statement_key
 from recallm.recall.recalling import RANKINGS, Recaller, check_probabilities, checked_request
-from recallm.recall.request import RecallRequest
+from recallm.recall.request import RecallArguments, RecallRequest
 from recallm.recall.results import Answer, RecalledContext, RecalledStatement
 from recallm.recall.retrieval.superseded import superseded_statements
 from recallm.stores.base import GraphReader
@@ -22,23 +22,7 @@ from recallm.stores.base import GraphReader
 class Questions(Part):
     """Answers questions about one namespace, with the ranking of the memory's settings."""
 
-    def recall(
-        self,
-        question: str,
-        *,
-        limit: int | None = None,
-        max_tokens: int | None = None,
-        as_of: Moment | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        path: Sequence[str] | None = None,
-        min_score: float | None = None,
-        known: Collection[str] = (),
-        asker: str | None = None,
-    ) -> RecalledContext:
+    def recall(self, question: str, **arguments: Unpack[RecallArguments]) -> RecalledContext:
         """The statements that help to answer ``question``, in the order in which they became true;
         an empty context where the memory knows none.
 
@@ -58,25 +42,9 @@ class Questions(Part):
             StoreError: the store failed.
 
         """
-        return self.recaller.recall(
-            self._request(
-                question,
-                limit=limit,
-                max_tokens=max_tokens,
-                as_of=as_of,
-                since=since,
-                until=until,
-                speaker=speaker,
-                session=session,
-                metadata=metadata,
-                path=path,
-                min_score=min_score,
-                known=known,
-                asker=asker,
-            )
-        )
+        return self.recaller.recall(self._request(question, arguments))
 
-    def explain(self, /, question: str, *, statement: str, **recall: Any) -> str:
+    def explain(self, question: str, *, statement: str, **recall: Unpack[RecallArguments]) -> str:
         """Why ``recall`` hands over the statement with the id ``statement``, or leaves it out: as
         too unlikely, said already, over the budget, or not found at all, for example.
 
@@ -98,20 +66,24 @@ class Questions(Part):
         """
         check_probabilities(self._opened.config.ranking, "explain")
         id = checks.name(statement, "statement")
-        return self.recaller.explain(self._request(question, **recall), id)
+        return self.recaller.explain(self._request(question, recall), id)
 
-    def _request(self, question: str, **recall: Any) -> RecallRequest:
+    def _request(self, question: str, given: Mapping[str, Any]) -> RecallRequest:
         self._opened.check_open()
         return checked_request(
             question,
-            **recall,
+            given,
             now=self._opened.clock(),
             config=self._opened.config,
             count_tokens=self._opened.count_tokens,
         )
 
     def ask(
-        self, /, question: str, *, llm: Callable[[str], str] | None = None, **recall: Any
+        self,
+        question: str,
+        *,
+        llm: Callable[[str], str] | None = None,
+        **recall: Unpack[RecallArguments],
     ) -> Answer:
         """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
 
@@ -133,7 +105,7 @@ class Questions(Part):
         context = self.recall(question, **recall)
         return Answer(answer_of(model, self._prompt(question, context)), context)
 
-    def fetch_thoughts(self, /, question: str, **recall: Any) -> str:
+    def fetch_thoughts(self, question: str, **recall: Unpack[RecallArguments]) -> str:
         """What is known about ``question``, and the question, as one prompt for any language model:
         the prompt that ``ask`` gives to its own.
 

@@ -182,24 +182,14 @@ def check_probabilities(name: RankingName, argument: str) -> None:
 
 def checked_request(
     question: object,
+    given: Mapping[str, object],
     *,
-    limit: object = None,
-    max_tokens: object = None,
-    as_of: object = None,
-    since: object = None,
-    until: object = None,
-    speaker: object = None,
-    session: object = None,
-    metadata: object = None,
-    path: object = None,
-    min_score: object = None,
-    known: object = (),
-    asker: object = None,
     now: datetime,
     config: RecallConfig,
     count_tokens: Callable[[str], int],
 ) -> RecallRequest:
-    """The arguments of ``RecallM.recall``, checked, with the settings of the memory.
+    """The arguments of ``RecallM.recall``, checked, with the settings of the memory. ``given`` are
+    those beside the question, whose names are known.
 
     Raises:
         InvalidInputError: an argument cannot be used, or not with this ranking.
@@ -207,15 +197,13 @@ def checked_request(
     """
     request = RecallRequest(
         question=checks.string(question, "question"),
-        limit=checks.count(limit, "limit"),
-        max_tokens=checks.count(max_tokens, "max_tokens"),
-        as_of=checks.moment(as_of, "as_of"),
-        where=checks.statement_filter(
-            since=since, until=until, speaker=speaker, session=session, metadata=metadata, path=path
-        ),
-        min_score=checks.probability(min_score, "min_score"),
-        known=frozenset(checks.strings(known, "known")),
-        asker=checks.optional_name(asker, "asker"),
+        limit=checks.count(given.get("limit"), "limit"),
+        max_tokens=checks.count(given.get("max_tokens"), "max_tokens"),
+        as_of=checks.moment(given.get("as_of"), "as_of"),
+        where=checks.statement_filter(given),
+        min_score=checks.probability(given.get("min_score"), "min_score"),
+        known=frozenset(checks.strings(given.get("known", ()), "known")),
+        asker=checks.optional_name(given.get("asker"), "asker"),
         now=now,
         config=config,
         count_tokens=count_tokens,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from typing import Any, TypedDict
 
 from recallm.config import RecallConfig
-from recallm.model import Filter, Horizon, StoredStatement
+from recallm.model import Filter, Horizon, Moment, StoredStatement
 
 ROLES_OF_PERSONS = ("human", "user", "me")
 """Concepts of speakers who have no name but a role, as agents and chat APIs have them: of such a
@@ -25,6 +26,28 @@ def _in_zone(moment: datetime | None, zone: tzinfo) -> datetime | None:
         return None if moment is None else moment.astimezone(zone)
     except OverflowError:  # the first or the last day of the calendar
         return moment
+
+
+class FilterArguments(TypedDict, total=False):
+    """Which statements or passages are read."""
+
+    since: Moment | None
+    until: Moment | None
+    speaker: str | None
+    session: str | None
+    metadata: Mapping[str, Any] | None
+    path: Sequence[str] | None
+
+
+class RecallArguments(FilterArguments, total=False):
+    """What ``RecallM.recall`` takes beside the question."""
+
+    limit: int | None
+    max_tokens: int | None
+    as_of: Moment | None
+    min_score: float | None
+    known: Collection[str]
+    asker: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
