@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -46,6 +48,18 @@ def check_readable(path: Path) -> None:
         if path.parts[:1] in (("http:",), ("https:",)):
             raise typer.BadParameter("no page is fetched: take its text, and give the text")
         raise typer.BadParameter(f"there is no file {path}")
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a text in UTF-8, or of standard input."""
+    try:
+        if path == STANDARD_STREAM:
+            yield from sys.stdin
+        else:
+            with path.open(encoding="utf-8-sig") as stream:
+                yield from stream
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not text in UTF-8: {error}", argument="file") from error
 
 
 def read_secret(file: Path, argument: str) -> str:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import sys
+from io import StringIO
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from recallm import InvalidInputError
 from recallm.cli.app import Opener, command, facts
-from recallm.cli.arguments import STANDARD_STREAM, Json, check_readable, date_of, moment_of
+from recallm.cli.arguments import (
+    STANDARD_STREAM,
+    Json,
+    check_readable,
+    date_of,
+    lines_of,
+    moment_of,
+)
 from recallm.cli.output import console, counted, write_changes, write_facts, write_found
 from recallm.facts import FactMemory
 
@@ -28,38 +39,51 @@ def load(
         str | None,
         typer.Option(help="The table's name, its source. Default: the name of the file."),
     ] = None,
-    relation: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to read; may be given several times. Default: all."),
-    ] = None,
-    said: Annotated[
-        str | None, typer.Option(help="The column that says when a row was said.")
-    ] = None,
     timestamp: Annotated[
         str | None,
         typer.Option(help="When it was said, in ISO 8601 (local time without a zone)."),
     ] = None,
 ) -> None:
     """Write a table as facts; of a table that was loaded before, what has changed."""
-    if said is not None and timestamp is not None:
-        raise typer.BadParameter("choose one of --said and --timestamp")
     if file == STANDARD_STREAM and name is None:
         raise typer.BadParameter("name the table of standard input with --name")
     check_readable(file)
-    moment = None if timestamp is None else date_of(timestamp, "--timestamp")
+    said = None if timestamp is None else date_of(timestamp, "--timestamp")
+    rows = _rows("".join(lines_of(file)).removeprefix("\ufeff"), key)
     with open_memory() as memory:
         report = FactMemory(memory).load(
-            sys.stdin if file == STANDARD_STREAM else file,
-            key=key,
-            name=name,
-            relations=relation or None,
-            said=said if moment is None else moment,
-            progress=sys.stderr.isatty(),
+            rows, key=key, name=name or file.name, said=said, progress=sys.stderr.isatty()
         )
     console().print(
         f"{counted(report.rows, 'row')}: {counted(report.added, 'fact')} added, "
         f"{report.changed:,} changed, {report.ended:,} ended, {report.unchanged:,} unchanged"
     )
+
+
+def _rows(text: str, key: str) -> list[dict[str, Any]]:
+    """The rows of a table: a JSON list of objects, an object a line, or a CSV with a header that
+    has ``key``; its delimiter is that of comma, semicolon and tab which the header has most."""
+    place = 0
+    try:
+        if text.lstrip().startswith("["):
+            return list(json.loads(text))
+        if text.lstrip().startswith("{"):
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        reader = csv.DictReader(StringIO(text), delimiter=delimiter, strict=True)
+        if key not in (reader.fieldnames or ()):
+            raise ValueError(f"there is no column {key!r}")
+        rows = []
+        for row in reader:
+            place = reader.line_num
+            if None in row or None in row.values():  # a missing cell would end a fact
+                raise ValueError("the row and the header have not the same number of cells")
+            rows.append(row)
+    except (csv.Error, ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            f"the table cannot be read behind line {place}: {error}", argument="file"
+        ) from error
+    return rows
 
 
 @command(group=facts)

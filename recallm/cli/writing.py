@@ -15,7 +15,7 @@ from rich.text import Text
 
 from recallm import InvalidInputError, KnowledgeUpdate
 from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
-from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, moment_of
+from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, lines_of, moment_of
 from recallm.cli.output import console, counted, printable, working
 from recallm.ground.checks import shown
 from recallm.ground.documents import check_prose
@@ -112,7 +112,7 @@ def update(
             yield {"text": each, **common}
         for path in file or ():
             origin = {} if path == STANDARD_STREAM else {"source": path.name}
-            for paragraph in _paragraphs(_lines(path)):
+            for paragraph in _paragraphs(lines_of(path)):
                 yield {"text": paragraph, **origin, **common}
         for path in messages or ():
             named = {} if path == STANDARD_STREAM else {"source": path.name, "session": path.name}
@@ -293,20 +293,9 @@ def _check_no_file(text: str) -> None:
         )
 
 
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        if path == STANDARD_STREAM:
-            yield from sys.stdin
-        else:
-            with path.open(encoding="utf-8-sig") as stream:
-                yield from stream
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{path} is not text in UTF-8: {error}", argument="file") from error
-
-
 def _messages(path: Path) -> list[dict[str, Any]]:
     """The messages in a file: JSON Lines, a JSON list, or an object with a list "messages"."""
-    text = "".join(_lines(path))
+    text = "".join(lines_of(path))
     rows: list[Any] = []
     try:
         rows.append(json.loads(text))

@@ -271,39 +271,31 @@ class FactMemory:
 
     def load(
         self,
-        table: object,
+        rows: Iterable[Mapping[str, Any]],
         *,
         key: str,
-        name: str | None = None,
-        relations: Mapping[str, str] | Sequence[str] | None = None,
-        said: datetime | str | None = None,
+        name: str,
+        said: datetime | None = None,
         progress: bool = False,
     ) -> TableReport:
-        """Write a table as facts, or, if it was loaded before, what has changed in it.
+        """Write the rows of a table as facts, or, if it was loaded before, what has changed in it.
 
-        The column ``key`` names the subject of each row; every other column is a relation, its
-        cells the objects. ``name`` (default: that of the file) is the source of the facts. A fact
-        of this source that the table no longer states (its cell changed or is blank, its row is
-        gone) is ended, even if another source states it too. A cell that did not change is not
-        written again, even if another source ended its fact. ``relations`` names the columns that
-        are read; a mapping also gives their relations. ``said`` (aware): when the rows were said,
-        or the column that says so (a naive one in UTC); default: now. A row is never said before
-        what it changes. The metadata of its passage is its ``key`` and ``row``.
-
-        ``table`` is the path of a file in UTF-8, or a text stream: JSON (a list of objects, or one
-        object a line) if it begins with [ or {, else CSV with a header, whose delimiter is that of
-        comma, semicolon, tab and | with which the header has the key and the most columns. Or it is
-        an iterable of mappings, such as a data frame's ``to_dict("records")``.
+        A row is a mapping, such as those of ``csv.DictReader`` and of a data frame's
+        ``to_dict("records")``. The column ``key`` names the subject of each row; every other column
+        is a relation, its cells the objects. ``name`` is the source of the facts. A fact of this
+        source that the table no longer states (its cell changed or is blank, its row is gone) is
+        ended, even if another source states it too. A cell that did not change is not written
+        again, even if another source ended its fact. ``said`` (aware): when the rows were said;
+        default: now. A row is never said before what it changes. The metadata of its passage is its
+        ``key`` and ``row``.
 
         A cell is a text (stripped; as written, so that "1.50" stays), a finite number, a date, a
-        bool, or a list of these, each a fact of its own. Blank cells, None, NaN and NaT are none.
-        Refused, with the row's number: cells of more than 1,024 characters, nested records, bytes,
-        lone surrogates, rows with more or fewer cells than the header, blank keys, keys that differ
-        in case alone; columns without a name or with one that stands twice.
+        bool, or a list of these, each a fact of its own. Blank texts, None, NaN and NaT are none.
+        All rows are checked before anything is written; an error names the row. Keys that differ in
+        case alone are refused.
 
         A load of more than some thousand facts is several transactions; one that was cut off is
-        completed by loading the table again. Files and lists are checked to the end before anything
-        is written. The keys of all rows are held in memory.
+        completed by loading the table again.
 
         >>> from recallm import RecallM
         >>> facts = FactMemory(RecallM())
@@ -316,11 +308,10 @@ class FactMemory:
         return load_table(
             self._memory,
             self._relations,
-            table,
+            rows,
             embeddings=self._search.embeddings,
             key=key,
             name=name,
-            columns=relations,
             said=said,
             progress=progress,
         )

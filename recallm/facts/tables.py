@@ -13,15 +13,13 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from tqdm import tqdm
 
 from recallm.errors import InvalidInputError
-from recallm.facts.fact import NewFact, Term, checked_term, denied, update_arguments
-from recallm.facts.table_rows import TableRow, checked_rows, same_key, source_of
+from recallm.facts.fact import NewFact, checked_term, denied, update_arguments
 from recallm.facts.values import text_key
 from recallm.ground import checks
 from recallm.memory import RecallM
@@ -48,72 +46,99 @@ class TableReport:
     unchanged: int = 0
 
 
-class Stated(NamedTuple):
-    """The latest evidence of a table for a fact of a row."""
+class Row(NamedTuple):
+    """A checked row: its ``number`` from 1, its key, and the texts of each column that has some."""
 
-    evidence: TripletEvidence
-    negative: bool
+    number: int
+    subject: str
+    cells: Mapping[str, Collection[str]]
 
 
 def load_table(
     memory: RecallM,
     relations: Relations,
-    table: object,
+    rows: object,
     *,
     embeddings: Callable[[str], Mapping[str, Sequence[float]]],
     key: str,
-    name: str | None,
-    columns: Mapping[str, str] | Sequence[str] | None,
-    said: datetime | str | None,
+    name: str,
+    said: datetime | None,
     progress: bool,
 ) -> TableReport:
     """See ``FactMemory.load``. ``embeddings`` gives the vectors of a new entity by its label."""
-    key = checks.string(key, "key")
-    source = source_of(table, key=key)
-    name = checks.optional_name(name, "name") or source.name
-    if name is None:
-        raise InvalidInputError(
-            "name is missing; name the table, so that a later load knows its rows", argument="name"
-        )
-    said_in = said if isinstance(said, str) else None
-    moment = None if isinstance(said, str) else checks.timestamp(said, "said")
-    load = _Load(memory, relations, embeddings, checks.name(name, "name"), moment or memory.now())
-    rows = partial(
-        checked_rows,
-        source,
-        key=key,
-        columns=_renamed(columns),
-        said=said_in,
-        check_relation=load.check_relation,
-    )
-
-    if source.is_rereadable:  # a bad row is found before anything is written
-        for _ in tqdm(rows(), disable=not progress, unit="row", desc="checked"):
-            pass
-    seen: dict[str, int] = {}
-    with tqdm(rows(seen=seen), disable=not progress, unit="row") as bar:
-        updates = chain(load.of_rows(bar), load.of_removed_rows(seen))
+    name = checks.name(name, "name")
+    moment = checks.timestamp(said, "said") or memory.now()
+    table = checked_rows(rows, checks.string(key, "key"), relations)
+    load = _Load(memory, relations, embeddings, name, moment)
+    with tqdm(table.values(), disable=not progress, unit="row") as bar:
+        updates = chain(load.of_rows(bar), load.of_removed_rows(table))
         while batch := list(islice(updates, ROWS_AT_ONCE)):
             memory.update_many(batch, batch_size=len(batch))
-    return TableReport(rows=len(seen), **load.counts)
+    return TableReport(rows=len(table), **load.counts)
 
 
-def _renamed(columns: object) -> dict[str, str] | None:
-    """Column → relation, for the columns that are read; None for all of them."""
-    if columns is None:
-        return None
-    if isinstance(columns, Mapping):
-        return {
-            checks.string(column, "relations"): checked_term(relation, "relations")
-            for column, relation in columns.items()
-        }
-    return {column: column.strip() for column in checks.strings(columns, "relations")}
+def checked_rows(rows: object, key: str, relations: Relations) -> dict[str, Row]:
+    """The rows of a table by ``same_key``. An InvalidInputError says which row cannot be used."""
+    table: dict[str, Row] = {}
+    for number, given in enumerate(checks.listed(rows, "rows"), 1):
+        try:
+            row = _checked_row(number, given, key, relations)
+            known = table.setdefault(same_key(row.subject), row)
+            if known is not row:
+                raise _unusable(
+                    f"the key {checks.shown(row.subject)} stands in row {known.number} already"
+                )
+        except InvalidInputError as error:
+            raise _unusable(f"row {number}: {error.message}") from None
+    return table
+
+
+def same_key(text: str) -> str:
+    """What two spellings of one key share: the text without case and further white space."""
+    return " ".join(text.casefold().split())
+
+
+def _checked_row(number: int, given: object, key: str, relations: Relations) -> Row:
+    if not isinstance(given, Mapping):
+        raise _unusable(f"a row must be a mapping of column → cell, not {type(given).__name__}")
+    cells: dict[str, Collection[str]] = {}
+    for column, cell in given.items():
+        texts = _texts(cell, f"column {checks.shown(column)}")
+        if column != key and texts:
+            relation = checked_term(column, "the name of a column")
+            checks.name(denied(relation), "the denial of a column")
+            if relations.of(relation).negative:
+                raise _unusable(
+                    f"the column {checks.shown(column)} denies a relation, so that its cells would "
+                    "end facts; give the column another name"
+                )
+            cells[relation] = texts
+    subjects = list(_texts(given.get(key), "the key"))
+    if len(subjects) != 1:
+        raise _unusable(f"the key column {checks.shown(key)} has {len(subjects)} values, not one")
+    return Row(number, subjects[0], cells)
+
+
+def _texts(cell: object, argument: str) -> Collection[str]:
+    """The texts of the values of a cell, each once; none where the cell is blank."""
+    values = cell if isinstance(cell, list | tuple) else (cell,)
+    return dict.fromkeys(checked_term(each, argument) for each in values if not _is_blank(each))
+
+
+def _is_blank(value: object) -> bool:
+    """Whether a value is missing: None, a text of white space, NaN, or NaT and NA of pandas."""
+    if value is None or type(value).__name__ == "NAType":  # which compares with nothing
+        return True
+    return value != value or (isinstance(value, str) and not value.strip())
+
+
+def _unusable(problem: str) -> InvalidInputError:
+    return InvalidInputError(problem, argument="rows")
 
 
 @dataclass
 class _Load:
-    """One load of the table ``name`` into a memory; ``moment`` is when rows were said that do not
-    say so themselves."""
+    """One load of the table ``name`` into a memory, whose rows were said at ``moment``."""
 
     memory: RecallM
     relations: Relations
@@ -127,32 +152,19 @@ class _Load:
             self.before = reader.state.t_index
         self.counts = {"added": 0, "changed": 0, "ended": 0, "unchanged": 0}
 
-    def check_relation(self, relation: str) -> None:
-        """Refuse a relation that cannot be denied: a denied one, or one too long for it."""
-        checks.name(denied(relation), "the denial of a relation")
-        if self.relations.of(relation).negative:
-            raise InvalidInputError(
-                f"the column {checks.shown(relation)} denies a relation, so that its cells would "
-                "end facts; give the relation another name with relations={column: relation}",
-                argument="table",
-            )
-
-    def of_rows(self, rows: Iterable[TableRow]) -> Iterator[dict[str, Any]]:
+    def of_rows(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
         """The update of each row that differs from what the table stated before."""
         iterator = iter(rows)
         while page := list(islice(iterator, ROWS_AT_ONCE)):
-            subjects = [checked_term(row.key, "key") for row in page]
-            evidence = self._evidence(subjects)
-            for subject, row in zip(subjects, page, strict=True):
-                place = {"key": subject, "row": row.number}
-                update = self._update(
-                    subject, evidence.get(same_key(subject), ()), row.cells, row.said, place
-                )
-                if update is not None:
-                    yield update
+            evidence = self._evidence([row.subject for row in page])
+            for row in page:
+                known = evidence.get(same_key(row.subject), ())
+                place = {"key": row.subject, "row": row.number}
+                yield from self._update(row.subject, known, row.cells, place)
 
-    def of_removed_rows(self, seen: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-        """The update of each row that earlier loads wrote and that is not ``seen`` any more."""
+    def of_removed_rows(self, table: Collection[str]) -> Iterator[dict[str, Any]]:
+        """The update of each row that earlier loads wrote and that the ``table`` (``same_key``)
+        does not have any more."""
         ended: set[str] = set()
         last = self.before
         while last > 0:
@@ -164,16 +176,15 @@ class _Load:
             keys = dict.fromkeys(
                 passage.metadata.get("key") for passage in page if passage.source == self.name
             )
+            subjects = {same_key(key): key for key in keys if isinstance(key, str)}
             subjects = {
-                same_key(key): key
-                for key in keys
-                if isinstance(key, str) and same_key(key) not in seen and same_key(key) not in ended
+                key: spelled
+                for key, spelled in subjects.items()
+                if key not in table and key not in ended
             }
             ended.update(subjects)
             for key, evidence in self._evidence(subjects.values()).items():
-                update = self._update(subjects[key], evidence, {}, None, {"key": subjects[key]})
-                if update is not None:
-                    yield update
+                yield from self._update(subjects[key], evidence, {}, {"key": subjects[key]})
 
     def _evidence(self, subjects: Collection[str]) -> dict[str, list[TripletEvidence]]:
         """What earlier loads wrote about each subject, in any spelling of its key, by
@@ -195,76 +206,76 @@ class _Load:
         self,
         subject: str,
         evidence: Sequence[TripletEvidence],
-        cells: Mapping[str, Sequence[Term]],
-        said: datetime | None,
+        cells: Mapping[str, Collection[str]],
         place: Mapping[str, Any],
-    ) -> dict[str, Any] | None:
-        """The update that makes of what a row stated what it states now; None if it is the same."""
+    ) -> Iterator[dict[str, Any]]:
+        """The update that makes of what a row stated what it states now; none if it is the same."""
         stated = self._stated(evidence)
         now: dict[str, dict[str, str]] = {}  # relation → text of an object → predicate
-        for predicate, terms in cells.items():
+        for predicate, texts in cells.items():
             objects = now.setdefault(self.relations.of(predicate).name, {})
-            for term in terms:
-                objects.setdefault(checked_term(term, "table"), predicate)
+            for text in texts:
+                objects.setdefault(text, predicate)
         triplets: list[Triplet] = []
         for relation in now.keys() | stated.keys():
             fresh, gone = self._difference(now.get(relation, {}), stated.get(relation, {}))
             triplets += ((subject, predicate, text) for text, predicate in fresh.items())
-            triplets += (
-                (subject, denied(ended.evidence.predicate), ended.evidence.object) for ended in gone
-            )
+            triplets += ((subject, denied(each.predicate), each.object) for each in gone)
         if not triplets:
-            return None
+            return
         latest = (each.timestamp for each in evidence if each.timestamp is not None)
-        moment = max(chain([said or self.moment], latest))
-        first = NewFact(*triplets[0], said=moment, source=self.name)
+        first = NewFact(*triplets[0], said=max(chain([self.moment], latest)), source=self.name)
         # Loads that run at once make one id of one difference, so that it is written once.
         state = [self.name, same_key(subject), max((row.t_index for row in evidence), default=0)]
         difference = json.dumps([*state, sorted(triplets)]).encode()
-        return {
+        yield {
             **update_arguments(first, *triplets, embeddings=self.embeddings),
             "id": hashlib.sha256(difference).hexdigest()[:32],
             "metadata": place,
         }
 
     def _difference(
-        self, now: Mapping[str, str], stated: Mapping[str, Stated]
-    ) -> tuple[dict[str, str], list[Stated]]:
+        self, now: dict[str, str], held: Mapping[str, TripletEvidence]
+    ) -> tuple[dict[str, str], list[TripletEvidence]]:
         """The objects of one relation that a row did not state before, with their predicates, and
         what it states no longer; all are counted.
 
         An object in another spelling is written, and the one before is not denied: to deny it would
         end both.
         """
-        known = {fact.evidence.object: key for key, fact in stated.items()}
-        held = {key: fact for key, fact in stated.items() if not fact.negative}
-        same = {known[text] for text in now if text in known} & held.keys()
-        fresh = {text: predicate for text, predicate in now.items() if known.get(text) not in same}
-        gone = {key: fact for key, fact in held.items() if key not in same}
-        respelled = 0
-        if fresh and (gone or len(now) > 1):
-            concept_name = self.graph.concept_name
-            keys = {new: known.get(new) or text_key(new, concept_name) for new in reversed(fresh)}
-            first = {key: text for text, key in keys.items() if key not in same}
-            respelled = sum(gone.pop(key, None) is not None for key in first)
-            kept = set(first.values())
-            fresh = {text: predicate for text, predicate in fresh.items() if text in kept}
+        known = {each.object: key for key, each in held.items()}
+        keys = {  # of two spellings of one object the first
+            known.get(text) or text_key(text, self.graph.concept_name): text
+            for text in reversed(now)
+        }
+        fresh = {
+            text: now[text]
+            for key, text in keys.items()
+            if key not in held or held[key].object != text
+        }
+        gone = [each for key, each in held.items() if key not in keys]
+        respelled = sum(text in fresh for key, text in keys.items() if key in held)
         replaced = min(len(fresh) - respelled, len(gone))
-        self.counts["unchanged"] += len(same)
+        self.counts["unchanged"] += len(keys) - len(fresh)
         self.counts["changed"] += respelled + replaced
         self.counts["added"] += len(fresh) - respelled - replaced
         self.counts["ended"] += len(gone) - replaced
-        return fresh, list(gone.values())
+        return fresh, gone
 
-    def _stated(self, evidence: Iterable[TripletEvidence]) -> dict[str, dict[str, Stated]]:
-        """Relation → key of an object → the last word of the table on this fact. Where one update
-        affirms and denies it, that is the denial (``recallm.recall.predicates.holding``)."""
-        stated: dict[str, dict[str, Stated]] = {}
-        for each in evidence:
+    def _stated(self, evidence: Iterable[TripletEvidence]) -> dict[str, dict[str, TripletEvidence]]:
+        """Relation → key of an object → the last word of the table on this fact, where that
+        asserts it. Where one update affirms and denies a fact, the denial is the last word
+        (``recallm.recall.predicates.holding``)."""
+        stated: dict[str, dict[str, TripletEvidence]] = {}
+
+        def place(each: TripletEvidence) -> tuple[int, bool]:
+            return each.t_index, self.relations.of(each.predicate).negative
+
+        for each in sorted(evidence, key=place):
             relation, negative = self.relations.of(each.predicate)
             objects = stated.setdefault(relation, {})
             key = end_key(each.object, each.object_concept)
-            known = objects.get(key)
-            if known is None or (each.t_index, negative) > (known.evidence.t_index, known.negative):
-                objects[key] = Stated(each, negative)
+            objects.pop(key, None)
+            if not negative:
+                objects[key] = each
         return stated
