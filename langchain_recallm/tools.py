@@ -129,8 +129,8 @@ def create_fact_tools(
     prefix: str = "",
     redact: Redact | None = None,
 ) -> list[BaseTool]:
-    """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history``, ``count_facts``
-    and ``top_facts``.
+    """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history`` and
+    ``count_facts``.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``
     and ``prefix`` are those of ``create_recallm_tools``. A result shows at most ``limit`` facts and

@@ -182,8 +182,8 @@ def _earlier_text(count: int) -> str:
 
 
 class RecallMFactToolSpec(FactTools, _DescribedToolSpec):
-    """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history``, ``count_facts``
-    and ``top_facts``.
+    """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history`` and
+    ``count_facts``.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``:
     whose facts, where they are not the memory's own. Facts are written with ``source``, so that

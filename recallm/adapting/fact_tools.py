@@ -7,7 +7,7 @@ name of a method is the tool's name, its docstring and annotations are the tool'
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
 from recallm.adapting.messages import MessageFilter, Redact, digest
@@ -15,7 +15,7 @@ from recallm.adapting.recalled_text import places_within
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
 from recallm.ground import checks
-from recallm.ground.untrusted_text import as_data, fact_line, quoted, storable
+from recallm.ground.untrusted_text import as_data, fact_line, storable
 
 Value: TypeAlias = str | int | float | bool
 
@@ -70,7 +70,6 @@ class FactTools:
         "read_facts",
         "fact_history",
         "count_facts",
-        "top_facts",
     )
 
     def __init__(
@@ -182,48 +181,14 @@ class FactTools:
         subject: _AnySubject = None,
         relation: _AnyRelation = None,
         object: _AnyObject = None,
-        group_by: Annotated[
-            Literal["subject", "relation", "object"] | None,
-            "Count apart for each different subject, relation or object, the most first.",
-        ] = None,
     ) -> FactReply:
         """Count exactly the facts that hold and have these terms; leave out what is asked.
 
-        'How many people work for BMW?' has a relation and an object. 'Which company has the most
-        employees?' has a relation, and group_by='object'.
+        'How many people work for BMW?' has a relation and an object.
         """
         terms = (self._term(subject), self._term(relation), self._term(object))
-        if group_by is None:
-            count = self._facts.count(*terms)
-            return FactReply(f"The exact number is {count}.", [{"count": count}])
-        groups = self._facts.group(*terms, by=group_by)
-        return self._reply(
-            [f"{group.count}: {quoted(group.value)}" for group in groups],
-            [{"value": group.value, "count": group.count} for group in groups],
-            "smaller",
-        )
-
-    def top_facts(
-        self,
-        relation: Annotated[str, "A relation to numbers or dates: 'salary', 'founded in'."],
-        subject: Annotated[str | None, "Whose; none: everybody's."] = None,
-        order: Annotated[
-            Literal["greatest", "least"],
-            "'greatest': the greatest number or the latest date first; 'least': the other way.",
-        ] = "greatest",
-        limit: Annotated[int, "How many."] = 1,
-    ) -> FactReply:
-        """Find the facts of a relation with the greatest or the least number or date as object.
-
-        'Who earns the most?', 'Which company is the oldest?'
-        """
-        found = self._facts.top(
-            self._given(relation, "relation"),
-            subject=self._term(subject),
-            order=order,
-            limit=checks.positive(limit, "limit"),
-        )
-        return self._fact_reply(found, "matching")
+        count = self._facts.count(*terms)
+        return FactReply(f"The exact number is {count}.", [{"count": count}])
 
     # -- arguments -------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from recallm.facts.calls import (
 from recallm.facts.chat import ChatAnswer, FactChat
 from recallm.facts.fact import Change, Fact, Match, NewFact, Term
 from recallm.facts.memory import FactMemory
-from recallm.facts.queries import Group
 from recallm.facts.tables import TableReport
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "Fact",
     "FactChat",
     "FactMemory",
-    "Group",
     "Match",
     "NewFact",
     "TableReport",

@@ -7,28 +7,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 from tqdm import tqdm
 
 from recallm.errors import ConflictError, InvalidInputError
-from recallm.facts import queries
 from recallm.facts.fact import (
     PARTS,
     Change,
     Fact,
     Match,
     NewFact,
-    Part,
     Term,
     Terms,
     checked_facts,
-    checked_term,
     checked_terms,
     denied,
     update_arguments,
 )
-from recallm.facts.queries import Group
 from recallm.facts.searching import Search, declared_relations
 from recallm.facts.tables import TableReport, load_table
 from recallm.facts.values import value_of
@@ -355,8 +351,6 @@ class FactMemory:
             spans = reading.history(self._search.conditions(reading, terms))
         return [Change.of(span) for span in spans]
 
-    # -- aggregation -----------------------------------------------------------------------
-
     def count(
         self,
         subject: Term | None = None,
@@ -368,59 +362,13 @@ class FactMemory:
     ) -> int:
         """How many different values the one term that is not given has; with more or none of them
         not given, how many facts hold."""
+        found = self.read(subject, relation, object, as_of=as_of, match=match)
         terms = subject, relation, object
-        return queries.count(self._found(terms, as_of, match), terms, self._search.key)
-
-    def group(
-        self,
-        subject: Term | None = None,
-        relation: Term | None = None,
-        object: Term | None = None,
-        *,
-        by: Part,
-        order: Literal["most", "least"] = "most",
-        limit: int | None = None,
-        as_of: Moment | None = None,
-        match: Match = "similar",
-    ) -> list[Group]:
-        """How many facts hold for each subject, relation or object (``by``), the most first."""
-        checks.choice(by, PARTS, "by")
-        checks.choice(order, ("most", "least"), "order")
-        at_most = checks.count(limit, "limit")
-        found = self._found((subject, relation, object), as_of, match)
-        return queries.group(found, self._search.key, by=by, order=order)[:at_most]
-
-    def top(
-        self,
-        relation: Term,
-        *,
-        subject: Term | None = None,
-        order: Literal["greatest", "least"] = "greatest",
-        limit: int | None = 1,
-        as_of: Moment | None = None,
-        match: Match = "similar",
-    ) -> list[Fact]:
-        """The facts of a relation whose objects are the greatest numbers or latest dates, or the
-        least and earliest; at most ``limit``. Other objects are left out.
-        """
-        checked_term(relation, "relation")
-        checks.choice(order, ("greatest", "least"), "order")
-        at_most = checks.count(limit, "limit")
-        found = self._found((subject, relation, None), as_of, match)
-        return queries.top(found, order=order)[:at_most]
+        parts = (PARTS[terms.index(None)],) if terms.count(None) == 1 else PARTS
+        key = self._search.key
+        return len({tuple(key(part, getattr(fact, part)) for part in parts) for fact in found})
 
     # -- parts -----------------------------------------------------------------------------
-
-    def _found(
-        self,
-        terms: tuple[Term | None, Term | None, Term | None],
-        as_of: Moment | None,
-        match: Match,
-    ) -> list[Fact]:
-        """The facts that hold and have these terms, newest first."""
-        checks.choice(match, get_args(Match), "match")
-        with self._reading(as_of) as reading:
-            return self._search.facts(reading, checked_terms(*terms), match)
 
     @contextmanager
     def _reading(

@@ -88,10 +88,6 @@ def test_numbers(tools: FactTools) -> None:
     tools.write_fact("Ada", "salary", 52000)
     tools.write_fact("Bo", "salary", "48,000")
     assert [row["value"] for row in tools.read_facts(relation="salary").rows] == [48000, 52000]
-    assert [row["subject"] for row in tools.top_facts("salary").rows] == ["Ada"]
-    assert [row["subject"] for row in tools.top_facts("salary", order="least").rows] == ["Bo"]
-    assert len(tools.top_facts("salary", limit=5).rows) == 2
-    assert tools.top_facts("salary", subject="Bo").rows[0]["value"] == 48000
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -124,17 +120,12 @@ def test_similar_terms_are_found_and_marked(firms: FactTools) -> None:
 def test_counts_are_exact(firms: FactTools) -> None:
     assert firms.count_facts(relation="works for", object="Opera") == "The exact number is 2."
     assert firms.count_facts(relation="works for", object="Nokia") == "The exact number is 0."
-    groups = firms.count_facts(relation="works for", group_by="object")
-    assert [(row["value"], row["count"]) for row in groups.rows][:2] == [("Opera", 2), ("BMW", 1)]
-    assert lines(groups) == ["2: Opera", "1: BMW", "1: Telenor"]
 
 
 def test_nothing_is_known(firms: FactTools) -> None:
     for reply in (
         firms.read_facts("Zoe"),
         firms.fact_history("Zoe", "works for"),
-        firms.top_facts("shoe size"),
-        firms.count_facts(relation="shoe size", group_by="object"),
     ):
         assert reply == "Nothing is known about that."
         assert reply.rows == []
@@ -186,7 +177,6 @@ def test_a_value_cannot_pass_for_anything_else(facts: FactMemory) -> None:
             tools.read_facts("Ada"),
             tools.read_facts(object="something"),
             tools.fact_history("Ada", "works for"),
-            tools.count_facts("Ada", group_by="object"),
         ):
             assert reply.count(CLOSING) == 1
             assert reply.endswith(CLOSING)
@@ -208,9 +198,6 @@ WRONG: list[tuple[str, tuple[Any, ...], str]] = [
     ("read_facts", (), "subject"),
     ("read_facts", ("Ada", None, None, "7"), "as_of"),
     ("fact_history", ("Ada", ""), "relation"),
-    ("top_facts", ("",), "relation"),
-    ("top_facts", ("salary", None, "greatest", 0), "limit"),
-    ("count_facts", ("Ada", None, None, "colour"), "by"),
 ]
 
 

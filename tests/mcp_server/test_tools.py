@@ -202,8 +202,8 @@ async def test_facts_are_written_read_and_ended(memory: RecallM) -> None:
         assert before == ["[2024-01-01] Ada — works for → Cisco"]
         _, history = await told(session, "fact_history", **ada)
         assert [row["object"] for row in history["rows"]] == ["Cisco", "BMW"]
-        _, top = await told(session, "top_facts", relation="salary")
-        assert top["rows"][0]["value"] == 52000
+        _, paid = await told(session, "read_facts", relation="salary")
+        assert paid["rows"][0]["value"] == 52000
         text, _ = await told(session, "count_facts", relation="works for")
         assert text == "The exact number is 1."
         assert (await told(session, "end_fact", **ada))[1] != "error"
