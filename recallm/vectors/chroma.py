@@ -1,48 +1,87 @@
 """Chroma as the index over statement vectors: a collection for each namespace.
 
 The store's vectors are the truth, a collection is a cache of them. Each search first moves what the
-collection lacks into it, a bounded number of vectors at a time; while it lacks any, and wherever
-Chroma fails, the exact search answers. A collection that does not agree with the store is deleted
-and filled again. An embedded Chroma is not made for several processes: the process that holds the
-folder's lock uses it, the others search exactly.
+collection lacks into it, a bounded number of vectors at a time; while the collection lacks any, the
+exact search answers. After a failure of Chroma every search of the process is exact. So is every
+search where another process has the folder open: an embedded Chroma is not made for several.
+
+The metadata of a collection describes it: the model and the size of its vectors, the ``watermark``
+(the greatest key that was written) and the ``revision`` of the store's vectors that it agrees with.
+A collection that does not agree with the store in all of these, in the number of vectors up to the
+watermark and in the latest of them is deleted and filled again. So are those of a killed process,
+of another store, and of a copy of the store that was written to since.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+import numpy as np
+
+from recallm.errors import RecallMError
 from recallm.ground import forking
 from recallm.ground.forking import keep_for_good, new_lock
-from recallm.model import Horizon, NamespaceState, VectorState
+from recallm.model import Horizon, VectorState
 from recallm.stores.base import GraphReader, GraphStore
-from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, from_updates
-from recallm.vectors.chroma_collection import (
-    ChromaCollection,
-    ChromaError,
-    FolderInUseError,
-    call_chroma,
-    collection_name,
-    open_collection,
-    open_folder,
+from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, decode, from_updates
+from recallm.vectors.index import (
+    OVER_FETCH_FACTOR,
+    PAGE,
+    ExactIndex,
+    FollowedVectors,
+    VectorView,
+    are_same_vectors,
 )
-from recallm.vectors.index import OVER_FETCH_FACTOR, PAGE, ExactIndex, VectorView, are_same_vectors
-
-_MAX_OPEN_COLLECTIONS = 64
-"""Beyond it the collection that was not used for longest is closed."""
-
-_MAX_FAILURES = 3
-"""After 3 failures of Chroma every search is exact."""
 
 _MIN_OVER_FETCH = 512
 """The least number of matches in an over-fetch, with a filter that many vectors meet."""
 
+_CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 200}}
+
+_DELETE_BATCH = 5_000
+_LATEST = 500
+"""The latest vectors of a collection are compared with the store's: what was written after a
+back-up that took the place of the store stands at the end."""
+
+_TOLERANCE = 2e-3
+"""The difference that half precision makes to a number of a vector."""
+
+_PANIC_MODULE = "pyo3_runtime"
+"""The module of the exceptions by which Chroma's native code panics."""
+
 _log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+
+class ChromaError(Exception):
+    """Chroma failed, in whatever way."""
+
+
+def call_chroma(call: Callable[[], _T]) -> _T:
+    """The result of ``call``; whatever Chroma raises becomes a ``ChromaError``.
+
+    Its native code panics with exceptions that are no ``Exception``. An interrupt is none either,
+    and reaches the caller.
+    """
+    try:
+        return call()
+    except (RecallMError, ChromaError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != _PANIC_MODULE:
+            raise
+        raise ChromaError(f"{type(error).__name__}: {error}") from error
+
+
+# The index.
 
 
 class ChromaIndex(ExactIndex):
@@ -68,9 +107,8 @@ class ChromaIndex(ExactIndex):
         self._folder_lock: IO[bytes] | None = None
         self._chroma_lock = new_lock()
         """Guards everything below."""
-        self._open: OrderedDict[str, ChromaCollection] = OrderedDict()
-        """Collections by namespace; the most recently used is last."""
-        self._failures = 0
+        self._open: dict[str, ChromaCollection] = {}
+        """Collections by namespace."""
         self._is_off = False
         forking.watch(self)
 
@@ -78,11 +116,11 @@ class ChromaIndex(ExactIndex):
 
     def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
         """The namespace's vectors in Chroma; in memory while Chroma lacks some, or fails."""
-        view = self._followed(namespace, state, reader)
-        if view is None:
+        collection = self._followed(namespace, state, reader)
+        if collection is None:
             return super().catch_up(namespace, state, reader)
         super().drop(namespace, state)
-        return view
+        return collection
 
     def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
         """Delete forgotten vectors from the namespace's collection."""
@@ -90,19 +128,16 @@ class ChromaIndex(ExactIndex):
 
     def _followed(
         self, namespace: str, state: VectorState, reader: GraphReader
-    ) -> _ChromaView | None:
-        """The view of the collection that follows the store; None while it lacks some vectors, and
+    ) -> ChromaCollection | None:
+        """The collection, which follows the store; None while it lacks some vectors, and
         where Chroma is off."""
-        while not self._is_off:
-            try:
-                return call_chroma(lambda: self._caught_up(namespace, state, reader))
-            except ChromaError as error:
-                self._note_failure(namespace, error)
-        return None
-
-    def view_of(self, namespace: str, state: NamespaceState) -> None:
-        """Not known: other processes write into the collection."""
-        del namespace, state
+        if self._is_off:
+            return None
+        try:
+            return call_chroma(lambda: self._caught_up(namespace, state, reader))
+        except ChromaError as error:
+            self._switch_off(error)
+            return None
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete the collection of the namespace."""
@@ -110,21 +145,20 @@ class ChromaIndex(ExactIndex):
         try:
             call_chroma(lambda: self._delete_collection(namespace, state))
         except ChromaError as error:
-            self._note_failure(namespace, error)
+            self._switch_off(error)
 
     def search_exactly(self, namespace: str, error: ChromaError) -> VectorView | None:
         """The view of the exact search, after Chroma failed with ``error`` in a search; None if
         the namespace has no vectors any more."""
-        self._note_failure(namespace, error)
+        self._switch_off(error)
         with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
             state = reader.state.vectors
             return None if state is None else super().catch_up(namespace, state, reader)
 
     def read_vectors(self, namespace: str, keys: list[int], model: str) -> dict[int, bytes]:
-        """The store's vectors with these keys, in their order."""
+        """The store's vectors with these keys."""
         with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
-            stored = reader.vectors(keys, model=model)
-        return {key: stored[key] for key in keys if key in stored}
+            return dict(reader.vectors(keys, model=model))
 
     def close(self) -> None:
         """Close the client and release the folder if they are this index's."""
@@ -143,21 +177,37 @@ class ChromaIndex(ExactIndex):
 
     def _caught_up(
         self, namespace: str, state: VectorState, reader: GraphReader
-    ) -> _ChromaView | None:
-        """The view of the namespace's collection; None while that lacks some vectors."""
+    ) -> ChromaCollection | None:
+        """The namespace's collection; None while that lacks some vectors."""
         with self._chroma_lock:
             collection = self._open.get(namespace)
             if collection is None or not are_same_vectors(collection.state, state):
-                collection = open_collection(self._opened_client(), namespace, state, reader)
+                collection = self._opened_collection(namespace, state, reader)
                 self._open[namespace] = collection
-            self._open.move_to_end(namespace)
-            if len(self._open) > _MAX_OPEN_COLLECTIONS:
-                self._open.popitem(last=False)
         with collection.lock:
             collection.catch_up(state, reader)
-            if not collection.is_complete:
-                return None
-            return _ChromaView(self, namespace, state.model, collection, collection.keys)
+            return collection if collection.is_complete else None
+
+    def _opened_collection(
+        self, namespace: str, state: VectorState, reader: GraphReader
+    ) -> ChromaCollection:
+        """The collection of a namespace, made if there is none, made anew if it does not agree with
+        the store."""
+        client = self._opened_client()
+        name = collection_name(namespace, state.origin)
+        collection = client.get_or_create_collection(
+            name, embedding_function=None, configuration=_CONFIGURATION
+        )
+        watermark = int((collection.metadata or {}).get("watermark", -1))
+        keys = np.array(reader.statement_keys(embedded=True), np.int64)
+        keys = keys[keys <= watermark]
+        if not _agrees(collection, keys, state, reader):
+            client.delete_collection(name)
+            collection = client.create_collection(
+                name, embedding_function=None, configuration=_CONFIGURATION
+            )
+            keys = keys[:0]
+        return ChromaCollection(self, namespace, collection, keys, state)
 
     def _delete_collection(self, namespace: str, state: VectorState | None) -> None:
         """Delete this store's collection; another store's may be in the same place."""
@@ -177,24 +227,19 @@ class ChromaIndex(ExactIndex):
 
     def _opened_client(self) -> Any:
         if self._client is None and self._folder is not None:
-            self._client, self._folder_lock = open_folder(self._folder)
+            self._client, self._folder_lock = _open_folder(self._folder)
         return self._client
 
-    def _note_failure(self, namespace: str, error: ChromaError) -> None:
-        """Delete the collection that failed: it is filled anew. Switch Chroma off after too many
-        failures, or when it cannot be opened."""
+    def _switch_off(self, error: ChromaError) -> None:
         with self._chroma_lock:
-            if self._is_off:
-                return
-            collection = self._open.pop(namespace, None)
-            if collection is not None:
-                with suppress(ChromaError):
-                    call_chroma(lambda: self._client.delete_collection(collection.name))
-            self._failures += 1
-            self._is_off = self._failures >= _MAX_FAILURES or self._client is None
-            then = "searching exactly" if self._is_off else "trying again"
-        level = logging.INFO if isinstance(error, FolderInUseError) else logging.WARNING
-        _log.log(level, "Chroma failed (%s): %s", error, then)
+            if not self._is_off:
+                self._is_off = True
+                _log.warning(
+                    "Chroma cannot be used (%s): searching exactly; where %s is damaged, delete it "
+                    "while no program has it open, and it is made anew",
+                    error,
+                    self._folder or "its place",
+                )
 
     # -- forks (``forking.ForkAware``) -------------------------------------------------------
 
@@ -217,61 +262,172 @@ class ChromaIndex(ExactIndex):
         self._open.clear()
 
 
-class _ChromaView:
-    """The vectors of a namespace when its collection caught up, by their ``keys`` (ascending). It
-    searches exactly if Chroma fails.
+# The collection.
 
-    The collection may hold later vectors by now. Readers hide statements that are too new for them.
-    """
+
+class ChromaCollection(FollowedVectors):
+    """A namespace's collection, which holds the vectors with these ``keys`` (ascending) and agrees
+    with ``state``. It may get later vectors while a search goes on: readers hide statements that
+    are too new for them."""
+
+    room = 1_000
+    """So that no caller waits long for Chroma to write."""
 
     def __init__(
-        self,
-        index: ChromaIndex,
-        namespace: str,
-        model: str,
-        collection: ChromaCollection,
-        keys: Keys,
+        self, index: ChromaIndex, namespace: str, collection: Any, keys: Keys, state: VectorState
     ) -> None:
+        super().__init__(state, state.revision)
         self._index = index
         self._namespace = namespace
-        self._model = model
         self._collection = collection
         self._keys = keys
+        self._last_key = int(keys.max(initial=-1))
+
+    @property
+    def name(self) -> str:
+        """Its name in Chroma."""
+        return str(self._collection.name)
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of all vectors in the collection, ascending."""
+        return self._keys
+
+    def catch_up(self, state: VectorState, reader: GraphReader) -> None:
+        """Follow the store: forgotten vectors leave the collection, some new ones come into it."""
+        before = self.revision, len(self._keys)
+        super().catch_up(state, reader)
+        if before != (self.revision, len(self._keys)):
+            self._collection.modify(
+                metadata={
+                    "model": self.state.model,
+                    "size": self.state.size,
+                    "revision": self.revision,
+                    "watermark": int(self._keys.max(initial=-1)),
+                }
+            )
+
+    def keep_only(self, keys: Keys) -> None:
+        """Delete all vectors but those with these keys."""
+        forgotten = np.setdiff1d(self._keys, keys)
+        for start in range(0, len(forgotten), _DELETE_BATCH):
+            self._collection.delete(ids=_ids(forgotten[start : start + _DELETE_BATCH]))
+        self._keys = np.setdiff1d(self._keys, forgotten)
+
+    def add(self, blobs: Mapping[int, bytes]) -> None:
+        """Write stored vectors into the collection."""
+        keys = np.array(list(blobs), np.int64)
+        rows = np.stack([decode(blob) for blob in blobs.values()])
+        self._collection.upsert(ids=_ids(keys), embeddings=rows)
+        self._keys = np.union1d(self._keys, keys)
 
     def nearest(
         self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
     ) -> Matches:
-        """The nearest statements, approximately."""
+        """The nearest statements, approximately; exactly if Chroma fails."""
         if limit <= 0 or not len(self._keys):
             return []
         try:
-            found = call_chroma(lambda: self._in_collection(vector, limit, updates))
+            found = call_chroma(lambda: self._nearest(vector, limit, updates))
         except ChromaError as error:
             exact = self._index.search_exactly(self._namespace, error)
             return [] if exact is None else exact.nearest(vector, limit, updates=updates)
         return sorted(found.items(), key=lambda match: (-match[1], -match[0]))[:limit]
 
-    def _in_collection(
+    def _nearest(
         self, vector: Vector, limit: int, updates: Collection[int] | None
     ) -> dict[int, float]:
-        """The nearest in the collection, with their cosines. If many meet the filter, enough of
-        them are probably among the nearest of all; else, or if not, the stored vector of each is
-        compared."""
+        """The nearest, with their cosines. If many meet the filter, enough of them are probably
+        among the nearest of all; else, or if not, the stored vector of each is compared."""
         if updates is None:
-            return self._collection.nearest(vector, limit)
+            return self._query(vector, limit)
         allowed = self._keys[from_updates(self._keys, updates)]
         if len(allowed) > PAGE:
             wanted = set(allowed.tolist())
-            nearest = self._collection.nearest(
-                vector, max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH)
-            )
+            nearest = self._query(vector, max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH))
             found = {key: cosine for key, cosine in nearest.items() if key in wanted}
             if len(found) >= limit:
                 return found
         found = {}
-        latest_first = allowed[::-1].tolist()
-        for start in range(0, len(latest_first), PAGE):
-            page = latest_first[start : start + PAGE]
-            stored = self._index.read_vectors(self._namespace, page, self._model)
+        for start in range(0, len(allowed), PAGE):
+            page = allowed[start : start + PAGE].tolist()
+            stored = self._index.read_vectors(self._namespace, page, self.state.model)
             found |= Matrix.of(stored, len(vector)).nearest(vector, limit)
         return found
+
+    def _query(self, vector: Vector, limit: int) -> dict[int, float]:
+        """The nearest of all, with their cosines."""
+        result = self._collection.query(
+            query_embeddings=[vector], n_results=limit, include=["distances"]
+        )
+        distances = np.nan_to_num(np.array(result["distances"][0], np.float64), nan=1.0)
+        cosines = np.clip(1 - distances, -1, 1).tolist()
+        return dict(zip(map(int, result["ids"][0]), cosines, strict=True))
+
+
+def collection_name(namespace: str, origin: str) -> str:
+    """A name of the characters that Chroma accepts, for any namespace. ``origin`` is that of the
+    namespace's vectors (``VectorState``)."""
+    return f"recallm-{hashlib.sha256(f'{namespace} {origin}'.encode()).hexdigest()}"
+
+
+def _agrees(collection: Any, keys: Keys, state: VectorState, reader: GraphReader) -> bool:
+    """Whether a collection holds the store's vectors with these keys, and no others."""
+    expected = {"model": state.model, "size": state.size, "revision": state.revision}
+    metadata = collection.metadata or expected  # a new collection has none
+    if not metadata.items() >= expected.items() or collection.count() != len(keys):
+        return False
+    if not len(keys):
+        return True
+    sample = keys[-_LATEST:]
+    stored = reader.vectors(sample.tolist(), model=state.model)
+    found = collection.get(ids=_ids(sample), include=["embeddings"])
+    rows = dict(zip(map(int, found["ids"]), found["embeddings"], strict=True))
+    return rows.keys() == stored.keys() and all(
+        np.allclose(rows[key], decode(blob), atol=_TOLERANCE) for key, blob in stored.items()
+    )
+
+
+def _ids(keys: Keys) -> list[str]:
+    return [str(key) for key in keys.tolist()]
+
+
+# The folder.
+
+
+def _open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
+    """A client of an embedded Chroma in ``folder``, which is made if there is none, and the file
+    whose lock keeps other indexes out until it is closed, or its process ends.
+
+    Raises:
+        ChromaError: another index has the folder open, in this process or another.
+
+    """
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    lock = (folder / "recallm.lock").open("ab")
+    try:
+        try:
+            _lock(lock.fileno())
+        except OSError as error:
+            raise ChromaError(f"{folder} is in use elsewhere ({error})") from None
+        import chromadb
+        from chromadb.config import Settings
+
+        settings = Settings(anonymized_telemetry=False)
+        return chromadb.PersistentClient(str(folder / "chroma"), settings=settings), lock
+    except BaseException:
+        lock.close()
+        raise
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
