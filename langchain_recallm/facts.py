@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from langchain_core.messages import convert_to_messages
@@ -10,8 +10,8 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from langchain_recallm._conversation import role_of, text_of
 from langchain_recallm._runs import ConfigRun, checked_namespace, facts_of_run, thread_of_run
-from langchain_recallm.chain import question_inputs, texts_of
-from langchain_recallm.llm import checked_model
+from langchain_recallm.chain import question_inputs
+from langchain_recallm.llm import as_llm
 from recallm import RecallM
 from recallm.adapting import checked_facts
 from recallm.facts import FactChat, FactMemory
@@ -31,8 +31,7 @@ def fact_chat(
     any kind that LangChain converts, under ``history``. The result is a dict: ``question``;
     ``answer``, the reply without calls; ``facts``, those that the model read; ``written``, those
     that the model stored; ``calls``, all calls with their results; ``complete``, false where a
-    bound was met. It does not stream: a reply is shown without its calls. The model needs no tools,
-    and is stopped where it asks, if it streams.
+    bound was met. It does not stream: a reply is shown without its calls. The model needs no tools.
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace`` is
     that of ``RecallMRetriever``. Facts are written with the run's thread as source, when the reply
@@ -58,17 +57,13 @@ def fact_chat(
     """
     facts = checked_facts(memory)
     namespace = checked_namespace(namespace)
-    model = checked_model(chat_model)
-
-    def pieces(prompt: str) -> Iterator[str]:
-        return texts_of(model.stream(prompt))
-
-    FactChat(facts, pieces, **settings)  # checks the arguments
+    llm = as_llm(chat_model)
+    FactChat(facts, llm, **settings)  # checks the arguments
 
     def reply(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
         owned = facts_of_run(facts, namespace, ConfigRun(config))
-        answer = FactChat(owned, pieces, **settings).answer(
+        answer = FactChat(owned, llm, **settings).answer(
             inputs["question"],
             history=_turns(inputs.get("history", ())),
             said=owned.memory.now(),

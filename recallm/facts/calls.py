@@ -8,8 +8,8 @@ the results::
 
 **Printing.** Values without special characters are printed as the paper prints them. A backslash
 stands before each of ``\ > » ≫ { } [ ] ;``, before a quotation mark or ``?`` that begins a value,
-and before a blank at its edge; control characters and line breaks are ``\n``, ``\r``, ``\t`` or
-``\uXXXX``. So no value closes a call or opens one, and each is read as it was printed.
+and before a blank at its edge; a line break is a blank. So no value closes a call or opens one, and
+each is read as it was printed.
 
 **Reading** is tolerant: ``»`` and ``≫`` for ``>>``, blanks around every part, quotation marks
 around values, any case, ``_``, ``*``, ``?`` and ``?name`` for a term that is not given, and no
@@ -46,16 +46,10 @@ class Call:
         subject, relation, object = (None if term is None else changed(term) for term in self.terms)
         return replace(self, terms=(subject, relation, object))
 
-    @property
-    def opening(self) -> str:
-        """The call up to where its results begin: ``[MEM_READ{>>employed by>>Pfizer}:``."""
-        terms = ">>".join("" if term is None else _value_text(term) for term in self.terms)
-        return f"[{self.name}{{{terms}}}:"
-
     def __str__(self) -> str:
-        if self.rows is None:
-            return f"{self.opening[:-1]}]"
-        return f"{self.opening}{results_text(self.rows, self.more)}]"
+        terms = ">>".join("" if term is None else _value_text(term) for term in self.terms)
+        results = "" if self.rows is None else f":{results_text(self.rows, self.more)}"
+        return f"[{self.name}{{{terms}}}{results}]"
 
 
 def results_text(rows: Sequence[Sequence[str]], more: int = 0) -> str:
@@ -68,30 +62,20 @@ def results_text(rows: Sequence[Sequence[str]], more: int = 0) -> str:
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
 _ANY_VALUE = frozenset("_*")
-_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
-_UNSAFE = re.compile(rf"[\\>»≫{{}}\[\];{_CONTROLS}]|\A[?{''.join(_QUOTES)}\s]|\s\Z")
+_UNSAFE = re.compile(rf"[\\>»≫{{}}\[\];]|\A[?{''.join(_QUOTES)}\s]|\s\Z")
 """What means something in a call; at the edges of a value also quotation marks, ``?`` and white
 space."""
 
 
 def _value_text(value: str) -> str:
-    return f"\\{value}" if value in _ANY_VALUE else _UNSAFE.sub(_escaped, value)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
-    if character in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[character]
-    is_seen = character == " " or not (character.isspace() or re.match(f"[{_CONTROLS}]", character))
-    return f"\\{character}" if is_seen else f"\\u{ord(character):04x}"
+    line = " ".join(value.splitlines())
+    return f"\\{line}" if line in _ANY_VALUE else _UNSAFE.sub(r"\\\g<0>", line)
 
 
 # Reading of terms.
 
-_TOKEN = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|>>|.", re.DOTALL)
+_TOKEN = re.compile(r"\\.|>>|.", re.DOTALL)
 _SEPARATORS = frozenset((">>", "»", "≫"))
-_CHARACTER_OF = {text: character for character, text in _SHORT_ESCAPES.items()}
 _VARIABLE = re.compile(r"\?\w*")
 _ROW = re.compile(r"\{((?:[^\\{}]|\\.)*)\}", re.DOTALL)
 _MORE = re.compile(r"(?:\A|;)\s*(\d{1,18}) more\s*(?:;|\Z)")
@@ -124,14 +108,8 @@ def _term(tokens: list[str]) -> str | None:
 
 
 def _character(token: str) -> str:
-    if len(token) == 1 or token[0] != "\\":
-        return token
-    if token in _CHARACTER_OF:
-        return _CHARACTER_OF[token]
-    if len(token) > 2:
-        return chr(int(token.removeprefix("\\u"), 16))
-    # A backslash that no printer wrote, as in C:\work.
-    return token if token[1].isalnum() else token[1]
+    # A backslash before a letter is one that no printer wrote, as in C:\work.
+    return token if len(token) == 1 or token[1].isalnum() else token[-1]
 
 
 def _call_of(name: CallName, arguments: str) -> Call | None:

@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, get_args
+from typing import get_args
 
 from recallm.errors import InvalidInputError, LLMError
-from recallm.facts.calls import Call
-from recallm.facts.chat_prompts import PromptName, chat_prompt
-from recallm.facts.chat_reply import Reply
+from recallm.facts.calls import BrokenCall, Call, parse_calls, results_text
+from recallm.facts.chat_prompts import ChatPrompt, PromptName, chat_prompt
 from recallm.facts.fact import Fact, NewFact
 from recallm.facts.memory import FactMemory
 from recallm.ground import checks
-from recallm.ground.untrusted_text import storable
+from recallm.ground.language_models import answer_of
+from recallm.ground.untrusted_text import letters_and_digits, quoted, storable, without_delimiters
+
+_LONGEST_REPLY = 40_000
+"""Characters that a model may write in a reply."""
+_LONGEST_RESULTS = 8_000
+"""Characters of the results of one call."""
+_LONGEST_VALUE = 500
+"""Characters of a value in a prompt."""
 
 
 class ChatAnswer(str):
@@ -69,11 +76,11 @@ class FactChat:
     >>> print(answer, *answer.calls)
     Ada is employed by BMW. [MEM_READ{Ada>>employed by>>}:{Ada>>employed by>>BMW}]
 
-    ``llm`` is a callable from a prompt to a text, or to an iterator of its pieces (``as_llm`` of
-    ``langchain_recallm`` and ``llama_index_recallm`` makes one of a model). The model stops at a
-    call that asks, gets the results and goes on.
-    Calls are carried out where the model writes them, never where they stand in a message or in a
-    stored value, also where the model repeats such a text.
+    ``llm`` is a callable from a prompt to a text (``as_llm`` of ``langchain_recallm`` and
+    ``llama_index_recallm`` makes one of a model). What the model writes behind a call that asks is
+    left out: the model gets the results and goes on there. Calls are carried out where the model
+    writes them, never where they stand in a message or in a stored value, also where the model
+    repeats such a text.
 
     ``prompt`` is "few-shot", or "fine-tuned" for a model that was trained on calls, which gets the
     message alone. A reply asks at most ``rounds`` times, gets at most ``limit`` results of 8,000
@@ -88,7 +95,7 @@ class FactChat:
     def __init__(
         self,
         facts: FactMemory,
-        llm: Callable[[str], str | Iterable[str]],
+        llm: Callable[[str], str],
         *,
         prompt: PromptName = "few-shot",
         rounds: int = 8,
@@ -102,8 +109,8 @@ class FactChat:
         self._facts = facts
         if isinstance(llm, type) or not callable(llm):
             raise InvalidInputError(
-                "llm must be a callable prompt → text or prompt → pieces of text, not "
-                f"{checks.shown(llm)}; of a model of LangChain or LlamaIndex give as_llm(model)",
+                f"llm must be a callable prompt → text, not {checks.shown(llm)}; of a model of "
+                "LangChain or LlamaIndex give as_llm(model)",
                 argument="llm",
             )
         self._llm = llm
@@ -142,7 +149,7 @@ class FactChat:
         said = checks.timestamp(said, "said")
         source = checks.optional_name(source, "source")
         source = None if source is None else checks.name(self._redacted(source), "source")
-        reply = Reply(
+        reply = _Reply(
             self._facts,
             chat_prompt(self._prompt, message, turns),
             rounds=self._rounds,
@@ -151,8 +158,7 @@ class FactChat:
             redacted=self._redacted,
         )
         while not reply.has_ended:
-            with closing(_pieces(self._llm, reply.prompt)) as pieces:
-                reply.turn(pieces)
+            reply.turn(storable(answer_of(self._llm, reply.prompt)))
         try:
             written = [
                 NewFact(str(subject), str(relation), str(object), said, source)
@@ -194,30 +200,163 @@ def _turn(turn: object) -> tuple[str, str]:
     return texts
 
 
-def _pieces(llm: Callable[[str], object], prompt: str) -> Generator[str, None, None]:
-    """The text that ``llm`` writes behind a prompt, whole or in the pieces that it gives. An
-    iterator of pieces is closed where no more of them are asked for. Characters that no store can
-    hold become question marks.
+class _Reply:
+    """What a model wrote so far, in turns: a turn ends where the model asks the memory or stops.
 
-    Raises:
-        LLMError: the model failed, or gave something that is no text.
-
+    ``quotes`` are texts that are not the model's own: a call in them that writes is not carried out
+    where the model repeats it, however it is spelled. The same holds for rows that the memory
+    answers with. ``redacted`` changes the terms of every call. The model asks at most ``rounds``
+    times, and gets at most ``limit`` results each time.
     """
-    answer: Any = None
-    try:
-        answer = llm(prompt)
-        for piece in answer if isinstance(answer, Iterator | list | tuple) else (answer,):
-            if not isinstance(piece, str):
-                raise LLMError(
-                    f"the language model answered with {type(piece).__name__}, not with text; wrap "
-                    "it in a function that returns the text"
-                )
-            yield storable(piece)
-    except LLMError:
-        raise
-    except Exception as error:
-        raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
-    finally:
-        close = getattr(answer, "close", None)
-        if callable(close):
-            close()
+
+    def __init__(
+        self,
+        facts: FactMemory,
+        prompt: ChatPrompt,
+        *,
+        rounds: int,
+        limit: int,
+        quotes: Iterable[str],
+        redacted: Callable[[str], str],
+    ) -> None:
+        self._memory = facts
+        self._prompt = prompt
+        self._rounds = rounds
+        self._limit = limit
+        self._redacted = redacted
+        self._room = _LONGEST_REPLY
+        self._quoted_writes = _with_writes(quotes)
+        self._shown = ""
+        self._is_after_call = False
+        self._parts: list[str] = []
+        self._answered: dict[Call, Call] = {}
+        self._is_whole = True
+        self.writes: dict[Call, None] = {}
+        """The calls that write, in order, each once."""
+        self.calls: list[Call] = []
+        """The calls that were carried out, and those that write, in order."""
+        self.facts: list[Fact] = []
+        """The facts that the model read, each once."""
+        self.has_ended = False
+        self._turn_has_ended = False
+
+    @property
+    def prompt(self) -> str:
+        """The prompt for the next turn."""
+        return self._prompt.before("".join(self._parts).lstrip())
+
+    @property
+    def text(self) -> str:
+        """What the user sees: the text without calls and without white space at its ends."""
+        return self._shown.rstrip()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply, and what it rests on, lack nothing that is known to be missing."""
+        has_results = not any(call.more for call in self.calls)
+        return self._is_whole and has_results and bool(self.text or self.writes)
+
+    def turn(self, text: str) -> None:
+        """Carry out one turn of the model: what it wrote up to the first call that asks."""
+        self._turn_has_ended = False
+        mark = self._prompt.end_of_reply
+        written = text if mark is None else text.partition(mark)[0]
+        events = parse_calls(
+            written[: self._room], has_results=lambda call: self._question(call) in self._answered
+        )
+        for event in events:
+            if isinstance(event, Call):
+                self._carry_out(self._question(event))
+            elif isinstance(event, BrokenCall):
+                self._is_whole = False
+                self._leave_out()
+            else:
+                self._parts.append(event)
+                self._show(event)
+            if self._turn_has_ended:
+                break
+        self._room -= len(written)
+        if self._room < 0:
+            self._cut()
+        self.has_ended = self.has_ended or not self._turn_has_ended
+
+    def _question(self, call: Call) -> Call:
+        return replace(call.with_values(self._redacted), rows=None, more=0)
+
+    def _show(self, text: str) -> None:
+        if not self._shown or (self._is_after_call and self._shown[-1].isspace()):
+            text = text.lstrip()
+        if text:
+            self._is_after_call = False
+        self._shown += text
+
+    def _leave_out(self, separator: str = "") -> None:
+        """A call stands here; ``separator`` parts the texts around it where no white space does."""
+        self._is_after_call = True
+        if self._shown and not self._shown[-1].isspace():
+            self._shown += separator
+
+    def _carry_out(self, call: Call) -> None:
+        if call.name == "MEM_WRITE":
+            self._leave_out()
+            if not self._is_quoted(call) and call not in self.writes:
+                self._parts.append(str(call))
+                self.calls.append(call)
+                self.writes[call] = None
+            return
+        self._leave_out(separator=" ")
+        if call in self._answered:  # the model repeats it
+            self._parts.append(str(self._answered[call]))
+        elif len(self._answered) == self._rounds:
+            self._cut()
+        else:
+            self._answer(call)
+
+    def _answer(self, question: Call) -> None:
+        """Answer with the newest facts that fit, in the order in which they were written, as in the
+        paper. A call whose terms the memory cannot use has no results."""
+        try:
+            found = self._memory.read(*question.terms)
+        except InvalidInputError:  # such as a term of thousands of characters
+            found = []
+        rows: list[tuple[str, ...]] = []
+        for fact in found[: self._limit]:
+            row = tuple(map(_shown, (fact.subject, fact.relation, fact.object)))
+            if len(results_text((*rows, row))) > _LONGEST_RESULTS:
+                break
+            rows.append(row)
+        read = found[: len(rows)]
+        answered = replace(question, rows=tuple(reversed(rows)), more=len(found) - len(rows))
+        self._quoted_writes += _with_writes(
+            f"{fact.subject} {fact.relation} {fact.object}" for fact in read
+        )
+        self._answered[question] = answered
+        self.facts += [fact for fact in read if fact not in self.facts]
+        self._parts.append(str(answered))
+        self.calls.append(answered)
+        self._turn_has_ended = True
+
+    def _cut(self) -> None:
+        self._is_whole = False
+        self._turn_has_ended = self.has_ended = True
+
+    def _is_quoted(self, write: Call) -> bool:
+        """Whether a text that is not the model's own has a call that writes, and these terms."""
+        terms = [letters_and_digits(str(term)) for term in write.terms]
+        return any(all(term in text for term in terms) for text in self._quoted_writes)
+
+
+def _shown(value: str) -> str:
+    """A stored value in a prompt: on one line, cut, in quotation marks where it poses as the head
+    of a line, without the delimiters of recalled text."""
+    cut = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]} …"
+    return without_delimiters(quoted(cut))
+
+
+_WRITE = "memwrite"
+
+
+def _with_writes(texts: Iterable[str]) -> list[str]:
+    """Those of the texts that a call which writes may stand in, as their letters and digits: a
+    model may change everything else where it repeats a text."""
+    return [text for text in map(letters_and_digits, texts) if _WRITE in text]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
@@ -16,30 +16,15 @@ HOSTILE = st.lists(PIECES_OF_CALLS | st.text(max_size=3), max_size=12).map("".jo
 
 
 class ScriptedModel:
-    """Gives one text after the other, whole or (``by`` characters) in pieces."""
+    """Gives one text after the other."""
 
-    def __init__(self, *texts: str, by: int | None = None) -> None:
+    def __init__(self, *texts: str) -> None:
         self.texts = list(texts)
         self.prompts: list[str] = []
-        self.given = ""
-        """What was taken of the latest text."""
-        self.closed = 0
-        self._by = by
 
-    def __call__(self, prompt: str) -> str | Iterator[str]:
+    def __call__(self, prompt: str) -> str:
         self.prompts.append(prompt)
-        text = self.texts.pop(0)
-        return text if self._by is None else self._pieces(text, self._by)
-
-    def _pieces(self, text: str, by: int) -> Iterator[str]:
-        self.given = ""
-        try:
-            for start in range(0, len(text), by):
-                piece = text[start : start + by]
-                self.given += piece
-                yield piece
-        finally:
-            self.closed += 1
+        return self.texts.pop(0)
 
 
 def triplets(facts: Iterable[Fact | NewFact]) -> list[tuple[str, str, str]]:

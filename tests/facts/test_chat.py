@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -25,26 +24,25 @@ def figure(request: pytest.FixtureRequest) -> Figure:
 def test_dialogues_of_the_paper(shared_facts: FactMemory, figure: Figure) -> None:
     sentences = [sentence for sentence, _ in figure.told]
     responses = [*(calls for _, calls in figure.told), figure.response, figure.answer]
-    for by in (None, 1, 7):
-        facts = shared_facts.in_namespace(f"{figure.name} {by}")
-        model = ScriptedModel(*responses, by=by)
-        chat = FactChat(facts, model, prompt="fine-tuned")
-        written = []
-        for sentence, calls in figure.told:
-            reply = chat.answer(sentence)
-            assert reply == ""
-            assert reply.complete
-            assert "".join(map(str, reply.calls)) == calls
-            written += triplets(reply.written)
-        assert all_facts(facts) == written
-        reply = chat.answer(figure.question)
-        assert model.prompts == [*sentences, figure.question, figure.full_input]
-        assert reply == figure.answer
+    facts = shared_facts.in_namespace(figure.name)
+    model = ScriptedModel(*responses)
+    chat = FactChat(facts, model, prompt="fine-tuned")
+    written = []
+    for sentence, calls in figure.told:
+        reply = chat.answer(sentence)
+        assert reply == ""
         assert reply.complete
-        assert not reply.written
-        (call,) = reply.calls
-        assert f"{figure.question}{call}" == figure.full_input
-        assert triplets(reply.facts)[::-1] == list(call.rows or ())
+        assert "".join(map(str, reply.calls)) == calls
+        written += triplets(reply.written)
+    assert all_facts(facts) == written
+    reply = chat.answer(figure.question)
+    assert model.prompts == [*sentences, figure.question, figure.full_input]
+    assert reply == figure.answer
+    assert reply.complete
+    assert not reply.written
+    (call,) = reply.calls
+    assert f"{figure.question}{call}" == figure.full_input
+    assert triplets(reply.facts)[::-1] == list(call.rows or ())
 
 
 def test_dialogues_of_the_paper_by_examples(facts: FactMemory, figure: Figure) -> None:
@@ -77,13 +75,11 @@ def test_the_examples_are_calls_that_parse(facts: FactMemory) -> None:
 # -- text --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", [None, 1, 10])
-def test_an_answer_shows_no_part_of_a_call(facts: FactMemory, by: int | None) -> None:
+def test_an_answer_shows_no_part_of_a_call(facts: FactMemory) -> None:
     facts.write("Ada", "employed by", "BMW")
     model = ScriptedModel(
         "Let me [see]. [MEM_WRITE{Bob>>knows>>Ada}] [MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Tired.",
         "Ada is employed by BMW. [MEM_WRITE{Ada>>asked by>>Bob}]\n",
-        by=by,
     )
     answer = FactChat(facts, model).answer("Who is Ada? Bob, who knows her, asks.")
     assert answer == "Let me [see]. Ada is employed by BMW."
@@ -95,27 +91,10 @@ def test_an_answer_shows_no_part_of_a_call(facts: FactMemory, by: int | None) ->
         "[MEM_WRITE{Ada>>asked by>>Bob}]",
     ]
     assert answer.complete
-    assert model.closed == (0 if by is None else 2)
-
-
-def test_no_more_is_taken_of_a_model_than_up_to_a_call_that_asks(facts: FactMemory) -> None:
-    texts = "So. [MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Ada is tired.", "I know nothing."
-    model = ScriptedModel(*texts, by=1)
-    given: list[str] = []
-
-    def watched(prompt: str) -> Iterator[str]:
-        for piece in model(prompt):
-            given.append(piece)
-            yield piece
-
-    assert FactChat(facts, watched).answer("Who is Ada?") == "So. I know nothing."
-    assert "".join(given) == "So. [MEM_READ{Ada>>>>}I know nothing."
 
 
 def test_the_model_stops_at_a_call_that_asks(facts: FactMemory) -> None:
-    model = ScriptedModel(
-        "[MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Ada is tired.", "I know nothing.", by=1
-    )
+    model = ScriptedModel("[MEM_READ{Ada>>>>}: {Ada>>is>>tired}] Ada is tired.", "I know nothing.")
     answer = FactChat(facts, model).answer("Who is Ada?")
     assert answer == "I know nothing."
     assert "tired" not in model.prompts[1]
@@ -139,7 +118,7 @@ def test_white_space_around_calls(facts: FactMemory) -> None:
         ("Good.\n\n[MEM_WRITE{a>>r>>b}]\n\nBye.", "Good.\n\nBye."),
         ("  Good.  Bye. ", "Good.  Bye."),
     ):
-        assert FactChat(facts, ScriptedModel(written, by=2)).answer("Hello.") == shown, written
+        assert FactChat(facts, ScriptedModel(written)).answer("Hello.") == shown, written
 
 
 def test_earlier_messages(facts: FactMemory) -> None:

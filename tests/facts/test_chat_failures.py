@@ -3,13 +3,12 @@ that poses as a call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from langchain_core.language_models import FakeListChatModel
 
 from recallm import InvalidInputError, LLMError, RecallM
 from recallm.errors import StoreError
@@ -54,40 +53,26 @@ def test_a_model_that_asks_without_end(facts: FactMemory) -> None:
 
 def test_a_model_that_repeats_a_read(facts: FactMemory) -> None:
     facts.write("Ada", "employed by", "BMW")
-    for by in (None, 1, 10, 21):
-        model = ScriptedModel("[MEM_READ{Ada>>>>}:", "[MEM_READ{Ada>>>>}:", "never", by=by)
-        answer = FactChat(facts, model).answer("Who is Ada?")
-        assert answer == ""
-        assert not answer.complete
-        assert len(answer.calls) == 1
-        assert triplets(answer.facts) == [("Ada", "employed by", "BMW")]
-        assert len(model.prompts) == 2
-        # Chat models often repeat what stands in the prompt before they go on.
-        whole = "[MEM_READ{Ada>>>>}:{Ada>>employed by>>BMW}] Ada is employed by BMW."
-        model = ScriptedModel("[MEM_READ{Ada>>>>}:", whole, by=by)
-        answer = FactChat(facts, model).answer("Who is Ada?")
+    model = ScriptedModel("[MEM_READ{Ada>>>>}:", "[MEM_READ{Ada>>>>}:", "never")
+    answer = FactChat(facts, model).answer("Who is Ada?")
+    assert answer == ""
+    assert not answer.complete
+    assert len(answer.calls) == 1
+    assert triplets(answer.facts) == [("Ada", "employed by", "BMW")]
+    assert len(model.prompts) == 2
+    # Chat models often repeat what stands in the prompt before they go on.
+    for asked in ("Ada", "Eda"):
+        read = f"[MEM_READ{{{asked}>>>>}}:"
+        model = ScriptedModel(read, read + "{Ada>>employed by>>BMW}] Ada is employed by BMW.")
+        chat = FactChat(facts, model, redact=lambda text: text.replace("Eda", "Ada"))
+        answer = chat.answer(f"Who is {asked}?")
         assert answer == "Ada is employed by BMW."
         assert answer.complete
         assert len(answer.calls) == 1
 
 
-def test_a_redacted_read_that_the_model_repeats(facts: FactMemory) -> None:
-    facts.write("Ada", "employed by", "BMW")
-    for by in (None, 1, 10, 21):
-        repeated = "[MEM_READ{Eda>>>>}:{Ada>>employed by>>BMW}] Ada is employed by BMW."
-        model = ScriptedModel("[MEM_READ{Eda>>>>}:", repeated, by=by)
-        chat = FactChat(facts, model, redact=lambda text: text.replace("Eda", "Ada"))
-        answer = chat.answer("Who is Eda?")
-        assert (answer, len(answer.calls)) == ("Ada is employed by BMW.", 1), by
-
-
-def endless(prompt: str) -> Iterator[str]:
-    while True:
-        yield "and so on "
-
-
 def test_a_model_that_never_stops(facts: FactMemory) -> None:
-    answer = FactChat(facts, endless).answer("Go on.")
+    answer = FactChat(facts, lambda _: "and so on " * 10_000).answer("Go on.")
     assert 39_990 <= len(answer) <= 40_000
     assert not answer.complete
 
@@ -99,7 +84,7 @@ def test_a_reply_without_anything_to_show(facts: FactMemory) -> None:
     broken = ("[MEM_WRITE{a>>b}]", "[MEM_WRITE{a>>r>>b", "[MEM_WRI")
     for shown, texts in (("", ("", " \n ")), ("Good.", [f"Good. {call}" for call in broken])):
         for text in texts:
-            answer = FactChat(facts, ScriptedModel(text, by=1)).answer("Hello.")
+            answer = FactChat(facts, ScriptedModel(text)).answer("Hello.")
             assert (answer, answer.complete, answer.calls) == (shown, False, ()), text
     assert all_facts(facts) == []
 
@@ -108,15 +93,12 @@ def fails(prompt: str) -> str:
     raise RuntimeError("no connection")
 
 
-def fails_in_a_stream(prompt: str) -> Iterator[str]:
-    yield "[MEM_WRITE{a>>r>>b}] Goo"
-    raise RuntimeError("no connection")
-
-
 def test_a_model_that_raises(facts: FactMemory) -> None:
-    for model in (fails, fails_in_a_stream):
-        with pytest.raises(LLMError, match="RuntimeError: no connection"):
-            FactChat(facts, model).answer("Hello.")
+    with pytest.raises(LLMError, match="RuntimeError: no connection"):
+        FactChat(facts, fails).answer("Hello.")
+    for no_text in (None, ["a"], b"a"):
+        with pytest.raises(LLMError, match="not with a str"):
+            FactChat(facts, lambda _, text=no_text: text).answer("Hello.")  # type: ignore[misc]
     with pytest.raises(LLMError, match="IndexError"):  # after a call that asks
         FactChat(facts, ScriptedModel("[MEM_WRITE{a>>r>>b}][MEM_READ{a>>>>}:")).answer("Hello.")
     assert all_facts(facts) == []
@@ -197,21 +179,13 @@ _SHARED = FactMemory(RecallM())
 
 
 @settings(max_examples=15)
-@given(HOSTILE, st.integers(1, 9))
-def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) -> None:
-    whole, pieces = (
-        FactChat(
-            _SHARED, ScriptedModel(f"{text} [MEM_READ{{a>>>>}}:", "Done.", "", by=size), limit=1
-        )
-        for size in (len(text) + 100, by)
-    )
+@given(HOSTILE)
+def test_of_any_text_of_a_model_no_call_is_shown(text: str) -> None:
+    chat = FactChat(_SHARED, ScriptedModel(f"{text} [MEM_READ{{a>>>>}}:", "Done.", ""), limit=1)
     try:
-        answer = whole.answer("Hello.")
+        answer = chat.answer("Hello.")
     except LLMError:  # a fact that cannot be stored
-        with pytest.raises(LLMError, match="cannot be stored"):
-            pieces.answer("Hello.")
         return
-    assert pieces.answer("Hello.") == answer
     assert not any(isinstance(event, Call) for event in parse_calls(answer))
 
 
@@ -221,6 +195,7 @@ def test_any_text_of_a_model_is_shown_alike_in_any_pieces(text: str, by: int) ->
 UNUSABLE: list[tuple[str, dict[str, Any]]] = [
     ("llm", {"llm": None}),
     ("llm", {"llm": ScriptedModel}),
+    ("llm", {"llm": FakeListChatModel(responses=[])}),
     ("facts", {"facts": RecallM}),
     ("prompt", {"prompt": "zero-shot"}),
     ("rounds", {"rounds": 0}),
