@@ -161,24 +161,6 @@ def test_spans() -> None:
     ] == [("A", 1, 1, 2, "superseded"), ("B", 2, 3, 4, "superseded"), ("A", 4, 4, 5, "ended")]
 
 
-def test_what_later_claims_took_the_place_of() -> None:
-    cases: tuple[tuple[list[Claim], list[int], list[int]], ...] = (
-        ([claim("A", 1), claim("B", 2), claim("B", 3), claim("A", 4)], [1, 2, 3], []),
-        ([claim("A", 1), claim("B", 1)], [], []),
-        ([claim("A", 1), claim("A", 2, negative=True)], [1], [1]),
-        ([claim("A", 1, negative=True), claim("A", 2, negative=True)], [1], [1]),
-        ([claim("A", 1, negative=True), claim("A", 2)], [1], [1]),
-        ([claim("A", 1), claim("A", 2, negative=True), claim("B", 3)], [1, 2], [1]),
-        # One update both ends the old value and asserts the new one.
-        ([claim("A", 1), claim("A", 2, negative=True), claim("B", 2)], [1], [1]),
-        ([claim("B", 1, year=2024), claim("A", 2, year=2020)], [2], []),
-    )
-    for claims, single, many in cases:
-        for is_single, expected in ((True, single), (False, many)):
-            outdated = holding(claims[::-1], single_valued=is_single).outdated
-            assert sorted(each.t_index for each in outdated) == expected, claims
-
-
 def test_what_a_sentence_states() -> None:
     """Not what was, what may be, and what means something else."""
     for text, relation, subject in (

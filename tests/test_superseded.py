@@ -49,6 +49,15 @@ def test_statements_whose_facts_ended_are_superseded() -> None:
     assert superseded(memory, "Dorothea") == ["Dorothea works for BMW."]
 
 
+def test_a_denial_of_what_holds_again_is_superseded() -> None:
+    memory = RecallM(triplets=True)
+    for number, text in enumerate(("works", "no longer works", "works")):
+        memory.update(f"Dorothea {text} for BMW.", session="chat", id=str(number))
+    history = memory.history("Dorothea")
+    assert memory.superseded(history, as_of=2) == {"0#0"}
+    assert memory.superseded(history) == {"1#0"}
+
+
 def test_nothing_crosses_a_namespace() -> None:
     memory = RecallM()
     memory.update("Ada lives in Malaga.")

@@ -129,7 +129,7 @@ def test_a_fact_brings_what_superseded_it(memory: RecallM) -> None:
     with RecallM() as denied:
         upsert(denied, ("Ada", "works for", "BMW"), ("Ada", "no longer works for", "BMW"))
         assert lines(denied.recall("Who works for BMW?")) == [
-            "Ada — works for → BMW",
+            "Ada — works for → BMW [no longer]",
             "Ada — no longer works for → BMW",
         ]
 

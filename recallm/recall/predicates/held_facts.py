@@ -138,10 +138,16 @@ class FactReading:
         for group in self._groups(_ALL, evidence, is_complete=False, limit=limit):
             yield from {span.latest.fact: span for span in group.spans}.values()
 
-    def outdated(self, evidence: Iterable[TripletEvidence]) -> Iterator[Claim]:
-        """The claims in the groups of ``evidence`` that later ones took the place of."""
+    def current(self, evidence: Collection[TripletEvidence]) -> list[Claim]:
+        """The claims of ``evidence`` that are so by now: facts that hold, and denials behind which
+        their group has no other fact."""
+        held: set[object] = set()
         for group in self._groups(_ALL, evidence, is_complete=False):
-            yield from group.outdated
+            latest = [span.latest for span in group.held]
+            last = max((claim.t_index for claim in latest), default=0)
+            denials = (claim for claim in group.denied.values() if claim.t_index >= last)
+            held.update((claim.fact, claim.negative) for claim in (*latest, *denials))
+        return [claim for claim in self.claims(evidence) if (claim.fact, claim.negative) in held]
 
     def held(
         self, evidence: Collection[TripletEvidence], where: Conditions = _ALL, *, is_complete: bool

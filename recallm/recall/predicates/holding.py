@@ -104,13 +104,10 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Holding:
     """What the claims of one group come to: every span, in the order of their beginnings, and for
-    each pair of ends whose last claim is a denial that claim. ``outdated`` are the claims that
-    later ones took the place of: those for spans that ended, and denials that another denial or
-    assertion made needless."""
+    each pair of ends whose last claim is a denial that claim."""
 
     spans: list[Span] = field(default_factory=list)
     denied: Mapping[tuple[str, str], Claim] = field(default_factory=dict)
-    outdated: Sequence[Claim] = ()
 
     @property
     def held(self) -> Iterator[Span]:
@@ -132,20 +129,14 @@ def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
     spans: list[Span] = []
     current: dict[tuple[str, str], Span] = {}
     denied: dict[tuple[str, str], Claim] = {}
-    standing: dict[tuple[str, str], list[Claim]] = {}
-    outdated: list[Claim] = []
     # At one place a denial comes last.
     ordered = sorted(claims, key=lambda claim: (claim.negative, claim.ends))
     for _, update in groupby(chronological(ordered), key=lambda claim: claim.t_index):
         claimed = list(update)
         if single_valued:
-            asserted = [claim for claim in claimed if not claim.negative]
-            for ends in _supersede(current, standing, asserted):
-                outdated += standing.pop(ends)
+            _supersede(current, [claim for claim in claimed if not claim.negative])
         for claim in claimed:
             if claim.negative:
-                outdated += standing.pop(claim.ends, ())
-                standing[claim.ends] = [claim]
                 denied[claim.ends] = claim
                 ended = current.pop(claim.ends, None)
                 if claim.evidence.properties.get("corrects"):
@@ -153,16 +144,14 @@ def holding(claims: Iterable[Claim], *, single_valued: bool) -> Holding:
                 elif ended is not None:
                     ended.end, ended.ended_by = claim, "ended"
                 continue
-            if denied.pop(claim.ends, None) is not None:
-                outdated += standing.pop(claim.ends, ())
-            standing.setdefault(claim.ends, []).append(claim)
+            denied.pop(claim.ends, None)
             span = current.get(claim.ends)
             if span is None:
                 current[claim.ends] = span = Span(claim, claim)
                 spans.append(span)
             elif (claim.t_index, claim.position) > (span.latest.t_index, span.latest.position):
                 span.latest = claim
-    return Holding(spans, denied, outdated)
+    return Holding(spans, denied)
 
 
 def _without_last(spans: list[Span], ends: tuple[str, str]) -> list[Span]:
@@ -171,17 +160,8 @@ def _without_last(spans: list[Span], ends: tuple[str, str]) -> list[Span]:
     return [span for place, span in enumerate(spans) if place != last]
 
 
-def _supersede(
-    current: dict[tuple[str, str], Span],
-    standing: Mapping[tuple[str, str], object],
-    asserted: Sequence[Claim],
-) -> list[tuple[str, str]]:
-    """End the spans whose values an update that asserts other values does not repeat; give the
-    ``standing`` pairs of ends, those that were denied among them, that it does not repeat."""
-    repeated = {claim.ends for claim in asserted}
-    if not repeated:
-        return []
-    for ends in current.keys() - repeated:
+def _supersede(current: dict[tuple[str, str], Span], asserted: Sequence[Claim]) -> None:
+    """End the spans whose values an update that asserts other values does not repeat."""
+    for ends in current.keys() - {claim.ends for claim in asserted} if asserted else ():
         ended = current.pop(ends)
         ended.end, ended.ended_by = asserted[0], "superseded"
-    return [ends for ends in standing if ends not in repeated]

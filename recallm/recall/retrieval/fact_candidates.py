@@ -108,10 +108,8 @@ def outdated_statements(
         for evidence in reading.reader.triplet_evidence(subjects=subjects)
         if statement_key(evidence.t_index, evidence.position) in keys
     ]
-    outdated = {claim.place for claim in reading.outdated(stated)}
-    claims = list(reading.claims(stated))
-    current = {_key(claim) for claim in claims if claim.place not in outdated}
-    return frozenset(map(_key, claims)) - current
+    current = frozenset(map(_key, reading.current(stated)))
+    return frozenset(map(_key, reading.claims(stated))) - current
 
 
 class FactReader:
@@ -231,10 +229,8 @@ class FactReader:
         found_evidence = self._read(entities.keys(), None, _OF_ENTITIES * len(names))
         latest = _latest(self._meeting(found_evidence))
         if not with_outdated:
-            outdated = {claim.place for claim in self.reading.outdated(latest.values())}
-            claims = self.reading.claims(latest.values())
-            current = [claim.evidence for claim in claims if claim.place not in outdated]
-            latest = {_ids(evidence): evidence for evidence in current}
+            current = self.reading.current(latest.values())
+            latest = {_ids(claim.evidence): claim.evidence for claim in current}
         found: defaultdict[str, list[GraphFact]] = defaultdict(list)
         for fact in self._as_candidates(latest, {}, 0).facts:
             if fact.passage in known:
