@@ -28,29 +28,16 @@ _LARGEST_WHOLE_FLOAT = 1e16
 _BEYOND_NUMBERS = 10 ** (MAX_NAME - 1)
 """The text of a smaller number fits a name, with its sign."""
 
-_GROUP = "[,'’\u00a0\u2009\u202f]"
 _NUMBER = (
-    r"(?:"
-    rf"(?P<grouped>[1-9][0-9]{{0,2}}(?P<mark>{_GROUP})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*)"
-    r"(?P<grouped_part>\.[0-9]+)?"
-    r"|(?P<dotted>[1-9][0-9]{0,2}(?:\.[0-9]{3})+),(?P<dotted_part>[0-9]+)"
-    r"|(?P<plain>(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-][0-9]+)?)"
-    r")"
+    r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?"
+    r"|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-][0-9]+)?"
 )
 _CODE = (
     "AED|ARS|AUD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|JPY|KRW|MXN|MYR|"
     "NGN|NOK|NZD|PHP|PKR|PLN|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR|dollars|euros?|yen"
 )
 _SYMBOL = r"(?:US|CA|AU|NZ|A|C)?\$|[€£¥₹₽₩₺₪₫₦₱₴]"
-_SCALE = {
-    "": 1,
-    "k": 10**3, "K": 10**3, "thousand": 10**3,
-    "m": 10**6, "M": 10**6, "mn": 10**6, "million": 10**6,
-    "b": 10**9, "B": 10**9, "bn": 10**9, "billion": 10**9,
-    "T": 10**12, "tn": 10**12, "trillion": 10**12,
-}  # fmt: skip
-"""Words and letters that multiply a number. The letters do so in a price alone: "5 m" is a length,
-"5k" a run."""
+_SCALE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _UNIT = (
     "mm|cm|km|inches|inch|feet|foot|ft|yards|yd|miles|mile|mi|(?:kilo|centi|milli)?met(?:er|re)s?|"
     "mg|kg|lbs?|oz|pounds|ounces|(?:kilo)?grams?|tons?|tonnes?|ml|cl|lit(?:er|re)s?|gallons?|"
@@ -62,13 +49,10 @@ _UNIT = (
 )
 _LETTER = "[mgtlsh]"
 """Units of one letter stand behind a space: "12m" may be the number of a flat."""
-_SIGN = "(?P<sign>[-−]?)"
-_MULTIPLIER = f"(?P<scale>{'|'.join(sorted(_SCALE, reverse=True))})"
-_WORDS = "thousand|million|billion|trillion"
-_QUANTITY = rf"{_SIGN}{_NUMBER}(?: (?P<scale>{_WORDS}))?(?: ?(?:{_UNIT})| {_LETTER})?"
-_PRICE = rf"{_SIGN}(?:(?:{_SYMBOL}) ?|(?:{_CODE}) ){_NUMBER} ?{_MULTIPLIER}(?: (?:{_CODE}))?"
-_AMOUNT = rf"{_SIGN}{_NUMBER} ?{_MULTIPLIER} ?(?:{_SYMBOL}|{_CODE})"
-_PATTERNS = tuple(map(re.compile, (_QUANTITY, _PRICE, _AMOUNT)))
+_QUANTITY = re.compile(
+    rf"(?P<sign>[-−]?)(?:(?:{_SYMBOL}) ?|(?:{_CODE}) )?(?P<number>{_NUMBER})"
+    rf"(?: (?P<scale>{'|'.join(_SCALE)}))?(?: ?(?:{_UNIT}|{_SYMBOL})| (?:{_CODE}|{_LETTER}))?"
+)
 _ISO_DATETIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d\S*", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _ISO_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
@@ -81,17 +65,16 @@ def value_of(text: str) -> Value | None:
     """The number, date, moment or boolean that ``text`` as a whole is; None where it is a name or
     could mean something else.
 
-    >>> [value_of(text) for text in ("52,000", "52.000,50 EUR", "$1.2M", "12 %", "3.5 km", "2019")]
-    [52000, 52000.5, 1200000, 12, 3.5, 2019]
+    >>> [value_of(text) for text in ("52,000", "$1.2 million", "12 %", "3.5 km", "2019")]
+    [52000, 1200000, 12, 3.5, 2019]
     >>> value_of("1 May 2024"), value_of("2024-05-01T10:30:00+02:00").hour, value_of("true")
     (datetime.date(2024, 5, 1), 10, True)
     >>> [value_of(text) for text in ("May 1", "007", "+47 22", "50 Cent", "4/5/2024", "1,5", "No")]
     [None, None, None, None, None, None, None]
 
-    * **Numbers** have digits 0 to 9 without a leading zero, thousands parted by a comma, an
-      apostrophe or a no-break space, and a decimal point. A decimal comma is read only behind
-      thousands parted by points, an exponent only with its sign. A percent sign, a currency or a
-      common unit is left out: the number is the one written, never converted.
+    * **Numbers** have digits 0 to 9 without a leading zero, thousands parted by commas, a decimal
+      point, and an exponent only with its sign. "million" and its like count. A percent sign, a
+      currency or a common unit is left out: the number is the one written, never converted.
     * **Dates** have a day, a month and a year: ISO 8601, or as ``english.dating`` reads them. A
       month in words with its year ("May 2024") is its first day. "4/5/2024" is none: day and month
       could be either.
@@ -136,22 +119,15 @@ def text_of(value: Value) -> str:
 
 
 def _number_in(text: str) -> int | float | None:
-    match = next(filter(None, (pattern.fullmatch(text) for pattern in _PATTERNS)), None)
-    if match is None:
+    found = _QUANTITY.fullmatch(text)
+    if found is None:
         return None
-    found = match.groupdict()
-    if found["grouped"]:
-        digits = found["grouped"].replace(found["mark"], "") + (found["grouped_part"] or "")
-    elif found["dotted"]:
-        digits = f"{found['dotted'].replace('.', '')}.{found['dotted_part']}"
-    else:
-        digits = found["plain"]
     sign = -1 if found["sign"] else 1
-    scale = _SCALE[found["scale"] or ""]
+    scale = _SCALE.get(found["scale"], 1)
+    digits = found["number"].replace(",", "")
     if digits.isdecimal():
         return sign * scale * int(digits)
-    number = float(digits)
-    scaled = number * scale
+    scaled = float(digits) * scale
     if not isfinite(scaled):
         return None
     return sign * (int(scaled) if scale > 1 and scaled.is_integer() else scaled)
