@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from recallm.hybrid.branches import HybridAnswer, HybridError, HybridRecallM
-from recallm.hybrid.discriminator import Choice, Discriminator, LLMDiscriminator
-from recallm.hybrid.trained_discriminator import TrainedDiscriminator
+from recallm.hybrid.discriminator import (
+    Choice,
+    Discriminator,
+    LLMDiscriminator,
+    TrainedDiscriminator,
+)
 
 __all__ = [
     "Choice",

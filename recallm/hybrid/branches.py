@@ -12,8 +12,7 @@ from typing import Any
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
 from recallm.ground import checks
 from recallm.ground.language_models import answer_of
-from recallm.hybrid.discriminator import Choice, Discriminator
-from recallm.hybrid.trained_discriminator import TrainedDiscriminator
+from recallm.hybrid.discriminator import Choice, Discriminator, TrainedDiscriminator
 from recallm.memory import RecallM
 from recallm.recall.prompts import question_prompt
 from recallm.recall.results import Answer, RecalledContext

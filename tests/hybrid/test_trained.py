@@ -193,17 +193,13 @@ def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
 
 def test_the_choice_says_why(trained: TrainedDiscriminator) -> None:
     question, told, refused = "Where does Bo live?", "Bo lives in York.", "I don't know."
-    assert trained.choose(question, {"a": told, "b": refused}).reason == (
-        "the other answer says that it does not know"
-    )
-    assert trained.choose(question, {"a": told, "b": refused, "c": "Not mentioned"}).reason == (
-        "the other answers say that they do not know"
-    )
-    reason = trained.choose(question, {"a": told, "b": "It depends on many things."}).reason
-    assert any(f'"{name}"' in reason for name in FEATURES)
-    assert trained.choose(question, {"a": told, "b": "**Bo lives in York.**"}).reason == (
-        "nothing tells the answers apart"
-    )
+    for others, reason in (
+        ({"b": refused}, "the others say that they do not know"),
+        ({"b": refused, "c": "Not mentioned"}, "the others say that they do not know"),
+        ({"b": refused, "c": "It depends on many things."}, ""),
+        ({"b": "**Bo lives in York.**"}, ""),
+    ):
+        assert trained.choose(question, {"a": told, **others}).reason == reason
 
 
 def test_each_feature_has_a_name() -> None:

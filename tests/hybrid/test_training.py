@@ -85,7 +85,7 @@ def test_it_trains_end_to_end_and_writes_the_same_bytes_again(
     assert "| RecallM branch | 50.0 |" in printed
     assert "| vector branch | 60.0 |" in printed
     assert "| trained, other films | 100.0 |" in printed
-    monkeypatch.setattr("recallm.hybrid.trained_discriminator._WEIGHTS", outputs[0])
+    monkeypatch.setattr("recallm.hybrid.discriminator._WEIGHTS", outputs[0])
     trained = TrainedDiscriminator()
     answers = {"recallm": "The text does not say.", "vectors": "Zoe lives in Rye."}
     assert trained.choose("Where does Zoe live?", answers).name == "vectors"
