@@ -6,7 +6,7 @@ text ─ checked_request ─▶ RecallRequest ─ extraction, embedding ─▶ Q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from recallm.model import Question, parse_statement_id, statement_key
 from recallm.recall.contexts import concept_contexts
 from recallm.recall.prompts import ement_prompt, question_prompt
 from recallm.recall.ranking.budget import wanted_statements
-from recallm.recall.ranking.candidates import Candidates, GraphFact
+from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.ement import ement_context, nearest_context
 from recallm.recall.ranking.linear_model import context_of_statements, rank
 from recallm.recall.ranking.paper import (
@@ -36,7 +36,6 @@ from recallm.recall.ranking.tracing import Trace
 from recallm.recall.request import ROLES_OF_PERSONS, RecallRequest
 from recallm.recall.results import RecalledContext
 from recallm.recall.retrieval.candidates import read_candidates
-from recallm.recall.retrieval.fact_candidates import FactReader, outdated_statements
 from recallm.recall.retrieval.nearest import (
     EmbeddedQuestion,
     meets,
@@ -45,6 +44,7 @@ from recallm.recall.retrieval.nearest import (
 )
 from recallm.recall.retrieval.relations import RelationIndex, RelationIndexes
 from recallm.recall.retrieval.subgraph import read_subgraph
+from recallm.recall.retrieval.superseded import outdated_statements
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Vector
 from recallm.vectors.statements import StatementVectors
@@ -108,21 +108,11 @@ def _recall_paper(asked: OpenQuestion, request: RecallRequest) -> RecalledContex
     contexts = concept_contexts(
         reader, rows, where=request.where, known=request.known, with_summaries=not is_symbolic
     )
-    fact_reader = None if index is None else FactReader(reader, question, request, index)
     if is_symbolic:
         stated = {each.key: each for context in contexts.values() for each in context.statements}
-        outdated = (
-            outdated_statements(fact_reader.reading, stated.values())
-            if fact_reader
-            else frozenset[int]()
-        )
+        outdated = outdated_statements(reader, index, stated.values())
         contexts = symbolically_revised(contexts, outdated)
-    facts: Mapping[str, Sequence[GraphFact]] = {}
-    if fact_reader is not None:
-        facts = fact_reader.of_concepts(
-            [row.name for row in rows], known=request.known, with_outdated=not is_symbolic
-        )
-    return context_of_concepts(ranked, contexts, facts, request)
+    return context_of_concepts(ranked, contexts, request)
 
 
 def _recall_ement(asked: OpenQuestion, request: RecallRequest) -> RecalledContext:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recallm import RecallConfig, RecallM
-from recallm.facts import FactMemory
 
 SYMBOLIC = RecallConfig(ranking="paper", revision="symbolic")
 CITIES = ("Malaga", "Porto", "Oslo", "Lima", "Bergen", "Lyon", "Turin")
@@ -71,12 +70,6 @@ def test_what_was_replaced_comes_back_where_its_successor_is_forgotten() -> None
         assert recalled(memory) == ["Ada lives in Porto."]
         memory.forget(id="1")
         assert recalled(memory) == ["Ada lives in Malaga."]
-
-
-def test_facts_that_no_statement_shows_leave_too() -> None:
-    with RecallM(config=SYMBOLIC) as memory:
-        FactMemory(memory).write_many(("Ada", "lives in", city) for city in CITIES)
-        assert recalled(memory) == ["Ada — lives in → Turin"]
 
 
 def test_no_language_model_is_asked_and_earlier_summaries_are_not_shown() -> None:

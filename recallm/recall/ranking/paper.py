@@ -15,7 +15,6 @@ from recallm.model import ConceptRow, Relation, StoredStatement, Summary
 from recallm.recall.contexts import ConceptContext, sentence
 from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
 from recallm.recall.ranking.budget import Budget, EqualSentences, fitting_number
-from recallm.recall.ranking.candidates import GraphFact
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
 
@@ -68,16 +67,14 @@ def symbolically_revised(
 def context_of_concepts(
     ranked: Sequence[RankedConcept],
     contexts: Mapping[str, ConceptContext],
-    facts: Mapping[str, Sequence[GraphFact]],
     request: RecallRequest,
 ) -> RecalledContext:
-    """The contexts of ``ranked`` (most important first) that the budget holds; ``facts`` are those
-    of each concept."""
-    ranked = [concept for concept in ranked if concept.name in contexts or concept.name in facts]
+    """The contexts of ``ranked`` (most important first) that the budget holds."""
+    ranked = [concept for concept in ranked if concept.name in contexts]
     lines: list[_Line] = [
         (place, line)
         for place, concept in enumerate(ranked)
-        for line in _newest_first(contexts.get(concept.name), facts.get(concept.name, ()))
+        for line in _newest_first(contexts[concept.name])
     ]
     budget = Budget.of(request, None)
     lines = lines[: fitting_number(len(lines), lambda size: _text(lines[:size]), budget)]
@@ -87,23 +84,15 @@ def context_of_concepts(
     return RecalledContext(
         question=request.question,
         text=text,
-        statements=_statements(
-            lines, ranked, {fact.statement.key: fact for found in facts.values() for fact in found}
-        ),
+        statements=_statements(lines, ranked),
         concepts=tuple(ranked[: lines[-1][0] + 1]),
         tokens=request.count_tokens(text),
     )
 
 
-def _newest_first(
-    context: ConceptContext | None, facts: Sequence[GraphFact]
-) -> list[StoredStatement | Summary]:
-    statements = () if context is None else context.statements
-    if facts:
-        statements = (*statements, *(fact.statement for fact in facts))
-        statements = tuple(sorted(statements, key=lambda each: each.key))
-    lines: list[StoredStatement | Summary] = list(reversed(statements))
-    return lines if context is None or context.summary is None else [*lines, context.summary]
+def _newest_first(context: ConceptContext) -> list[StoredStatement | Summary]:
+    statements: list[StoredStatement | Summary] = list(reversed(context.statements))
+    return statements if context.summary is None else [*statements, context.summary]
 
 
 def _text(lines: Sequence[_Line]) -> str:
@@ -115,7 +104,7 @@ def _text(lines: Sequence[_Line]) -> str:
 
 
 def _statements(
-    lines: Sequence[_Line], ranked: Sequence[RankedConcept], facts: Mapping[int, GraphFact]
+    lines: Sequence[_Line], ranked: Sequence[RankedConcept]
 ) -> tuple[RecalledStatement, ...]:
     """Each statement once, with the concepts in whose contexts it stands."""
     paths: dict[str, list[str]] = {}
@@ -123,9 +112,6 @@ def _statements(
     for place, line in lines:
         if isinstance(line, Summary):
             recalled = RecalledStatement.of_summary(line)
-        elif line.key in facts:
-            fact = facts[line.key]
-            recalled = RecalledStatement.of_fact(line, fact.triplet, fact.passage)
         else:
             recalled = RecalledStatement.of(line)
         first.setdefault(recalled.id, recalled)

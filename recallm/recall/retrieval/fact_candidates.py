@@ -13,7 +13,6 @@ within the horizon. The filter says which evidence is shown.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -30,7 +29,6 @@ from recallm.model import (
     statement_key,
 )
 from recallm.recall.predicates.held_facts import FactReading
-from recallm.recall.predicates.holding import Claim
 from recallm.recall.ranking.candidates import GraphFact, TripletIds
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.nearest import meets
@@ -93,23 +91,6 @@ class ReadFacts(NamedTuple):
 
 
 NO_FACTS = ReadFacts((), {}, {})
-
-
-def outdated_statements(
-    reading: FactReading, statements: Collection[StoredStatement]
-) -> frozenset[int]:
-    """The keys of the statements that state facts, all of which later evidence replaced or
-    ended."""
-    passages = {statement.passage_id for statement in statements}
-    subjects = {triplet.subject for triplet in reading.reader.triplets(passages=passages)}
-    keys = {statement.key for statement in statements}
-    stated = [
-        evidence
-        for evidence in reading.reader.triplet_evidence(subjects=subjects)
-        if statement_key(evidence.t_index, evidence.position) in keys
-    ]
-    current = frozenset(map(_key, reading.current(stated)))
-    return frozenset(map(_key, reading.claims(stated))) - current
 
 
 class FactReader:
@@ -217,28 +198,6 @@ class FactReader:
                 endings[_ids(claim.evidence)] = last.evidence
         met = {(_ids(each), each.t_index) for each in self._meeting(endings.values())}
         return {ids: each for ids, each in endings.items() if (_ids(each), each.t_index) in met}
-
-    def of_concepts(
-        self, names: Collection[str], *, known: Collection[str], with_outdated: bool = True
-    ) -> dict[str, list[GraphFact]]:
-        """The newest facts of the entities that stand on each of these concepts, ascending by key,
-        without those of the passages ``known``; ``with_outdated``: also what no longer holds."""
-        entities = {each.id: each.concept for each in self._reader.entities([], concepts=names)}
-        if not entities:
-            return {}
-        found_evidence = self._read(entities.keys(), None, _OF_ENTITIES * len(names))
-        latest = _latest(self._meeting(found_evidence))
-        if not with_outdated:
-            current = self.reading.current(latest.values())
-            latest = {_ids(claim.evidence): claim.evidence for claim in current}
-        found: defaultdict[str, list[GraphFact]] = defaultdict(list)
-        for fact in self._as_candidates(latest, {}, 0).facts:
-            if fact.passage in known:
-                continue
-            subject, _, object_ = fact.triplet
-            for name in {entities[id] for id in (subject, object_) if id in entities}:
-                found[name].append(fact)
-        return dict(found)
 
     # Reading.
 
@@ -376,11 +335,6 @@ def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvid
         _ids(each): each
         for each in sorted(evidence, key=lambda each: (each.t_index, each.position))
     }
-
-
-def _key(claim: Claim) -> int:
-    """The key of the statement that makes a claim."""
-    return statement_key(claim.t_index, claim.position)
 
 
 def _newest_first(evidence: TripletEvidence) -> tuple[int, TripletIds, int]:

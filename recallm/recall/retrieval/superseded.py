@@ -9,14 +9,13 @@ ranking of questions about the present).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from recallm.model import Filter, StoredStatement
+from recallm.model import Filter, StoredStatement, statement_key
 from recallm.recall.predicates.held_facts import FactReading
 from recallm.recall.predicates.states import stated_relations
 from recallm.recall.ranking.completing import restated
 from recallm.recall.retrieval.candidates import states_of
-from recallm.recall.retrieval.fact_candidates import outdated_statements
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
@@ -31,11 +30,28 @@ def superseded_statements(
 ) -> frozenset[int]:
     """The keys of the superseded ones of ``statements``. ``index`` knows the stored relations, None
     where there are no triplets."""
-    found = frozenset(_restated(reader, statements))
+    return outdated_statements(reader, index, statements).union(_restated(reader, statements))
+
+
+def outdated_statements(
+    reader: GraphReader, index: RelationIndex | None, statements: Collection[StoredStatement]
+) -> frozenset[int]:
+    """The keys of the statements that state facts, all of which later evidence replaced or
+    ended. ``index`` as in ``superseded_statements``."""
     if index is None:
-        return found
+        return frozenset()
     reading = FactReading(reader, index.relations, index.vocabulary)
-    return found | outdated_statements(reading, statements)
+    passages = {statement.passage_id for statement in statements}
+    subjects = {triplet.subject for triplet in reader.triplets(passages=passages)}
+    keys = {statement.key for statement in statements}
+    stated = [
+        evidence
+        for evidence in reader.triplet_evidence(subjects=subjects)
+        if statement_key(evidence.t_index, evidence.position) in keys
+    ]
+    current = {statement_key(each.t_index, each.position) for each in reading.current(stated)}
+    claims = reading.claims(stated)
+    return frozenset(statement_key(each.t_index, each.position) for each in claims) - current
 
 
 def _restated(reader: GraphReader, statements: Sequence[StoredStatement]) -> Iterator[int]:
