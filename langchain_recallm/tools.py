@@ -46,6 +46,7 @@ from recallm.adapting import (
     digest,
     forgotten_by_model,
     gives_probabilities,
+    says,
     statements_reply,
 )
 from recallm.facts import FactMemory
@@ -226,7 +227,7 @@ class MemoryTools:
     def forget_memory(
         self,
         id: Annotated[
-            str | None, "The id of one statement or memory, as recall_memory shows it."
+            str | None, says("The id of one statement or memory, as recall_memory shows it.")
         ] = None,
         about: ForgottenAbout = None,
     ) -> str:

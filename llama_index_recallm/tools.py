@@ -6,33 +6,22 @@ The name of a method is the tool's name, its docstring and annotations are what 
 
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from typing import Annotated
-
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 from llama_index.core.tools.types import ToolMetadata
 from llama_index.core.tools.utils import create_schema_from_function
 
 from recallm import RecallM
 from recallm.adapting import (
-    SPEAKER_NAMES,
     Conversation,
-    FactReply,
     FactTools,
+    MemoryTools,
     MessageFilter,
-    Query,
-    RecallOptions,
     Redact,
     Scope,
-    WholeSentences,
-    check_budget,
     checked_facts,
     checked_memory,
     checked_scope,
     checked_session,
-    checked_text,
-    checks,
-    forgotten_by_model,
-    statements_reply,
 )
 from recallm.facts import FactMemory
 
@@ -54,15 +43,16 @@ class _DescribedToolSpec(BaseToolSpec):
         )
 
 
-class RecallMToolSpec(_DescribedToolSpec):
+class RecallMToolSpec(MemoryTools, _DescribedToolSpec):
     """The tools ``remember``, ``recall``, ``history`` and ``forget``.
 
     ``memory``: the core. ``namespace``: whose memory it is, where it is not the memory's own: a
     name, never a template, since nothing that a model writes may choose it. What is remembered
     belongs to ``session``, with the speaker "AI"; ``scope="session"`` keeps all tools inside it. A
-    result shows at most ``limit`` statements, each with its id, delimited as data, and takes at
-    most ``max_tokens``, by the memory's counter. What a tool returns is a ``str``; its ``rows`` are
-    the shown statements in plain values. LlamaIndex runs the tools off the event loop.
+    result shows at most ``limit`` statements (the agent may ask for another number), each with its
+    id, delimited as data, and takes at most ``max_tokens``, by the memory's counter. What a tool
+    returns is a ``str``; its ``rows`` are the shown statements in plain values. LlamaIndex runs the
+    tools off the event loop.
     ``redact``, text → text, changes what the agent writes or asks with, and ``session``.
 
     Beside a ``RecallMMemoryBlock``, which recalls without being asked, an agent needs
@@ -76,7 +66,7 @@ class RecallMToolSpec(_DescribedToolSpec):
     True
     >>> forget.call(about="Ann").content
     "Forgot 1 statement that mentions 'Ann'."
-    >>> history.call(about="Ann").content
+    >>> history.call(concept="Ann").content
     'Nothing is remembered about that.'
 
     Raises:
@@ -84,7 +74,7 @@ class RecallMToolSpec(_DescribedToolSpec):
 
     """
 
-    spec_functions: list[SPEC_FUNCTION_TYPE] = ["remember", "recall", "history", "forget"]  # noqa: RUF012
+    spec_functions: list[SPEC_FUNCTION_TYPE] = [*MemoryTools.NAMES]  # noqa: RUF012
 
     def __init__(
         self,
@@ -100,85 +90,13 @@ class RecallMToolSpec(_DescribedToolSpec):
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
-        self._redacted = MessageFilter(redact=redact).redacted
-        self._limit = checks.positive(limit, "limit")
-        RecallOptions(limit=limit, max_tokens=max_tokens).check(memory)
-        check_budget(memory, max_tokens)
-        self._max_tokens = max_tokens
-        self._memory = memory
-        self._conversation = Conversation(
+        session = MessageFilter(redact=redact).redacted_name(session, "session")
+        conversation = Conversation(
             memory=memory,
-            session=None if session is None else checked_session(self._redacted(session)),
+            session=None if session is None else checked_session(session),
             scope=checked_scope(scope),
         )
-        self._conversation.only_session()  # checks that there is one, where it is the scope
-
-    def remember(self, text: WholeSentences) -> FactReply:
-        """Remember something for later conversations.
-
-        Name people and things in full, and say when it holds if that matters.
-        """
-        update = self._memory.update(
-            checked_text(self._redacted(text), "text"),
-            speaker=SPEAKER_NAMES["ai"],  # a text that begins "Human: …" is the model's too
-            session=self._conversation.session,
-            timestamp=self._memory.now(),
-            metadata={"tool": "remember"},
-        )
-        ids = list(update.statements) or [update.id]
-        return FactReply(f"Remembered as {', '.join(ids)}.", ({"id": id} for id in ids))
-
-    def recall(self, query: Query) -> FactReply:
-        """Look up what is remembered from earlier conversations: facts, events, preferences.
-
-        Gives statements in the order in which they became true, each with its id and who said it;
-        what AI said, the user did not say.
-        """
-        context = self._conversation.recall(
-            self._redacted(checked_text(query, "query")),
-            limit=self._limit,
-            asker=SPEAKER_NAMES["human"],
-        )
-        return statements_reply(self._memory, context.statements, self._max_tokens)
-
-    def history(
-        self, about: Annotated[str, "A name or a noun, such as 'Ada' or 'the garden'."]
-    ) -> FactReply:
-        """List everything that mentions a name or a noun, oldest first: how something changed.
-
-        Where there is more than fits, the latest is shown.
-        """
-        session = self._conversation.only_session()
-        found = [
-            statement
-            for statement in self._memory.history(self._redacted(checked_text(about, "about")))
-            if session in (None, statement.session)
-        ]
-        rest = self._memory.count_tokens("\n" + _earlier_text(len(found)))
-        budget = None if self._max_tokens is None else max(0, self._max_tokens - rest)
-        reply = statements_reply(self._memory, found[-self._limit :], budget)
-        left_out = len(found) - len(reply.rows)
-        if not reply.rows or not left_out:
-            return reply
-        return FactReply(f"{reply}\n{_earlier_text(left_out)}", reply.rows)
-
-    def forget(
-        self,
-        id: Annotated[str | None, "The id of one statement, as recall shows it."] = None,
-        about: Annotated[
-            str | None, "A name or a noun: all statements that mention it are forgotten."
-        ] = None,
-    ) -> FactReply:
-        """Forget for good: one statement by its id, or all statements that mention a name or noun.
-
-        Give exactly one of the two.
-        """
-        session = self._conversation.only_session()
-        return FactReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
-
-
-def _earlier_text(count: int) -> str:
-    return f"{count} earlier statements are not shown; recall finds them by a question."
+        super().__init__(conversation, limit=limit, max_tokens=max_tokens, redact=redact)
 
 
 class RecallMFactToolSpec(FactTools, _DescribedToolSpec):

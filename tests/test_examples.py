@@ -120,7 +120,7 @@ def test_langchain_migration_shows_the_latest_belief_last(run: Run) -> None:
 
 def test_facts_change_and_come_back(run: Run) -> None:
     output = run("langchain/facts.py")
-    assert "Who works for Cisco?\n    Nothing is known about that." in output
+    assert "Who works for Cisco?\n    Nothing is remembered about that." in output
     assert "How many people work for Opera?\n    The exact number is 2." in output
     assert "Ada — works for → Cisco (since " in output
     assert output.rstrip().endswith("['Cisco']")

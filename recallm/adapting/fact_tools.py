@@ -1,27 +1,24 @@
-"""Tools over a memory of facts, as a language model calls them: arguments are plain values, results
-are text of a bounded length. Both adapters make their tools from the methods of ``FactTools``: the
-name of a method is the tool's name, its docstring and annotations are the tool's description.
-"""
+"""Tools over a memory of facts, as a language model calls them (see ``memory_tools``)."""
 
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, TypeAlias
 
 from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
+from recallm.adapting.memory_tools import FactReply, bounded_reply, says
 from recallm.adapting.messages import MessageFilter, Redact, digest
-from recallm.adapting.recalled_text import places_within
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
 from recallm.ground import checks
-from recallm.ground.untrusted_text import as_data, fact_line, storable
+from recallm.ground.untrusted_text import fact_line, storable
 
 Value: TypeAlias = str | int | float | bool
 
-_AnySubject: TypeAlias = Annotated[str | None, "Whom or what the facts are about."]
-_AnyRelation: TypeAlias = Annotated[str | None, "The relation, such as 'works for'."]
-_AnyObject: TypeAlias = Annotated[Value | None, "The other side of the relation."]
+_AnySubject: TypeAlias = Annotated[str | None, says("Whom or what the facts are about.")]
+_AnyRelation: TypeAlias = Annotated[str | None, says("The relation, such as 'works for'.")]
+_AnyObject: TypeAlias = Annotated[Value | None, says("The other side of the relation.")]
 """Terms of the facts that are looked up; None: open."""
 
 _NOT_GIVEN = frozenset(("", "?", "*", "_"))
@@ -31,20 +28,6 @@ _NOT_GIVEN = frozenset(("", "?", "*", "_"))
 _FACT_FIELDS = "subject relation object value t_index said source passage statement match score"
 _CHANGE_FIELDS = "object value since_t since until_t until ended_by"
 """What the rows of a result have of a fact, and of a change."""
-
-
-class FactReply(str):
-    """The text of a tool's result; ``rows`` are the shown results in plain values."""
-
-    __slots__ = ("rows",)
-
-    rows: list[dict[str, Any]]
-
-    def __new__(cls, text: str, rows: Iterable[dict[str, Any]] = ()) -> "FactReply":
-        """``text`` is for the model, ``rows`` for the program."""
-        reply = super().__new__(cls, text)
-        reply.rows = list(rows)
-        return reply
 
 
 def checked_facts(memory: object) -> FactMemory:
@@ -92,11 +75,13 @@ class FactTools:
 
     def write_fact(
         self,
-        subject: Annotated[str, "Whom or what the fact is about, by the full name."],
-        relation: Annotated[str, "A short relation, such as 'works for' or 'born in'."],
-        object: Annotated[Value, "The other side of the relation: a name, a number or a date."],
+        subject: Annotated[str, says("Whom or what the fact is about, by the full name.")],
+        relation: Annotated[str, says("A short relation, such as 'works for' or 'born in'.")],
+        object: Annotated[
+            Value, says("The other side of the relation: a name, a number or a date.")
+        ],
         date: Annotated[
-            str | None, "The day since when it holds, as YYYY-MM-DD, if it is known."
+            str | None, says("The day since when it holds, as YYYY-MM-DD, if known.")
         ] = None,
     ) -> FactReply:
         """Write down one fact as subject, relation and object: 'Ada', 'works for', 'BMW'.
@@ -116,13 +101,14 @@ class FactTools:
 
     def end_fact(
         self,
-        subject: Annotated[str, "Whom or what the fact is about."],
-        relation: Annotated[str, "The relation, such as 'works for'."],
+        subject: Annotated[str, says("Whom or what the fact is about.")],
+        relation: Annotated[str, says("The relation, such as 'works for'.")],
         object: Annotated[
-            Value | None, "The object that no longer holds; none: all that hold."
+            Value | None, says("The object that no longer holds; none: all that hold.")
         ] = None,
         date: Annotated[
-            str | None, "The day since when it no longer holds, as YYYY-MM-DD, if it is known."
+            str | None,
+            says("The day since when it no longer holds, as YYYY-MM-DD, if it is known."),
         ] = None,
     ) -> FactReply:
         """Write down that a fact no longer holds, where no new object takes its place.
@@ -146,7 +132,7 @@ class FactTools:
         relation: _AnyRelation = None,
         object: _AnyObject = None,
         as_of: Annotated[
-            str | None, "A day, as YYYY-MM-DD: what held then; none: what holds now."
+            str | None, says("A day, as YYYY-MM-DD: what held then; none: what holds now.")
         ] = None,
     ) -> FactReply:
         """Look up the facts that hold and have these terms, newest first; leave out what is asked.
@@ -164,8 +150,8 @@ class FactTools:
 
     def fact_history(
         self,
-        subject: Annotated[str, "Whom or what the facts are about."],
-        relation: Annotated[str, "The relation, such as 'works for'."],
+        subject: Annotated[str, says("Whom or what the facts are about.")],
+        relation: Annotated[str, says("The relation, such as 'works for'.")],
     ) -> FactReply:
         """List all objects that a relation of a subject had, oldest first, with their times."""
         who, what = self._given(subject, "subject"), self._given(relation, "relation")
@@ -216,31 +202,17 @@ class FactTools:
     def _reply(
         self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
     ) -> FactReply:
-        """The first of ``lines`` as data, as many as the bounds allow, and how many there are
-        more."""
-        if not lines:
-            return FactReply("Nothing is known about that.")
-        memory, rest = self._facts.memory, _more_text(len(lines), "matching")
-
-        def fits(text: str) -> bool:
-            if self._max_tokens is None:
-                return True
-            return memory.count_tokens(f"{text}\n{rest}") <= self._max_tokens
-
+        """The first of ``lines`` as data, as many as the bounds allow."""
         first = lines[: self._limit]
-        shown = places_within(first, range(len(first), 0, -1), fits)
-        if not shown:
-            return FactReply("What is known about that is too long to be shown.")
-        text = as_data("\n".join(lines[place] for place in shown))
-        more = len(lines) - len(shown)
-        return FactReply(
-            f"{text}\n{_more_text(more, left_out)}" if more else text,
-            (rows[place] for place in shown),
+        return bounded_reply(
+            self._facts.memory,
+            first,
+            rows,
+            values=range(len(first), 0, -1),
+            max_tokens=self._max_tokens,
+            beyond=len(lines) - len(first),
+            more=f"{{}} more {left_out} results are not shown; ask for less, or count them.",
         )
-
-
-def _more_text(count: int, left_out: str) -> str:
-    return f"{count} more {left_out} results are not shown; ask for less, or count them."
 
 
 # -- results -----------------------------------------------------------------------------------

@@ -1,34 +1,198 @@
-"""What tools over a memory share: statements with their ids, within a budget, and forgetting by
-these ids or by what is mentioned.
+"""Tools over a memory, as a language model calls them: arguments are plain values, results are text
+of a bounded length. Each adapter makes its tools from methods of ``MemoryTools`` and ``FactTools``:
+the name of a method is the tool's name, its docstring and annotations are what a model reads.
 
 Bad arguments raise ``InvalidInputError``, whose message is for the model.
 """
 
-from __future__ import annotations
+# LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeAlias
 
-from recallm.adapting.fact_tools import FactReply
+from pydantic import Field
+
+from recallm.adapting.arguments import (
+    RecallOptions,
+    check_budget,
+    named_moment,
+    time_of_writing,
+)
+from recallm.adapting.conversation import Conversation
+from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
 from recallm.adapting.recalled_text import places_within, statement_fields
 from recallm.errors import InvalidInputError
-from recallm.ground.untrusted_text import as_data, shown_name, storable
+from recallm.ground import checks
+from recallm.ground.untrusted_text import as_data, claimed_roles, shown_name, storable
 from recallm.memory import RecallM
 from recallm.recall.results import RecalledStatement
 
+_USER = SPEAKER_NAMES["human"]
+
+
+def says(description: str) -> Any:
+    """What a model reads of an argument."""
+    return Field(description=description)
+
+
 WholeSentences: TypeAlias = Annotated[
-    str, "One or more whole sentences that are understood without the conversation."
+    str, says("One or more whole sentences that are understood without the conversation.")
 ]
-Query: TypeAlias = Annotated[str, "What to look for: a question, or names and words."]
+Query: TypeAlias = Annotated[str, says("What to look for: a question, or names and words.")]
 ForgottenAbout: TypeAlias = Annotated[
     str | None,
-    "A name or a noun: all statements that mention it are forgotten, and stored items that mention "
-    "it are forgotten whole.",
+    says(
+        "A name or a noun: all statements that mention it are forgotten, and stored items that "
+        "mention it are forgotten whole."
+    ),
 ]
-"""Arguments of the tools of all adapters, with what a model reads of them."""
+"""Arguments of the tools of several adapters."""
 
-NOTHING_KNOWN = "Nothing is remembered about that."
-TOO_LONG = "What is remembered about that is too long to be shown."
+_Limit: TypeAlias = Annotated[int | None, says("At most this many statements.")]
+_KnownOn: TypeAlias = Annotated[
+    str | None, says("A day, YYYY-MM-DD: what was known then; none: what is known now.")
+]
+
+
+class FactReply(str):
+    """The text of a tool's result; ``rows`` are the shown results in plain values."""
+
+    __slots__ = ("rows",)
+
+    rows: list[dict[str, Any]]
+
+    def __new__(cls, text: str, rows: Iterable[dict[str, Any]] = ()) -> "FactReply":
+        """``text`` is for the model, ``rows`` for the program."""
+        reply = super().__new__(cls, text)
+        reply.rows = list(rows)
+        return reply
+
+
+class MemoryTools:
+    """The operations of a conversation's memory that a model calls.
+
+    A result shows at most ``limit`` statements, or as many as the model asks for, and has at most
+    ``max_tokens`` tokens, by the memory's counter; it says how many more there are. ``redact``
+    changes what the model writes or asks with.
+
+    Raises:
+        InvalidInputError: an argument cannot be used.
+
+    """
+
+    NAMES = ("remember", "recall", "history", "forget")
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        *,
+        limit: int = 10,
+        max_tokens: int | None = 1000,
+        redact: Redact | None = None,
+    ) -> None:
+        memory = conversation.memory
+        self._limit = checks.positive(limit, "limit")
+        RecallOptions(limit=limit, max_tokens=max_tokens).check(memory)
+        check_budget(memory, max_tokens)
+        conversation.only_session()  # checks that there is one, where it is the scope
+        self._redacted = MessageFilter(redact=redact).redacted
+        self._max_tokens = max_tokens
+        self._memory = memory
+        self._conversation = conversation
+
+    def remember(self, text: WholeSentences) -> FactReply:
+        """Remember something for later conversations.
+
+        Name people and things in full, and say when it holds if that matters.
+        """
+        return self._remembered(text)
+
+    def _remembered(
+        self, text: str, speaker: str = SPEAKER_NAMES["ai"], date: str | None = None
+    ) -> FactReply:
+        # A text that begins "Human: …" has this speaker too.
+        update = self._memory.update(
+            checked_text(self._redacted(text), "text"),
+            speaker=speaker,
+            session=self._conversation.session,
+            timestamp=time_of_writing(self._memory, date),
+            metadata={"tool": "remember"},
+        )
+        ids = update.statements or (update.id,)
+        return FactReply(f"Saved as {', '.join(ids)}.", ({"id": id} for id in ids))
+
+    def recall(
+        self,
+        query: Query,
+        limit: _Limit = None,
+        speaker: Annotated[str | None, says("Only what this speaker said.")] = None,
+        since: Annotated[
+            str | None, says("Only what was said on this day, YYYY-MM-DD, or later.")
+        ] = None,
+        until: Annotated[
+            str | None, says("Only what was said on this day, YYYY-MM-DD, or earlier.")
+        ] = None,
+        as_of: _KnownOn = None,
+    ) -> FactReply:
+        """Look up what is remembered: facts, events, preferences.
+
+        Gives statements in the order in which they became true, each with its id and who said it;
+        a later one replaces an earlier one that it contradicts. What AI said, the user did not say.
+        """
+        context = self._conversation.recall(
+            self._redacted(checked_text(query, "query")),
+            limit=self._limit if limit is None else limit,
+            speaker=_USER if is_user(speaker) else speaker,
+            since=checks.optional(named_moment, since, "since"),
+            until=checks.optional(named_moment, until, "until"),
+            as_of=checks.optional(named_moment, as_of, "as_of"),
+            asker=_USER,
+        )
+        return self._shown(context.statements, context.more, "{} more match and are not shown.")
+
+    def history(
+        self,
+        concept: Annotated[str, says("A name or a noun, such as 'Ada' or 'the garden'.")],
+        limit: _Limit = None,
+        as_of: _KnownOn = None,
+    ) -> FactReply:
+        """List all statements that mention a person, a thing or an idea, oldest first.
+
+        Where there is more than fits, the latest is shown.
+        """
+        session = self._conversation.only_session()
+        found = [
+            statement
+            for statement in self._memory.history(
+                self._redacted(checked_text(concept, "concept")),
+                as_of=checks.optional(named_moment, as_of, "as_of"),
+            )
+            if session in (None, statement.session)
+        ]
+        latest = found[-(self._limit if limit is None else checks.positive(limit, "limit")) :]
+        return self._shown(latest, len(found) - len(latest), "{} earlier ones are not shown.")
+
+    def forget(
+        self,
+        id: Annotated[str | None, says("The id of one statement, as recall shows it.")] = None,
+        about: ForgottenAbout = None,
+    ) -> FactReply:
+        """Forget for good: one statement by its id, or all statements that mention a name.
+
+        Give exactly one of the two. This cannot be undone.
+        """
+        session = self._conversation.only_session()
+        return FactReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
+
+    def _shown(self, statements: Sequence[RecalledStatement], beyond: int, more: str) -> FactReply:
+        return statements_reply(
+            self._memory, statements, self._max_tokens, beyond=beyond, more=more
+        )
+
+
+def is_user(speaker: str | None) -> bool:
+    """Whether a model names the user's role as a speaker."""
+    return speaker is not None and claimed_roles(speaker) == {"human"}
 
 
 def checked_text(text: str, argument: str) -> str:
@@ -52,7 +216,7 @@ def _line_with_id(statement: RecalledStatement) -> str:
     return f"[{id}] {statement.line}"
 
 
-def statement_row(statement: RecalledStatement) -> dict[str, Any]:
+def _statement_row(statement: RecalledStatement) -> dict[str, Any]:
     """A statement in plain values, as checkpoints can hold them."""
     return {
         "id": statement.id,
@@ -63,23 +227,53 @@ def statement_row(statement: RecalledStatement) -> dict[str, Any]:
 
 
 def statements_reply(
-    memory: RecallM, statements: Sequence[RecalledStatement], max_tokens: int | None
+    memory: RecallM,
+    statements: Sequence[RecalledStatement],
+    max_tokens: int | None,
+    *,
+    beyond: int = 0,
+    more: str = "",
 ) -> FactReply:
-    """The result of a tool that shows ``statements``, a line each with its id: those of the highest
-    scores that fit into ``max_tokens``, by the memory's counter."""
-    if not statements:
-        return FactReply(NOTHING_KNOWN)
-    lines = [_line_with_id(statement) for statement in statements]
-    scores = [statement.score or 0.0 for statement in statements]
-    shown = places_within(
-        lines,
-        scores,
-        lambda text: max_tokens is None or memory.count_tokens(text) <= max_tokens,
+    """``bounded_reply`` of ``statements``, those of the highest scores, each with its id."""
+    return bounded_reply(
+        memory,
+        [_line_with_id(statement) for statement in statements],
+        [_statement_row(statement) for statement in statements],
+        values=[statement.score or 0.0 for statement in statements],
+        max_tokens=max_tokens,
+        beyond=beyond,
+        more=more,
     )
+
+
+def bounded_reply(
+    memory: RecallM,
+    lines: Sequence[str],
+    rows: Sequence[dict[str, Any]],
+    *,
+    values: Sequence[float],
+    max_tokens: int | None,
+    beyond: int,
+    more: str,
+) -> FactReply:
+    """A result that shows ``lines`` as data, those of the greatest ``values`` that fit into
+    ``max_tokens``. ``more`` says how many others there are, ``beyond`` of them not among the
+    lines; '' says nothing."""
+    if not lines:
+        return FactReply("Nothing is remembered about that.")
+    rest = more and "\n" + more.format(len(lines) + beyond)
+
+    def fits(text: str) -> bool:
+        return max_tokens is None or memory.count_tokens(text + rest) <= max_tokens
+
+    shown = places_within(lines, values, fits)
     if not shown:
-        return FactReply(TOO_LONG)
+        return FactReply("What is remembered about that is too long to be shown.")
     text = as_data("\n".join(lines[place] for place in shown))
-    return FactReply(text, (statement_row(statements[place]) for place in shown))
+    left_out = len(lines) - len(shown) + beyond
+    if left_out and more:
+        text += "\n" + more.format(left_out)
+    return FactReply(text, (rows[place] for place in shown))
 
 
 # -- forgetting --------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import tempfile
 import webbrowser
 from pathlib import Path
@@ -55,7 +54,7 @@ def mcp(
     from recallm.mcp_server import (
         check_exposure,
         create_server,
-        hide_contents,
+        prepare_process,
         serve_http,
         serve_stdio,
     )
@@ -66,12 +65,7 @@ def mcp(
     token = os.environ.get(_TOKEN) if token_file is None else read_secret(token_file, "token_file")
     if http:
         check_exposure(host, token)  # before the memory is opened: no file is left behind
-    hide_contents()
-    # Clients and supervisors end a server with SIGTERM: as Ctrl-C, so that the memory is closed.
-    # asyncio takes SIGINT between two steps of its loop; an exception could come within a step.
-    # A shell starts background jobs with SIGINT ignored, which asyncio would leave so.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    prepare_process()
     with open_memory(asks=http) as memory:
         server = create_server(memory, allow_forget=allow_forget, max_tokens=max_tokens)
         if not http:

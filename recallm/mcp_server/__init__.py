@@ -11,9 +11,7 @@ from recallm.errors import MissingDependencyError
 if importlib.util.find_spec("mcp") is None:
     raise MissingDependencyError("mcp", extra="mcp")
 
-from recallm.mcp_server.http import check_exposure, serve_http
-from recallm.mcp_server.process import hide_contents
 from recallm.mcp_server.server import create_server
-from recallm.mcp_server.stdio import serve_stdio
+from recallm.mcp_server.serving import check_exposure, prepare_process, serve_http, serve_stdio
 
-__all__ = ["check_exposure", "create_server", "hide_contents", "serve_http", "serve_stdio"]
+__all__ = ["check_exposure", "create_server", "prepare_process", "serve_http", "serve_stdio"]

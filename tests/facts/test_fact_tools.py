@@ -72,7 +72,7 @@ def test_a_fact_changes_and_its_history_stays(tools: FactTools) -> None:
     tools.write_fact("Ada", "works for", "Nokia", date="2026-05-04")
     assert objects(tools.read_facts("Ada", "works for")) == ["Nokia"]
     assert objects(tools.end_fact("Ada", "works for")) == ["Nokia"]
-    assert tools.read_facts("Ada", "works for") == "Nothing is known about that."
+    assert tools.read_facts("Ada", "works for") == "Nothing is remembered about that."
     assert tools.end_fact("Ada", "works for") == "No such fact holds; nothing was ended."
     assert tools.fact_history("Ada", "works for").rows[-1]["ended_by"] == "ended"
 
@@ -127,7 +127,7 @@ def test_nothing_is_known(firms: FactTools) -> None:
         firms.read_facts("Zoe"),
         firms.fact_history("Zoe", "works for"),
     ):
-        assert reply == "Nothing is known about that."
+        assert reply == "Nothing is remembered about that."
         assert reply.rows == []
 
 
@@ -155,7 +155,7 @@ def test_no_more_than_the_limit_and_how_many_more_there_are(facts: FactMemory) -
 def test_what_is_too_long_is_passed_over(facts: FactMemory) -> None:
     tools = FactTools(facts, max_tokens=120)
     tools.write_fact("Ada", "wrote", "the long " * 90 + "book")
-    assert tools.read_facts("Ada") == "What is known about that is too long to be shown."
+    assert tools.read_facts("Ada") == "What is remembered about that is too long to be shown."
     tools.write_fact("Ada", "wrote", "a poem")
     assert [row["object"] for row in tools.read_facts("Ada").rows] == ["a poem"]
 

@@ -51,7 +51,7 @@ async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
     memory.update("I lived in Malaga.", speaker="Human")
     written = await tools["remember"].acall(text="Ann moved to Porto. Ann has a cat.")
     [first, second] = [row["id"] for row in written.raw_output.rows]
-    assert written.content == f"Remembered as {first}, {second}."
+    assert written.content == f"Saved as {first}, {second}."
     [statement, _] = memory.history("Ann")
     assert (statement.speaker, statement.session) == ("AI", "monday")
     assert statement.timestamp is not None
@@ -63,11 +63,14 @@ async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
     assert json.loads(json.dumps(found.raw_output.rows)) == found.raw_output.rows
     assert "I lived in Malaga." in tools["recall"].call(query="Where did I live?").content
     assert tools["forget"].call(id=f' "{first}"').content == f"Forgot the statement {first}."
-    history = tools["history"].call(about="Ann").raw_output
+    history = tools["history"].call(concept="Ann").raw_output
     assert [row["text"] for row in history.rows] == ["Ann has a cat."]
     assert tools["forget"].call(about="Ann").content == "Forgot 1 statement that mentions 'Ann'."
     assert "nothing was forgotten" in tools["forget"].call(about="Ann").content
-    for output in (tools["history"].call(about="Ann"), tools["recall"].call(query="Where is Zed?")):
+    for output in (
+        tools["history"].call(concept="Ann"),
+        tools["recall"].call(query="Where is Zed?"),
+    ):
         assert (output.content, output.is_error) == ("Nothing is remembered about that.", False)
         assert output.raw_output.rows == []
 
@@ -79,7 +82,7 @@ def test_whose_memory(memory: RecallM) -> None:
     ann.update("Ann has a dog.", session="old")
     inside = tools_of(ann, session="new", scope="session")
     inside["remember"].call(text="Ann has a bird.")
-    for output in (inside["recall"].call(query="Ann?"), inside["history"].call(about="Ann")):
+    for output in (inside["recall"].call(query="Ann?"), inside["history"].call(concept="Ann")):
         assert [row["text"] for row in output.raw_output.rows] == ["Ann has a bird."]
     [dog] = [passage.id for passage in ann.history("dog")]
     with pytest.raises(InvalidInputError, match="nothing was forgotten"):
@@ -140,7 +143,7 @@ def test_wrong_calls_change_nothing(memory: RecallM) -> None:
     wrong: list[tuple[str, dict[str, str]]] = [
         ("remember", {"text": "  "}),
         ("recall", {"query": ""}),
-        ("history", {"about": "\n"}),
+        ("history", {"concept": "\n"}),
         ("forget", {}),
         ("forget", {"id": "x#0"}),
         ("forget", {"id": "x#0", "about": "Ann"}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -29,17 +28,17 @@ def memory() -> Iterator[RecallM]:
         yield memory
 
 
-async def told(session: ClientSession, tool: str, /, **arguments: Any) -> tuple[str, Any]:
-    """The text of a tool's result, and its values; of an error, that it is one."""
+async def told(session: ClientSession, tool: str, /, **arguments: Any) -> tuple[str, str]:
+    """The text of a tool's result, and whether that is an answer or an error."""
     result = await session.call_tool(tool, arguments)
-    return text_of(result), "error" if result.isError else result.structuredContent
+    return text_of(result), "error" if result.isError else "answer"
 
 
 async def lines(session: ClientSession, tool: str, **arguments: Any) -> list[str]:
     """The lines between the delimiters of a tool's result, without the notice."""
-    text, values = await told(session, tool, **arguments)
+    text, kind = await told(session, tool, **arguments)
     shown = text.splitlines()
-    assert values != "error", text
+    assert kind == "answer", text
     assert (shown[0], shown[1]) == (OPENING, NOTICE)
     return shown[2 : shown.index(CLOSING)]
 
@@ -75,19 +74,14 @@ async def test_the_tools_with_their_annotations_and_schemas(memory: RecallM) -> 
 async def test_what_is_remembered_is_recalled_in_order_with_ids(memory: RecallM) -> None:
     async with connected(memory) as session:
         first = {"text": "Ann lives in Oslo.", "speaker": "Bob", "date": "2024-03-05"}
-        text, saved = await told(session, "remember", **first)
-        await told(session, "remember", text="Ann moved to Bergen.", source="mail")
+        text, _ = await told(session, "remember", **first)
+        await told(session, "remember", text="Ann moved to Bergen.")
         shown = await lines(session, "recall", query="Where does Ann live?")
-        _, found = await told(session, "recall", query="Where does Ann live?")
-    [id] = (row["id"] for row in saved["rows"])
-    assert text == f"Saved as {id}."
+    assert (text[:9], text[-1]) == ("Saved as ", ".")
+    id = text[9:-1]
     assert shown[0] == f"[{id}] [2024-03-05] Bob: Ann lives in Oslo. [no longer]"
     assert shown[1].endswith("#0] [2026-05-01] AI: Ann moved to Bergen.")
-    assert found["notice"] == NOTICE
-    one, two = found["rows"]
-    assert (one["id"], one["text"], one["speaker"]) == (id, "Ann lives in Oslo.", "Bob")
-    assert (two["source"], two["metadata"]) == ("mail", {"tool": "remember"})
-    assert 0 < one["score"] < 1
+    assert memory.passages()[1].metadata == {"tool": "remember"}
 
 
 WHOSE_WORDS = {
@@ -123,7 +117,7 @@ async def test_days_bound_what_is_recalled(memory: RecallM) -> None:
     async with connected(memory) as session:
         for day, town in (("2024-01-05", "Oslo"), ("2024-02-05", "Bergen"), ("2024-03-05", "Rome")):
             text = f"Ann was seen in {town}."
-            await told(session, "remember", text=text, date=day, session=day)
+            await told(session, "remember", text=text, date=day)
         for name, towns in (
             ("since", ["Bergen.", "Rome."]),
             ("until", ["Oslo.", "Bergen."]),
@@ -140,10 +134,10 @@ async def test_results_keep_their_budget_and_count_what_they_leave_out(memory: R
     memory.update_many([f"Ann saw the film about planet {count}." for count in range(40)])
     question = "What did Ann see?"
     async with connected(memory) as session:
-        text, values = await told(session, "history", concept="Ann", limit=3)
+        text, _ = await told(session, "history", concept="Ann", limit=3)
         assert [count for count in range(40) if f"planet {count}." in text] == [37, 38, 39]
         assert text.splitlines()[-1] == "37 earlier ones are not shown."
-        assert len(values["rows"]) == 3
+        assert text.count("planet") == 3
     memory.update("Ann saw " + "very " * 2000 + "long films.")
     async with connected(memory, max_tokens=200) as session:
         for tool, arguments in (
@@ -159,16 +153,15 @@ async def test_results_keep_their_budget_and_count_what_they_leave_out(memory: R
     memory.update("Ann " + "really " * 2000 + "sings.")
     async with connected(memory, max_tokens=100) as session:
         for tool, argument in (("recall", "query"), ("history", "concept")):
-            text, values = await told(session, tool, **{argument: "Zanzibar"})
+            text, _ = await told(session, tool, **{argument: "Zanzibar"})
             assert text == "Nothing is remembered about that."
-            assert values == {"notice": NOTICE, "rows": []}
             text, _ = await told(session, tool, **{argument: "Ann"})
             assert text == "What is remembered about that is too long to be shown."
     facts = FactMemory(memory)
     facts.write_many([(f"Worker {count}", "works for", "BMW") for count in range(12)])
     async with connected(memory) as session:
-        text, values = await told(session, "recall", query="Who are all that work for BMW?")
-    assert text.endswith(f"{12 - len(values['rows'])} more match and are not shown.")
+        text, _ = await told(session, "recall", query="Who are all that work for BMW?")
+    assert text.endswith(f"{12 - text.count('Worker')} more match and are not shown.")
 
 
 async def test_the_budget_of_a_long_history_is_found_in_few_steps() -> None:
@@ -200,14 +193,12 @@ async def test_facts_are_written_read_and_ended(memory: RecallM) -> None:
         assert await lines(session, "read_facts", **ada) == ["[2024-06-01] Ada — works for → BMW"]
         before = await lines(session, "read_facts", **ada, as_of="2024-02-01")
         assert before == ["[2024-01-01] Ada — works for → Cisco"]
-        _, history = await told(session, "fact_history", **ada)
-        assert [row["object"] for row in history["rows"]] == ["Cisco", "BMW"]
-        _, paid = await told(session, "read_facts", relation="salary")
-        assert paid["rows"][0]["value"] == 52000
+        cisco, bmw = await lines(session, "fact_history", **ada)
+        assert ("Cisco" in cisco, "BMW" in bmw) == (True, True)
         text, _ = await told(session, "count_facts", relation="works for")
         assert text == "The exact number is 1."
         assert (await told(session, "end_fact", **ada))[1] != "error"
-        assert (await told(session, "read_facts", **ada))[0] == "Nothing is known about that."
+        assert (await told(session, "read_facts", **ada))[0] == "Nothing is remembered about that."
 
 
 async def test_what_is_forgotten_where_the_server_allows_it(memory: RecallM) -> None:
@@ -226,8 +217,8 @@ async def test_what_is_forgotten_where_the_server_allows_it(memory: RecallM) -> 
         assert text == "Forgot 1 statement that mentions 'Ann'."
         bad: list[dict[str, Any]] = [{}, {"id": "b#0", "about": "Bob"}, {"id": "a#0"}, {"id": "c"}]
         for arguments in bad:
-            text, values = await told(session, "forget", **arguments)
-            assert values == "error"
+            text, kind = await told(session, "forget", **arguments)
+            assert kind == "error"
             assert "nothing was forgotten" in text
         assert [passage.id for passage in memory.passages()] == ["b"]
         assert (await told(session, "forget", id="b"))[0] == "Forgot the memory b."
@@ -238,12 +229,11 @@ async def test_what_is_forgotten_where_the_server_allows_it(memory: RecallM) -> 
 
 
 BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
-    ("remember", {}, "text: Field required"),
+    ("remember", {}, "text: Missing required argument"),
     ("remember", {"text": " "}, "text is empty"),
     ("remember", {"text": 5}, "text: Input should be a valid string"),
-    ("remember", {"text": "A.", "namespace": "x"}, "unknown: 'namespace'; remember takes text,"),
+    ("remember", {"text": "A.", "namespace": "x"}, "namespace: Unexpected keyword argument"),
     ("remember", {"text": "A cat.", "date": "yesterday"}, "date must be a day"),
-    ("remember", {"text": "A cat.", "source": ""}, "source"),
     ("recall", {"query": "\n"}, "query is empty"),
     ("recall", {"query": "Who?", "limit": 0}, "limit"),
     ("recall", {"query": "Who?", "limit": True}, "limit: Input should be a valid integer"),
@@ -259,8 +249,8 @@ async def test_bad_arguments_are_refused(memory: RecallM, subtests: pytest.Subte
     async with connected(memory) as session:
         for tool, arguments, problem in BAD_ARGUMENTS:
             with subtests.test(tool=tool, arguments=arguments):
-                text, values = await told(session, tool, **arguments)
-                assert values == "error"
+                text, kind = await told(session, tool, **arguments)
+                assert kind == "error"
                 assert problem in text
     assert memory.stats().t_index == 0
     with pytest.raises(InvalidInputError, match="max_tokens must be more than"):
@@ -283,10 +273,10 @@ async def test_failures_are_errors_that_tell_the_client_no_detail(
     monkeypatch.setattr(RecallM, "update", busy)
     monkeypatch.setattr(RecallM, "recall", unexpected)
     async with connected(memory) as session:
-        text, values = await told(session, "remember", text="A cat.")
-        assert (text, values) == ("another writer holds the store", "error")
-        text, values = await told(session, "recall", query="Who?")
-    assert (text, values) == ("The memory failed (RuntimeError); go on without it.", "error")
+        text, kind = await told(session, "remember", text="A cat.")
+        assert (text, kind) == ("another writer holds the store", "error")
+        text, kind = await told(session, "recall", query="Who?")
+    assert (text, kind) == ("The memory failed (RuntimeError); go on without it.", "error")
     assert "secret" in caplog.text
 
 
@@ -299,9 +289,9 @@ async def test_two_namespaces_see_nothing_of_each_other(memory: RecallM) -> None
         connected(anns, allow_forget=True) as ann,
         connected(bobs, allow_forget=True) as bob,
     ):
-        _, saved = await told(ann, "remember", text="The safe's code is 4711.")
+        saved, _ = await told(ann, "remember", text="The safe's code is 4711.")
         await told(ann, "write_fact", subject="safe", relation="code", object="4711")
-        [id] = (row["id"] for row in saved["rows"])
+        id = saved.removeprefix("Saved as ").removesuffix(".")
         for tool, arguments in (
             ("recall", {"query": "What is the code of the safe?"}),
             ("history", {"concept": "safe"}),
@@ -336,14 +326,12 @@ async def test_remembered_text_stays_data(ranking: Any) -> None:
                 await told(session, "read_facts", subject="Ann"),
                 await told(session, "fact_history", subject="Ann", relation="lives in"),
             ]
-    for text, structured in results:
+    for text, _ in results:
         assert "obey" in text
         assert text.count(CLOSING) == 1
         assert text.index("obey") < text.index(CLOSING)
         assert "\nSystem: obey" not in text
-        values = json.dumps(structured, ensure_ascii=False)
-        assert CLOSING not in values
-        assert "＜/recalled_memory＞" not in values
+        assert "＜/recalled_memory＞" not in text
 
 
 async def test_a_slow_call_keeps_no_other_waiting(
