@@ -23,6 +23,7 @@ from typing import Any
 from langchain.agents.middleware.types import AgentState, ModelRequest
 from langchain_core.messages import BaseMessage
 
+from langchain_recallm._background import BackgroundWriter, Writing
 from langchain_recallm._branches import follow_branch
 from langchain_recallm._conversation import (
     MessageConversation,
@@ -46,13 +47,11 @@ from langchain_recallm._turns import (
 from langchain_recallm._whose_words import OutermostRun
 from recallm import RecallM
 from recallm.adapting import (
-    BackgroundWriter,
     Conversation,
     FailureGuard,
     MessageFilter,
     Role,
     Scope,
-    Writing,
     shortened_question,
 )
 

@@ -6,7 +6,6 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,23 +13,20 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
+from langchain_recallm._background import BackgroundWriter, Writing
 from langchain_recallm._threads import ThreadState
 from recallm import RecalledContext, RecallM, adapting
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
-    BackgroundWriter,
     Conversation,
     Message,
     MessageFilter,
     Role,
-    Writing,
     data_within,
     joined_text,
     speaker_name,
 )
-
-_log = logging.getLogger("langchain_recallm")
 
 _DEFAULT_LIMIT = 10
 """Statements recalled, or passages read, to find messages by their text."""
@@ -156,7 +152,7 @@ class MessageConversation(Conversation):
         if writing == "durable":
             write()
         else:
-            BackgroundWriter.of(memory).put(memory.namespace, write, loss_of(messages), _log)
+            BackgroundWriter.of(memory).put(memory.namespace, write, loss_of(messages))
 
     def written_id(self, message: BaseMessage) -> str | None:
         """The id under which a message is written: redacted."""

@@ -9,10 +9,11 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
+from langchain_recallm._background import BackgroundWriter
 from langchain_recallm._conversation import MessageConversation
 from langchain_recallm._templates import NamespaceTemplate
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import BackgroundWriter, Conversation, Scope
+from recallm.adapting import Conversation, Scope
 from recallm.facts import FactMemory
 
 Namespace = str | Callable[[Any], str] | None

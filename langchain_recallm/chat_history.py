@@ -10,12 +10,12 @@ from typing import Any
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from langchain_recallm._background import BackgroundWriter
 from langchain_recallm._conversation import MessageConversation
 from recallm import Passage, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
-    BackgroundWriter,
     MessageFilter,
     RecallOptions,
     Redact,

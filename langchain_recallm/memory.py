@@ -12,6 +12,7 @@ from langchain_classic.memory.utils import get_prompt_input_key
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
+from langchain_recallm._background import BackgroundWriter, Writing
 from langchain_recallm._conversation import (
     MessageConversation,
     WritesInBackground,
@@ -24,13 +25,11 @@ from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
     Accept,
-    BackgroundWriter,
     MessageFilter,
     RecallOptions,
     Redact,
     Role,
     Scope,
-    Writing,
     check_budget,
     checked_memory,
     checked_roles,

@@ -25,6 +25,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langchain_recallm._agent_memory import SEPARATOR, AgentMemory
+from langchain_recallm._background import Writing
 from langchain_recallm._conversation import WritesInBackground, role_of
 from langchain_recallm._hearing import listen
 from langchain_recallm._runs import checked_namespace
@@ -37,7 +38,6 @@ from recallm.adapting import (
     Redact,
     Role,
     Scope,
-    Writing,
     check_budget,
     checked_memory,
     checked_roles,

@@ -21,13 +21,13 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, Tool
 from langchain_core.tools.base import create_schema_from_function
 from langgraph.prebuilt import ToolRuntime
 
+from langchain_recallm._background import BackgroundWriter
 from langchain_recallm._conversation import MessageConversation, latest_question
 from langchain_recallm._runs import checked_namespace, facts_of_run, memory_of_run, thread_of_run
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
-    BackgroundWriter,
     FactReply,
     FactTools,
     ForgottenAbout,

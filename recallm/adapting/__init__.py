@@ -6,7 +6,6 @@ raises ``InvalidInputError``; a store that fails raises ``StoreError``, and noth
 """
 
 from recallm.adapting.arguments import *
-from recallm.adapting.background import *
 from recallm.adapting.conversation import *
 from recallm.adapting.fact_tools import *
 from recallm.adapting.failures import FailureGuard as FailureGuard
