@@ -94,23 +94,18 @@ def view(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
     ] = False,
-    allow_forget: Annotated[
-        bool,
-        typer.Option("--allow-forget", help="Let the page forget statements and passages."),
-    ] = False,
 ) -> None:
     """Open a local web page that shows the memory; Ctrl-C ends it (needs the extra 'viewer')."""
     import recallm.viewer  # noqa: F401 - fails without the extra, before the memory is opened
 
     with open_memory(**({} if memory is None else {"db": memory})) as opened:
-        show_page(opened, port=port, may_forget=allow_forget, opens_browser=not no_browser)
+        show_page(opened, port=port, opens_browser=not no_browser)
 
 
 def show_page(
     memory: RecallM,
     *,
     port: int = 0,
-    may_forget: bool = False,
     opens_browser: bool = True,
     question: str | None = None,
 ) -> None:
@@ -124,7 +119,7 @@ def show_page(
     # Only those who look import a web server.
     from recallm.viewer import Viewer
 
-    server = Viewer(memory, port=port, may_forget=may_forget)
+    server = Viewer(memory, port=port)
     url = server.url if question is None else f"{server.url}#/ask/{quote(question)}"
     with contextlib.suppress(KeyboardInterrupt):  # how the command ends
         typer.echo(url)

@@ -9,7 +9,7 @@
   made.
 * **Text is text.** The API answers in JSON, the script sets ``textContent`` alone, and the page's
   Content-Security-Policy allows no inline script and no other host.
-* **Read-only**, unless the server was started with ``may_forget``.
+* **Read-only.**
 * **Bounded.** No answer holds all concepts, relations or statements of a memory.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable
 from importlib.resources import files
@@ -10,15 +9,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from recallm.errors import InvalidInputError, RecallMError, StoreError
 from recallm.memory import RecallM
@@ -53,15 +51,12 @@ _MOST_STATEMENTS = 50
 _LARGEST_NUMBER = 2**53 - 1
 _DIGITS = 16
 """Of that number, which JavaScript still knows exactly."""
-_LONGEST_BODY = 16_384
-"""Bytes that a request may send."""
 
 Answer: TypeAlias = Callable[[Request], Response]
 
 
-def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASGIApp:
-    """The viewer of ``memory``; whoever has ``token`` may read it, and, with ``may_forget``,
-    forget."""
+def application(memory: RecallM, *, token: str) -> ASGIApp:
+    """The viewer of ``memory``; whoever has ``token`` may read it."""
     views = MemoryViews(memory)
     static = _static()
 
@@ -75,15 +70,8 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
             raise HTTPException(404, "there is no such file")
         return static[name]
 
-    async def forget(request: Request) -> Response:
-        asked = await _body(request)
-        kind, id = asked.get("kind"), asked.get("id")
-        if kind not in ("statement", "passage") or not isinstance(id, str):
-            raise HTTPException(400, "say what to forget: a kind, 'statement' or 'passage', and id")
-        return JSONResponse(await run_in_threadpool(views.forget, kind, id))
-
     reads: dict[str, Callable[[Request], Any]] = {
-        "overview": lambda _: {**views.overview(), "may_forget": may_forget},
+        "overview": lambda _: views.overview(),
         "latest": lambda asked: views.latest(_as_of(asked)),
         "concepts": lambda asked: views.concepts(
             asked.query_params.get("text", "").strip(), _number(asked, "skip") or 0, _as_of(asked)
@@ -109,58 +97,37 @@ def application(memory: RecallM, *, token: str, may_forget: bool = False) -> ASG
         Route("/static/{name}", file),
         *(Route(f"/api/{name}", _answering(read)) for name, read in reads.items()),
     ]
-    if may_forget:
-        routes.append(Route("/api/forget", forget, methods=["POST"]))
-    app = Starlette(
+    return Starlette(
         routes=routes,
         middleware=[
+            _guarded(token),
             Middleware(TrustedHostMiddleware, allowed_hosts=_HOSTS, www_redirect=False),
-            Middleware(_TokenForApi, token=token),
         ],
         exception_handlers={HTTPException: _refused, RecallMError: _failed, Exception: _broken},
     )
-    return _WithHeaders(app)
 
 
-# Who may ask.
+def _guarded(token: str) -> Middleware:
+    """What asks for the token wherever the memory is read, and adds ``HEADERS`` to every answer."""
 
+    async def answer(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        try:
+            if request.url.path.startswith("/api"):
+                given = request.headers.get("authorization", "")
+                _check_token(given.removeprefix("Bearer "), token)
+        except HTTPException as error:
+            response = _refused(request, error)
+        else:
+            response = await call_next(request)
+        response.headers.update(HEADERS)
+        return response
 
-class _TokenForApi:
-    """Asks for the token wherever the memory is read or written."""
-
-    def __init__(self, app: ASGIApp, *, token: str) -> None:
-        self._app = app
-        self._token = token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith("/api"):
-            given = Request(scope).headers.get("authorization", "")
-            try:
-                _check_token(given.removeprefix("Bearer "), self._token)
-            except HTTPException as error:
-                await _problem(error.detail, error.status_code)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+    return Middleware(BaseHTTPMiddleware, dispatch=answer)
 
 
 def _check_token(given: str | None, token: str) -> None:
     if not secrets.compare_digest((given or "").encode(), token.encode()):
         raise HTTPException(403, "open the address that 'recallm view' printed: it has the token")
-
-
-class _WithHeaders:
-    """Adds ``HEADERS`` to every answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await self._app(scope, receive, with_headers)
 
 
 # What was asked.
@@ -189,22 +156,6 @@ def _number(
     if not (value.isascii() and value.isdecimal() and len(value) <= _DIGITS):
         raise HTTPException(400, f"{name} must be a whole number")
     return max(least, min(int(value), most))
-
-
-async def _body(request: Request) -> dict[str, Any]:
-    """The JSON object that a request sends."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _LONGEST_BODY:
-            raise HTTPException(413, "the request is too long")
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise HTTPException(400, "the request is no JSON object")
-    return value
 
 
 # Answers.
@@ -238,7 +189,9 @@ def _failed(_: Request, error: Exception) -> Response:
 
 
 def _broken(_: Request, error: Exception) -> Response:
-    return _problem(f"the viewer failed: {type(error).__name__}; the terminal says more", 500)
+    answer = _problem(f"the viewer failed: {type(error).__name__}; the terminal says more", 500)
+    answer.headers.update(HEADERS)  # it is made outside of all middleware
+    return answer
 
 
 # The page's files.

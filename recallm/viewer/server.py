@@ -26,7 +26,7 @@ class Viewer:
 
     """
 
-    def __init__(self, memory: RecallM, *, port: int = 0, may_forget: bool = False) -> None:
+    def __init__(self, memory: RecallM, *, port: int = 0) -> None:
         try:
             self._socket = socket.create_server((_HOST, port))
         except (OSError, OverflowError) as error:
@@ -37,7 +37,7 @@ class Viewer:
         token = secrets.token_urlsafe(32)
         self.url = f"http://{_HOST}:{self._socket.getsockname()[1]}/?token={token}"
         config = uvicorn.Config(
-            application(memory, token=token, may_forget=may_forget),
+            application(memory, token=token),
             access_log=False,  # addresses hold the token, questions are private
             log_config=None,
             lifespan="off",

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any
 
 from recallm.facts import Change, Fact, FactMemory
 from recallm.memory import RecallM
@@ -228,12 +228,6 @@ class MemoryViews:
         """A passage, verbatim; None if there is none."""
         found = self._memory.get(id)
         return None if found is None else {"text": found.text}
-
-    def forget(self, kind: Literal["statement", "passage"], id: str) -> Json:
-        """Forget one statement or passage; how much is gone."""
-        forget = self._memory.forget
-        gone = forget(statement=id) if kind == "statement" else forget(id=id)
-        return dataclasses.asdict(gone)
 
 
 def _concept(row: ConceptRow) -> Json:

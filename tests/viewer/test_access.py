@@ -1,12 +1,11 @@
-"""Who may ask the viewer, what is refused, and what may be forgotten."""
+"""Who may ask the viewer, and what is refused."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -193,78 +192,19 @@ def test_the_memory_never_holds_up_the_event_loop(
 
         return call
 
-    for name in ("stats", "forget"):
+    for name in ("stats", "history"):
         monkeypatch.setattr(memory, name, watched(name))
-    web = client(memory, may_forget=True)
-    answer(web, "overview")
-    done = web.post("/api/forget", json={"kind": "passage", "id": "p1"}, headers=AUTHORISED)
-    assert done.status_code == 200
-    assert called == ["stats", "forget"]
+    web = client(memory)
+    for name in ("overview", "timeline"):
+        answer(web, name, **READS[name])
+    assert called == ["stats", "history"]
 
 
-# ---- forgetting ------------------------------------------------------------------------------
+# ---- reading alone ---------------------------------------------------------------------------
 
 
-@contextmanager
-def unchanged(memory: RecallM) -> Iterator[None]:
-    before = memory.stats()
-    yield
-    assert memory.stats() == before
-
-
-def test_nothing_is_forgotten_where_that_is_not_allowed(web: TestClient, memory: RecallM) -> None:
-    with unchanged(memory):
-        done = web.post("/api/forget", json={"kind": "statement", "id": "p0#0"}, headers=AUTHORISED)
-        assert done.status_code == 404
-        for name, given in READS.items():
-            assert web.post(f"/api/{name}", json=given, headers=AUTHORISED).status_code == 405
-            assert web.delete(f"/api/{name}", headers=AUTHORISED).status_code == 405
-
-
-def test_a_statement_and_a_passage_are_forgotten(memory: RecallM) -> None:
-    web = client(memory, may_forget=True)
-    assert answer(web, "overview")["may_forget"] is True
-    done = web.post("/api/forget", json={"kind": "statement", "id": "p0#0"}, headers=AUTHORISED)
-    assert (done.status_code, done.json()["statements"]) == (200, 1)
-    done = web.post("/api/forget", json={"kind": "passage", "id": "p1"}, headers=AUTHORISED)
-    assert done.json()["passages"] == 1
-    assert memory.get("p1") is None
-    assert memory.history("Malaga") == ()
-
-
-def test_forgetting_asks_for_the_token_in_the_header(memory: RecallM) -> None:
-    web = client(memory, may_forget=True)
-    with unchanged(memory):
-        for headers in ({}, {"Cookie": f"token={TOKEN}"}, {"Authorization": "Bearer x"}):
-            done = web.post(
-                f"/api/forget?token={TOKEN}",
-                json={"kind": "passage", "id": "p0"},
-                headers=headers,
-            )
-            assert done.status_code == 403
-        assert web.get("/api/forget", headers=AUTHORISED).status_code == 405
-
-
-def test_an_unusable_request_to_forget_forgets_nothing(
-    shared: RecallM, subtests: pytest.Subtests
-) -> None:
-    web = client(shared, may_forget=True)
-    for body, status in (
-        ("", 400),
-        ("{", 400),
-        ("[" * 10_000, 400),
-        ("[]", 400),
-        ("{}", 400),
-        ('{"kind": "everything", "id": "p0"}', 400),
-        ('{"kind": "passage", "id": 1}', 400),
-        ('{"kind": "passage", "id": ""}', 400),
-        ('{"kind": [], "id": "x"}', 400),
-        ('{"kind": {}, "id": "x"}', 400),
-        ('{"kind": "passage", "id": "\\ud800"}', 400),
-        ("1" * 5_000, 400),
-        (" " * 20_000, 413),
-        ('{"kind": "passage", "id": "none"}', 200),
-    ):
-        with subtests.test(body=body[:100]), unchanged(shared):
-            done = web.post("/api/forget", content=body, headers=AUTHORISED)
-            assert done.status_code == status
+def test_nothing_is_written(web: TestClient) -> None:
+    assert web.post("/api/forget", json={"id": "p0"}, headers=AUTHORISED).status_code == 404
+    for name, given in READS.items():
+        assert web.post(f"/api/{name}", json=given, headers=AUTHORISED).status_code == 405
+        assert web.delete(f"/api/{name}", headers=AUTHORISED).status_code == 405

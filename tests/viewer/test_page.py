@@ -79,9 +79,9 @@ class Shown:
 
 
 @contextmanager
-def serving(memory: RecallM, *, may_forget: bool = False) -> Iterator[str]:
+def serving(memory: RecallM) -> Iterator[str]:
     """The address of a viewer that runs in a thread of this process."""
-    viewer = Viewer(memory, may_forget=may_forget)
+    viewer = Viewer(memory)
     thread = threading.Thread(target=viewer.run, daemon=True)
     thread.start()
     try:
@@ -321,27 +321,6 @@ def test_a_long_timeline_comes_in_pages(browser: Browser) -> None:
         page.get_by_role("button", name="More neighbours").click()
         expect(shown.rows).to_have_count(40)
         expect(page.locator("#graph-note")).to_have_text("24 of 40 neighbours")
-
-
-# ---- forgetting ------------------------------------------------------------------------------
-
-
-def test_a_statement_is_forgotten_after_a_confirmation(browser: Browser, memory: RecallM) -> None:
-    with serving(memory, may_forget=True) as url, shown_at(browser, url) as shown:
-        page = shown.open("#/concept/ingrid")
-        first = page.locator(".timeline > li").first
-        first.get_by_role("button", name="Forget…").click()
-        dialog = page.get_by_role("dialog", name="Forget this?")
-        expect(dialog).to_contain_text("Carter visited Ingrid in Porto.")
-        expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
-        page.keyboard.press("Escape")
-        expect(first.get_by_role("button", name="Forget…")).to_be_focused()
-        assert memory.get("p5") is not None
-        first.get_by_role("button", name="Forget…").click()
-        dialog.get_by_role("button", name="Forget statement").click()
-        expect(page.locator(".timeline > li")).to_have_count(3)
-        expect(page.locator("#status")).to_contain_text("3 statements shown")
-        assert memory.get("p5") is None
 
 
 # ---- hostile texts ---------------------------------------------------------------------------

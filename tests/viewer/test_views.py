@@ -19,7 +19,6 @@ def test_the_overview_counts(web: TestClient) -> None:
     assert found["namespace"] == "default"
     assert found["stats"]["t_index"] == 8
     assert found["stats"]["statements"] == 6
-    assert found["may_forget"] is False
 
 
 def test_the_overview_knows_the_last_question(web: TestClient, memory: RecallM) -> None:

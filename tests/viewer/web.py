@@ -22,9 +22,9 @@ READS = {
 }
 
 
-def client(memory: RecallM, *, may_forget: bool = False, host: str = "127.0.0.1") -> TestClient:
+def client(memory: RecallM, *, host: str = "127.0.0.1") -> TestClient:
     return TestClient(
-        application(memory, token=TOKEN, may_forget=may_forget),
+        application(memory, token=TOKEN),
         base_url=f"http://{host}:4711",
         raise_server_exceptions=False,
     )

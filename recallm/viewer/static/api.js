@@ -3,11 +3,15 @@
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
-async function answered(path, options = {}) {
-  const headers = { Authorization: `Bearer ${token}`, ...options.headers };
+export async function read(name, given = {}, signal = undefined) {
+  const asked = new URLSearchParams();
+  for (const [key, value] of Object.entries(given)) {
+    if (value !== null && value !== undefined) asked.set(key, value);
+  }
+  const headers = { Authorization: `Bearer ${token}` };
   let response;
   try {
-    response = await fetch(path, { ...options, headers, credentials: "omit" });
+    response = await fetch(`/api/${name}?${asked}`, { headers, signal, credentials: "omit" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("The viewer does not answer: is “recallm view” still running?");
@@ -15,20 +19,4 @@ async function answered(path, options = {}) {
   const body = await response.json();
   if (!response.ok) throw new Error(body.error ?? `The viewer answered ${response.status}.`);
   return body;
-}
-
-export function read(name, given = {}, signal = undefined) {
-  const asked = new URLSearchParams();
-  for (const [key, value] of Object.entries(given)) {
-    if (value !== null && value !== undefined) asked.set(key, value);
-  }
-  return answered(`/api/${name}?${asked}`, { signal });
-}
-
-export function forget(kind, id) {
-  return answered("/api/forget", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ kind, id }),
-  });
 }

@@ -5,7 +5,6 @@ import { read } from "./api.js";
 import {
   about, announce, conceptLink, counted, find, heading, make, moment, number, plain, references, remembered, when,
 } from "./dom.js";
-import { forgetButton } from "./forgetting.js";
 import { showNothing } from "./graph.js";
 import { showAround, showNeighbourhood } from "./neighbourhood.js";
 import { showMoment } from "./time.js";
@@ -92,7 +91,7 @@ async function timelinePage(name, at, skip, signal) {
     items: found.statements.reverse().map((each) =>
       make("li", { class: each.superseded ? "superseded" : "" },
         remembered(each.text, each.superseded ? "s" : "span"),
-        about(each, each.superseded && "superseded", ...references(each), forgetButton(each)))),
+        about(each, each.superseded && "superseded", ...references(each)))),
   };
 }
 

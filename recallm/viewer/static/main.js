@@ -4,7 +4,6 @@ import { address, place } from "./address.js";
 import { read } from "./api.js";
 import { search, show } from "./concepts.js";
 import { find, notice, shortened } from "./dom.js";
-import { allowForgetting } from "./forgetting.js";
 import { overview } from "./overview.js";
 import { ask } from "./question.js";
 import { onChange, setNewest } from "./time.js";
@@ -30,7 +29,6 @@ async function counts(signal) {
   const found = await read("overview", {}, signal);
   find("namespace").textContent = shortened(found.namespace);
   setNewest(found.stats.t_index);
-  allowForgetting(found.may_forget, refresh);
   return found;
 }
 

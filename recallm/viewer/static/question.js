@@ -3,7 +3,6 @@
 import { asOf } from "./address.js";
 import { read } from "./api.js";
 import { about, announce, counted, find, heading, make, plain, references, remembered, shortened } from "./dom.js";
-import { forgetButton } from "./forgetting.js";
 import { showNothing } from "./graph.js";
 import { light, showPaths } from "./paths.js";
 import { showMoment } from "./time.js";
@@ -107,7 +106,7 @@ function card(statement, place, greatest, { intercept, time }, select) {
         make("ul", { class: "path", "aria-label": "Path" },
           ...[...statement.path, ...time.map((rule) => `time: ${rule}`)].map((step) => make("li", { class: "text", dir: "auto" }, plain(step)))),
         ...signals(statement.signals, greatest, intercept)),
-      make("div", { class: "meta" }, passage(statement), forgetButton(statement))));
+      make("div", { class: "meta" }, passage(statement))));
 }
 
 // Bars to the right speak for a statement, bars to the left against it.
