@@ -122,8 +122,8 @@ def test_the_command_line_says_what_to_write(
     Path("notes.txt").write_text("Ann sings.")
     for arguments, says in (
         (["recall", "Who?"], "make one with 'recallm update'"),
-        (["update", "notes.txt"], "read a text with --file or --whole"),
-        (["update", "--whole", "https://example.com/a"], "no page is fetched"),
+        (["update", "notes.txt"], "read a text with --file"),
+        (["update", "--file", "https://example.com/a"], "no page is fetched"),
         (["update", "Ann sings."], "knowledge update"),
         (["forget"], "exactly one option"),
         (["remember", "Ann sings."], "write: recallm update"),

@@ -24,57 +24,6 @@ from .neo4j.fixtures import RunningServer
 __all__ = ["run", "told"]  # fixtures
 
 
-# ---- facts -----------------------------------------------------------------------------------
-
-PEOPLE = "name,works for,born\nAda,BMW,1990-05-01\nBo,Cisco,\n"
-
-
-def test_a_table_is_loaded_read_and_changed(run: Run) -> None:
-    Path("people.csv").write_text(PEOPLE)
-    load = ("facts", "load", "people.csv", "--key", "name", "--timestamp")
-    done = run(*load, "2024-05-01T00:00+00:00")
-    assert done.exit_code == 0, done.output
-    assert done.stdout == "2 rows: 3 facts added, 0 changed, 0 ended, 0 unchanged\n"
-    Path("people.csv").write_text(PEOPLE.replace("BMW", "Pfizer"))
-    done = run(*load, "2024-06-01T00:00+00:00")
-    assert done.stdout == "2 rows: 0 facts added, 1 changed, 0 ended, 2 unchanged\n"
-    done = run("facts", "read", "--subject", "ada", "--relation", "works for")
-    assert done.stdout == "t=3  2024-06-01 00:00+00:00  Ada — works for → Pfizer\n"
-    done = run("facts", "read", "--relation", "works for", "--as-of", "2", "--json", "--exact")
-    assert [row["object"] for row in json.loads(done.stdout)] == ["Cisco", "BMW"]
-    done = run("facts", "read", "--object", "1990-05-01", "--json", "--limit", "1")
-    assert json.loads(done.stdout)[0]["value"] == "1990-05-01"
-    done = run("facts", "changes", "Ada", "works for")
-    assert done.stdout == (
-        "t=1..3  2024-05-01 00:00+00:00 until 2024-06-01 00:00+00:00  BMW  superseded\n"
-        "t=3..  2024-06-01 00:00+00:00  Pfizer\n"
-    )
-    changed = json.loads(run("facts", "changes", "Ada", "works for", "--json").stdout)
-    assert [row["ended_by"] for row in changed] == ["superseded", None]
-
-
-def test_a_table_on_standard_input(run: Run) -> None:
-    load = ("facts", "load", "-", "--key", "who", "--name", "staff")
-    for text, report in (
-        ('who;pay\nAda;"5\n6"\nBo;7\n', "2 rows: 2 facts added, 0 changed, 0 ended, 0 unchanged\n"),
-        ("\ufeffwho\tpay\nBo\t7\n", "1 row: 0 facts added, 0 changed, 1 ended, 1 unchanged\n"),
-        ('[{"who": "Bo", "pay": 8}]', "1 row: 0 facts added, 1 changed, 0 ended, 0 unchanged\n"),
-        ('{"who": "Bo", "pay": 9}\n', "1 row: 0 facts added, 1 changed, 0 ended, 0 unchanged\n"),
-    ):
-        done = run(*load, input=text)
-        assert done.stdout == report, done.output
-    (row,) = json.loads(run("facts", "read", "--json").stdout)
-    assert (row["source"], row["value"]) == ("staff", 9)
-
-
-def test_no_fact_is_no_error(run: Run) -> None:
-    run("update", "Rain fell.")
-    for arguments in (("read", "--subject", "Ada"), ("changes", "Ada", "works for")):
-        done = run("facts", *arguments)
-        assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no fact found\n")
-        assert run("facts", *arguments, "--json").stdout == "[]\n"
-
-
 # ---- update ----------------------------------------------------------------------------------
 
 
@@ -215,34 +164,14 @@ def test_text_that_is_not_utf_8_is_named(run: Run, tmp_path: Path) -> None:
     assert "UTF-8" in done.stderr
 
 
-# ---- whole documents --------------------------------------------------------------------------
-
-
-def test_a_whole_file_is_one_knowledge_update(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "story.txt").write_text(STORY, encoding="utf-8")
-    done = run("update", "--whole", "story.txt", "--id", "s", "--speaker", "Ann")
-    assert done.stdout == "1 knowledge update, 4 statements\n"
-    assert run("update", "--whole", "story.txt", "--id", "s").stdout.endswith("1 known already\n")
-    with RecallM("recallm.db") as memory:
-        (passage,) = memory.passages()
-    assert (passage.text, passage.source, passage.speaker) == (STORY, "story.txt", "Ann")
-
-
-def test_what_cannot_be_read_whole(run: Run) -> None:
-    Path("story.txt").write_text("Ann sings.")
+def test_what_is_no_prose_is_refused(run: Run) -> None:
     Path("table.csv").write_text("name\nAnn\n")
     Path("page.html").write_text("<p>Ann sings.</p>")
-    for code, arguments in (
-        (2, ("nowhere.txt",)),
-        (2, ("table.csv",)),
-        (2, ("story.txt", "Ann sings.", "--id", "s")),
-        (2, ("page.html",)),
-        (2, ("http://localhost:1/page",)),
-    ):
-        done = run("update", "--whole", *arguments)
-        assert done.exit_code == code, (arguments, done.output)
-        assert "Traceback" not in done.output, arguments
-        assert done.stderr, arguments
+    for name in ("nowhere.txt", "table.csv", "page.html", "http://localhost:1/page"):
+        done = run("update", "--file", name)
+        assert done.exit_code == 2, (name, done.output)
+        assert "Traceback" not in done.output, name
+        assert done.stderr, name
 
 
 # ---- forget, export, load --------------------------------------------------------------------

@@ -40,82 +40,10 @@ def test_update_refuses_tables(told: Run) -> None:
         Path(name).write_text("name,age\nAda,36\n")
         done = told("update", "--file", "notes.txt", "--file", name)
         assert done.exit_code == 2, name
-        assert "facts load" in done.stderr.replace("\n", " "), name
+        assert "FactMemory(memory).load" in done.stderr.replace("\n", " "), name
     with RecallM("recallm.db") as memory:
         assert memory.stats().passages == 2
     assert told("update", "-", input=Path(name).read_bytes()).exit_code == 0
-
-
-# ---- tables ----------------------------------------------------------------------------------
-
-
-def test_a_bad_table_is_one_message_and_writes_nothing(told: Run) -> None:
-    """``tests/facts/test_tables.py`` has what makes a row bad."""
-    for content, arguments, expected in (
-        (b"name,a\nAda,\xff\n", (), "not text in UTF-8"),
-        (b"name,\x1b[31m\nAda,1\n", ("--key", "who"), "no column 'who'"),
-        (b"name,a\n\x1b]0;x\x07,1\n\x1b]0;x\x07,2\n", (), "row 2: the key"),
-        (b"name,a\nAda," + b"x" * 200_000 + b"\n", (), "behind line 0"),
-        (b"name,a\nAda,1\nBo\n", (), "behind line 3"),
-        (b"name,a\nAda,1,2\n", (), "behind line 2"),
-        (b'name,a\nAda,"x"y\n', (), "behind line 0"),
-        (b"", (), "no column"),
-        (b'[{"name": "\\ud800"}]', (), "lone surrogate"),
-        (b"[" * 10_000, (), "cannot be read"),
-        (b'{"name": "Ada"}\n{"name": ', (), "cannot be read"),
-        (b"\x00\x01\x02", (), "no column"),
-        (b"name,a\n", ("--name", "x" * 2000), "name must have"),
-    ):
-        Path("people.csv").write_bytes(content)
-        done = told("facts", "load", "people.csv", "--key", "name", *arguments)
-        assert done.exit_code == 1, (expected, done.output)
-        assert expected in done.stderr
-        assert done.stderr.startswith("recallm: "), expected
-        assert done.stderr.count("\n") == 1, expected
-        assert not STEERS & set(done.stderr), expected
-    with RecallM("recallm.db") as memory:
-        assert memory.stats().t_index == 2
-
-
-def test_wrong_usage_of_facts_makes_no_file(run: Run) -> None:
-    Path("people.csv").write_text("name,a\nAda,1\n")
-    people = ("load", "people.csv", "--key", "name")
-    for code, arguments in (
-        (2, ("load",)),
-        (2, ("load", "people.csv")),
-        (2, ("load", "none.csv", "--key", "name")),
-        (2, ("load", ".", "--key", "name")),
-        (2, ("load", "-", "--key", "name")),
-        (2, (*people, "--timestamp", "soon")),
-        (2, ("read", "--as-of", "soon")),
-        (2, ("changes", "Ada")),
-        (1, ("read",)),
-        (1, ("changes", "Ada", "works for")),
-    ):
-        done = run("facts", *arguments)
-        assert done.exit_code == code, (arguments, done.output)
-        assert code == 2 or "there is no memory" in done.stderr
-        assert not Path("recallm.db").exists(), arguments
-
-
-def test_a_database_is_no_table(told: Run) -> None:
-    for opened in (True, False):
-        with RecallM("recallm.db" if opened else None) as held:
-            held.stats()
-            done = told("facts", "load", "recallm.db", "--key", "name")
-            assert done.exit_code == 1
-            assert done.stderr.startswith("recallm: ")
-
-
-def test_facts_control_no_terminal(told: Run) -> None:
-    Path("evil.json").write_text(json.dumps([{"name": EVIL, EVIL: EVIL}]))
-    assert told("facts", "load", "evil.json", "--key", "name").exit_code == 0
-    for arguments in (("read",), ("read", "--json"), ("changes", EVIL, EVIL)):
-        done = told("facts", *arguments)
-        assert done.exit_code == 0
-        assert done.stdout
-        assert not STEERS & set(done.stdout + done.stderr)
-    assert json.loads(told("facts", "read", "--json").stdout)[0]["object"] == EVIL
 
 
 # ---- files -----------------------------------------------------------------------------------
@@ -206,8 +134,6 @@ COMMANDS = (
     ("history", "Lisbon", "--json"),
     ("ask", "What has Lisbon?", "--llm-command", "cat"),
     ("stats",),
-    ("sessions",),
-    ("sessions", "--json"),
     ("namespaces",),
     ("namespaces", "--namespace", EVIL),
     ("doctor", "--namespace", EVIL),
@@ -217,7 +143,6 @@ COMMANDS = (
     ("update", "Snow.", "--id", EVIL),
     ("stats", "--db", f"no/{EVIL}"),
     ("update", "--file", EVIL),
-    ("update", "--whole", EVIL),
     ("update", "Rain.", "--timestamp", EVIL),
     ("load", EVIL),
     ("recall", "Who?", "--ranking", EVIL),

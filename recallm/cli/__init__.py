@@ -16,7 +16,6 @@ from recallm.cli import (  # noqa: F401 - they add their commands to the applica
     asking,
     demo,
     doctor,
-    fact_commands,
     init,
     serving,
     writing,

@@ -43,7 +43,7 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the arguments name."""
-        if ctx.parent is None and args[0] in _OTHER_WORDS:
+        if args[0] in _OTHER_WORDS:
             ctx.fail(f"No such command '{args[0]}'; write: recallm {_OTHER_WORDS[args[0]]}")
         return super().resolve_command(ctx, args)
 
@@ -57,7 +57,7 @@ _HINTS = {
     "Got unexpected extra argument": "; a text of several words needs quotes, all else an option",
     "No such option: --db": "; it stands behind the command: recallm recall … --db FILE",
 }
-"""What to write instead, by how a usage error begins. Groups within groups see an error twice."""
+"""What to write instead, by how a usage error begins."""
 
 
 @contextmanager
@@ -69,9 +69,8 @@ def _printable_usage(fault: str) -> Iterator[None]:
         if hasattr(error, "format_message"):
             usage: Any = error  # of click, which typer has under a name of its own
             usage.message = printable(str(usage.message))
-            hint = _HINTS[fault]
-            if usage.message.startswith(fault) and not usage.message.endswith(hint):
-                usage.message += hint
+            if usage.message.startswith(fault):
+                usage.message += _HINTS[fault]
         raise
 
 
@@ -83,11 +82,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-facts = typer.Typer(
-    cls=_Commands, help="Read and write facts, and the tables that hold them.", no_args_is_help=True
-)
-app.add_typer(facts, name="facts")
 
 
 def _show_version(is_asked_for: bool) -> None:
@@ -152,11 +146,8 @@ _MEMORY_OPTIONS: Mapping[str, tuple[Any, Any]] = {
 }
 
 
-def command(
-    *, creates: bool = False, group: typer.Typer = app
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Turn a function into a command of ``group``. Its first argument is a function that opens the
-    memory.
+def command(*, creates: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Turn a function into a command. Its first argument is a function that opens the memory.
 
     The command gets the options that name the memory. Its errors are shown in one line, with exit
     code 1. Only a command with ``creates`` makes a new file.
@@ -177,7 +168,7 @@ def command(
         ]
         run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in [*own, *added]}
-        return group.command()(run)
+        return app.command()(run)
 
     return decorate
 

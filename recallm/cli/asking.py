@@ -1,4 +1,4 @@
-"""The commands that read: recall, ask, history, stats, namespaces, sessions."""
+"""The commands that read: recall, ask, history, stats, namespaces."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from recallm.cli.arguments import Json, moment_of
 from recallm.cli.output import (
     console,
     counted,
-    moment_text,
     printable,
     working,
-    write_found,
     write_json,
     write_statements,
     write_text,
@@ -145,7 +143,12 @@ def history(
     """Show all statements about CONCEPT, in order."""
     with open_memory() as memory:
         statements = memory.history(concept)
-    write_found(statements, write_statements, as_json=as_json, nothing="no statement mentions it")
+    if as_json:
+        write_json(statements)
+    elif statements:
+        write_statements(statements)
+    else:
+        typer.echo("no statement mentions it", err=True)
 
 
 @command()
@@ -180,30 +183,4 @@ def namespaces(open_memory: Opener, *, as_json: Json = False) -> None:
         parts = (("update", held.passages), ("statement", held.statements))
         counts = ", ".join(counted(count, noun) for noun, count in parts)
         line.append(f"  {counts}", style="default")
-        console().print(line, soft_wrap=True)
-
-
-@command()
-def sessions(
-    open_memory: Opener,
-    *,
-    limit: Annotated[int | None, typer.Option(help="At most this many, the latest first.")] = None,
-    as_json: Json = False,
-) -> None:
-    """List the conversations and documents of a namespace, the latest first."""
-    with open_memory() as memory:
-        found = memory.sessions(limit=limit)
-    if as_json:
-        write_json(found)
-        return
-    if not found:
-        typer.echo("no session", err=True)
-    for each in found:
-        line = Text("(no name)", style="dim")
-        if each.name is not None:
-            line = Text(printable(each.name), style="bold")
-        line.append(f"  t={each.first_t}..{each.t_index}", style="cyan")
-        line.append(moment_text(each.began))
-        line.append(moment_text(each.ended, before=" until "))
-        line.append(f"  {counted(each.passages, 'update')}", style="default")
         console().print(line, soft_wrap=True)

@@ -12,9 +12,9 @@ import dataclasses
 import json
 import logging
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 import typer
@@ -22,7 +22,6 @@ from rich.console import Console
 from rich.text import Text
 
 from recallm import RecalledStatement
-from recallm.facts import Change, Fact
 from recallm.memory.archive import escaped_for_terminals
 
 _CONTROLS = dict.fromkeys(
@@ -80,56 +79,12 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
         line = Text(f"t={each.t_index}", style="cyan")
         if each.score is not None:
             line.append(f"  {each.score:.2f}", style="dim")
-        line.append(moment_text(each.timestamp))
+        if each.timestamp is not None:
+            line.append(f"  {each.timestamp.isoformat(' ', 'minutes')}", style="green")
         if each.speaker is not None:
             line.append(f"  {printable(each.speaker)}:", style="bold")
         line.append(f"  {printable(each.text)}", style="default")
         out.print(line, soft_wrap=True)
-
-
-def write_facts(facts: Iterable[Fact]) -> None:
-    """Write each fact on one line, however long."""
-    out = console()
-    for each in facts:
-        line = Text(f"t={each.t_index}", style="cyan")
-        line.append(moment_text(each.said))
-        line.append(f"  {printable(each.line)}", style="default")
-        for part, (asked, found, score) in each.matched.items():
-            shown = printable(f"  {part}: {asked} ~ {found} {score:.2f}")
-            line.append(shown, style="dim")
-        out.print(line, soft_wrap=True)
-
-
-def write_changes(changes: Iterable[Change]) -> None:
-    """Write each value on one line, with the time for which it held."""
-    out = console()
-    for each in changes:
-        until = "" if each.until_t is None else each.until_t
-        line = Text(f"t={each.since_t}..{until}", style="cyan")
-        line.append(moment_text(each.since))
-        line.append(moment_text(each.until, before=" until "))
-        line.append(f"  {printable(each.object)}", style="default")
-        if each.ended_by is not None:
-            line.append(f"  {each.ended_by}", style="dim")
-        out.print(line, soft_wrap=True)
-
-
-def moment_text(moment: datetime | None, before: str = "  ") -> Text:
-    """A moment as lines show it; empty where it is unknown."""
-    text = "" if moment is None else before + moment.isoformat(" ", "minutes")
-    return Text(text, style="green")
-
-
-def write_found(
-    found: Collection[Any], write: Callable[[Any], None], *, as_json: bool, nothing: str
-) -> None:
-    """Write what was found: as JSON, or by ``write``; ``nothing`` goes to standard error."""
-    if as_json:
-        write_json(found)
-    elif found:
-        write(found)
-    else:
-        typer.echo(nothing, err=True)
 
 
 def write_json(value: Any) -> None:

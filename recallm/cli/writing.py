@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from rich.text import Text
 
-from recallm import InvalidInputError, KnowledgeUpdate
+from recallm import InvalidInputError
 from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, lines_of, moment_of
 from recallm.cli.output import console, counted, printable, working
@@ -42,14 +42,6 @@ def update(
             help="A text file in UTF-8, one knowledge update a paragraph; - is standard input.",
         ),
     ] = None,
-    whole: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--whole",
-            "-w",
-            help="A text file: one knowledge update.",
-        ),
-    ] = None,
     messages: Annotated[
         list[Path] | None,
         typer.Option(
@@ -61,9 +53,7 @@ def update(
     ] = None,
     id: Annotated[
         str | None,
-        typer.Option(
-            help="The id of a single TEXT or --whole: the same id and text are stored only once."
-        ),
+        typer.Option(help="The id of a single TEXT: the same id and text are stored only once."),
     ] = None,
     speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
     timestamp: Annotated[
@@ -78,11 +68,11 @@ def update(
     ] = None,
 ) -> None:
     """Remember TEXT, files or conversations."""
-    if id is not None and (len([*(text or ()), *(whole or ())]) != 1 or file or messages):
-        raise typer.BadParameter("--id goes with one TEXT or --whole, and nothing else")
-    if not (text or file or whole or messages):
+    if id is not None and (len(text or ()) != 1 or file or messages):
+        raise typer.BadParameter("--id goes with one TEXT, and nothing else")
+    if not (text or file or messages):
         if sys.stdin.isatty():
-            raise typer.BadParameter("give TEXT, --file, --messages or --whole, or pipe text in")
+            raise typer.BadParameter("give TEXT, --file or --messages, or pipe text in")
         file = [STANDARD_STREAM]
     if text == ["-"] and not file:
         text, file = None, [STANDARD_STREAM]
@@ -95,9 +85,6 @@ def update(
         check_readable(path)
         if speaker is not None or timestamp is not None:
             raise typer.BadParameter("--messages says itself who spoke, and when")
-    for path in whole or ():
-        check_readable(path)
-        _check_prose(path)
     given = {
         "id": id,
         "speaker": speaker,
@@ -119,17 +106,12 @@ def update(
             for message in _messages(path):
                 yield {**named, **message, **common}
 
-    updates: list[KnowledgeUpdate] = []
     with open_memory() as memory:
-        if text or file or messages:
-            # Their number, for a percentage; standard input may go on for ever.
-            is_endless = STANDARD_STREAM in (file or ())
-            updates += memory.update_many(
-                items() if is_endless else list(items()), progress=sys.stderr.isatty()
-            )
-        for path in whole or ():
-            with working(f"reading {path}"):
-                updates.append(memory.update_from_file(path, **common))
+        # Their number, for a percentage; standard input may go on for ever.
+        is_endless = STANDARD_STREAM in (file or ())
+        updates = memory.update_many(
+            items() if is_endless else list(items()), progress=sys.stderr.isatty()
+        )
     fresh = [each for each in updates if not each.duplicate]
     parts = [counted(len(fresh), "knowledge update")]
     parts.append(counted(sum(len(each.statements) for each in fresh), "statement"))
@@ -288,8 +270,8 @@ def _check_no_file(text: str) -> None:
         return
     if is_file:
         raise typer.BadParameter(
-            f"{text} is a file: read a text with --file or --whole, messages with --messages, a "
-            "table with 'recallm facts load', an archive with 'recallm load'"
+            f"{text} is a file: read a text with --file, messages with --messages, an archive with "
+            "'recallm load'"
         )
 
 

@@ -57,8 +57,8 @@ def check_prose(path: Path) -> None:
     ending = path.suffix.lower()
     if ending in _TABLES:
         raise InvalidInputError(
-            f"{path} is no prose; write the rows of a table as facts with FactMemory.load, or "
-            f"'recallm facts load {path.name} --key COLUMN'",
+            f"{path} is no prose; write the rows of a table as facts: "
+            f"FactMemory(memory).load({path.name!r}, key=…)",
             argument="path",
         )
     if ending in _PAGES:
