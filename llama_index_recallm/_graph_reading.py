@@ -15,7 +15,13 @@ from llama_index.core.graph_stores.types import Triplet as Path
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from llama_index_recallm._metadata_filters import checked_filters, passes
-from llama_index_recallm._nodes import entities_named_like, is_chunk, node_of, relation_of
+from llama_index_recallm._nodes import (
+    entities_named_like,
+    is_chunk,
+    json_values,
+    node_of,
+    relation_of,
+)
 from recallm import Entity, Passage, RecallM, Triplet
 from recallm.adapting import checks
 
@@ -80,8 +86,8 @@ def ids_allowed_by(memory: RecallM, query: VectorStoreQuery) -> Collection[str] 
 def has_properties(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:
     """Whether a node or a relation has all of ``properties``; an entity's name is one of them, as
     the schema says, unless the entity has a property ``name`` of its own."""
-    own = _searched_properties(part)
-    return all(key in own and own[key] == value for key, value in (properties or {}).items())
+    own, wanted = _searched_properties(part), json_values(properties or {}, of="properties")
+    return all(key in own and own[key] == value for key, value in wanted.items())
 
 
 def _searched_properties(part: LabelledNode | Relation) -> dict[str, Any]:

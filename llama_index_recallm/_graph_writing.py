@@ -25,11 +25,11 @@ from llama_index_recallm._nodes import (
     entity_of,
     is_bare,
     is_chunk,
+    json_values,
     mention_of,
     passage_item,
     without_source,
 )
-from llama_index_recallm._property_values import encoded
 from recallm import (
     Entity,
     GraphUpdate,
@@ -112,7 +112,7 @@ def write_relations(memory: RecallM, relations: Sequence[Relation]) -> None:
                 subject=relation.source_id,
                 predicate=relation.label,
                 object=relation.target_id,
-                properties=encoded(properties, of=relation.label),
+                properties=json_values(properties, of=relation.label),
             )
         )
     _write(

@@ -13,9 +13,7 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
-from pydantic_core import to_jsonable_python
 
-from llama_index_recallm._property_values import decoded
 from recallm import InvalidInputError, Passage, RecallM
 
 _DOCUMENT_KEYS = ("ref_doc_id", "doc_id", "document_id")
@@ -38,12 +36,6 @@ def checked_filters(filters: object) -> MetadataFilters | None:
     return filters if filters.filters else None
 
 
-def passes(filters: MetadataFilters, metadata: Mapping[str, Any]) -> bool:
-    """Whether ``metadata`` passes. Values are compared as LlamaIndex's stores hold them, as JSON:
-    times are ISO 8601 text, tuples and sets are lists, paths, UUIDs and Decimals are text."""
-    return _passes(filters, to_jsonable_python(dict(metadata), bytes_mode="base64"))
-
-
 def passages_meeting(
     memory: RecallM, filters: MetadataFilters, arguments: Mapping[str, Any]
 ) -> tuple[list[Passage], list[Passage]]:
@@ -62,7 +54,7 @@ def _searched(passage: Passage) -> dict[str, Any]:
     """What filters see of a passage: its own metadata, what a recalled node says of the passage,
     and the keys that LlamaIndex adds to nodes."""
     timestamp = passage.timestamp
-    return decoded(passage.metadata) | {
+    return dict(passage.metadata) | {
         "t_index": passage.t_index,
         "timestamp": None if timestamp is None else timestamp.isoformat(timespec="seconds"),
         "speaker": passage.speaker,
@@ -73,10 +65,10 @@ def _searched(passage: Passage) -> dict[str, Any]:
     }
 
 
-def _passes(filters: MetadataFilters, metadata: dict[str, Any]) -> bool:
+def passes(filters: MetadataFilters, metadata: dict[str, Any]) -> bool:
     """Whether JSON values pass; a group without filters lets everything pass."""
     results = [
-        _passes(each, metadata) if isinstance(each, MetadataFilters) else _meets(each, metadata)
+        passes(each, metadata) if isinstance(each, MetadataFilters) else _meets(each, metadata)
         for each in filters.filters
     ]
     match filters.condition or FilterCondition.AND:

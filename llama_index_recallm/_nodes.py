@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 from llama_index.core.graph_stores.types import (
     TRIPLET_SOURCE_KEY,
     ChunkNode,
@@ -28,8 +29,8 @@ from llama_index.core.schema import (
     TextNode,
 )
 from llama_index.core.vector_stores.utils import metadata_dict_to_node
+from pydantic_core import to_jsonable_python
 
-from llama_index_recallm._property_values import decoded, encoded
 from recallm import (
     Entity,
     InvalidInputError,
@@ -39,7 +40,7 @@ from recallm import (
     RecalledStatement,
     Triplet,
 )
-from recallm.adapting import as_content, shown_name, statement_metadata
+from recallm.adapting import as_content, checks, shown_name, statement_metadata
 
 MENTIONS = "MENTIONS"
 """The label of LlamaIndex's relations from a chunk to the entities that it mentions."""
@@ -80,6 +81,25 @@ class _IdentifiedNode(EntityNode):
         return self.entity_id
 
 
+def json_values(properties: Mapping[str, Any], *, of: str) -> dict[str, Any]:
+    """``properties`` as JSON values: times are ISO 8601 text, tuples and sets are lists, bytes are
+    base64, paths, UUIDs and Decimals are text, NumPy's scalars are Python's. ``of`` names their
+    owner in an error."""
+
+    def plain(value: object) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(f"{value!r} has no JSON form")
+
+    try:
+        values = to_jsonable_python(dict(properties), bytes_mode="base64", fallback=plain)
+        return checks.properties(values, "properties")
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"a property of {of!r} cannot be stored: {error}", argument="properties"
+        ) from None
+
+
 def entity_of(node: EntityNode, model: str | None, *, source: bool) -> NewEntity:
     """An entity node as it is written; ``model`` names its embedding (None: written already).
     ``source``: the chunk that the node names is written as evidence, not as a property."""
@@ -87,7 +107,7 @@ def entity_of(node: EntityNode, model: str | None, *, source: bool) -> NewEntity
         id=node.id,
         type=node.label,
         label=node.name,
-        properties=encoded(
+        properties=json_values(
             without_source(node.properties) if source else node.properties, of=node.name
         ),
         embeddings=_embeddings(node, model),
@@ -111,7 +131,7 @@ def chunk_entity(node: ChunkNode, model: str) -> NewEntity:
         id=node.id,
         type=node.label,
         concept=False,
-        properties=encoded(node.properties, of=node.id),
+        properties=json_values(node.properties, of=node.id),
         embeddings=_embeddings(node, model),
     )
 
@@ -129,7 +149,7 @@ def passage_item(node: ChunkNode, *, timestamp_key: str | None) -> dict[str, Any
         "text": node.text,
         "source": document if document not in (None, "None") else None,
         "timestamp": None if timestamp_key is None else _timestamp(own.get(timestamp_key), node.id),
-        "metadata": encoded(own, of=node.id),
+        "metadata": json_values(own, of=node.id),
     }
 
 
@@ -160,7 +180,7 @@ def node_of(
 ) -> LabelledNode | None:
     """An entity as a node; None for a chunk whose text was forgotten. ``passage`` is the chunk's;
     ``source`` is the chunk to name as the node's source, where that is not the latest one."""
-    properties = decoded(entity.properties)
+    properties = dict(entity.properties)
     if entity.concept == "":
         if passage is None:
             return None
@@ -179,7 +199,7 @@ def node_of(
 
 def relation_of(triplet: Triplet) -> TemporalRelation:
     """A triplet as a relation."""
-    properties = decoded(triplet.properties)
+    properties = dict(triplet.properties)
     if triplet.source not in (None, triplet.subject):
         properties[TRIPLET_SOURCE_KEY] = triplet.source
     return TemporalRelation(
@@ -221,14 +241,13 @@ def with_plain_metadata(node: BaseNode) -> BaseNode:
     back: LlamaIndex's own JSON knows no NumPy."""
 
     def plain(info: RelatedNodeInfo) -> RelatedNodeInfo:
-        metadata = decoded(encoded(info.metadata, of=info.node_id))
-        return info.model_copy(update={"metadata": metadata})
+        return info.model_copy(update={"metadata": json_values(info.metadata, of=info.node_id)})
 
     related = {
         kind: [plain(each) for each in info] if isinstance(info, list) else plain(info)
         for kind, info in node.relationships.items()
     }
-    metadata = decoded(encoded(node.metadata, of=node.id_))
+    metadata = json_values(node.metadata, of=node.id_)
     return node.model_copy(update={"metadata": metadata, "relationships": related})
 
 
@@ -236,8 +255,8 @@ def statement_node(statement: RecalledStatement, *, include_properties: bool = F
     """A recalled statement as a node: its text, its passage as the source, its metadata.
     ``include_properties``: its own metadata stands behind the text, as LlamaIndex writes an entity
     with its properties."""
-    metadata = decoded(statement_metadata(statement))
-    own = decoded(statement.metadata) if include_properties else {}
+    metadata = statement_metadata(statement)
+    own = dict(statement.metadata) if include_properties else {}
     # A fusion identifies nodes by their hash, which must not depend on the question.
     del metadata["score"]
     if statement.timestamp is not None:

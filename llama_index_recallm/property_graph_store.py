@@ -65,11 +65,10 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
 
     Nodes are looked up by exact id, then in any casing, then by stem (``get``, ``get_triplets``);
     ``delete`` takes exact ids and names only. An empty list means none, None means all. Properties
-    hold JSON values, datetimes, dates, times, bytes, tuples, sets, Decimals, UUIDs and paths, which
-    come back as they were, and NumPy scalars, which come back as Python's. They are merged: a new
-    value replaces the old one, and a chunk's properties are deleted with it. ``embedding_model``
-    names the embeddings that LlamaIndex hands over with its nodes: under one name all have the same
-    dimension. Nodes are read without them.
+    are JSON values: times become ISO 8601 text, tuples and sets become lists. They are merged: a
+    new value replaces the old one, and a chunk's properties are deleted with it.
+    ``embedding_model`` names the embeddings that LlamaIndex hands over with its nodes: under one
+    name all have the same dimension. Nodes are read without them.
 
     ``timestamp_key``: the key in a chunk's metadata under which its time stands (an aware datetime,
     ISO 8601 text, or a date, which begins in UTC), if any: recall orders statements by it.

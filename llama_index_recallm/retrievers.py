@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -19,7 +18,6 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from llama_index_recallm._metadata_filters import checked_filters, passages_meeting
 from llama_index_recallm._nodes import statement_node
-from llama_index_recallm._property_values import encoded
 from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
 from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
@@ -219,8 +217,7 @@ class _NodeRecall:
         self._memory = memory
         self._filters = checked_filters(filters)
         self._include_properties = checks.flag(include_properties, "include_properties")
-        # The property graph store writes metadata in this encoding.
-        self._options = RecallOptions(order=order, encode=partial(encoded, of="where"), **arguments)
+        self._options = RecallOptions(order=order, **arguments)
         self._options.check(memory)
 
     def nodes(self, query: QueryBundle) -> list[NodeWithScore]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
@@ -41,21 +41,13 @@ class RetrieverArguments(TypedDict, total=False):
 
 
 class RecallOptions:
-    """The arguments that a retriever recalls with, and the ``order`` of its results. ``encode``
-    turns ``where`` into JSON values, where the adapter does so with metadata that it writes."""
+    """The arguments that a retriever recalls with, and the ``order`` of its results."""
 
-    def __init__(
-        self,
-        *,
-        order: Order = "time",
-        encode: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
-        **arguments: Unpack[RetrieverArguments],
-    ) -> None:
+    def __init__(self, *, order: Order = "time", **arguments: Unpack[RetrieverArguments]) -> None:
         known = RetrieverArguments.__annotations__
         for unknown in sorted(arguments.keys() - known.keys()):
             raise unknown_argument("this retriever", unknown, known)
         self._order = order
-        self._encode = encode
         self._arguments = arguments
 
     def check(self, memory: RecallM) -> None:
@@ -64,11 +56,7 @@ class RecallOptions:
         where = self._arguments.get("where")
         if where is not None:
             _refuse_operators(checks.mapping(where, "where"))
-            try:
-                metadata = self._encode(where)
-            except InvalidInputError as error:
-                raise InvalidInputError(f"where: {error.message}", argument="where") from None
-            checks.properties(metadata, "where")
+            checks.properties(where, "where")
         checked_request(
             "",
             self.arguments(),
@@ -83,7 +71,7 @@ class RecallOptions:
         """The keyword arguments of ``RecallM.recall``."""
         arguments: dict[str, Any] = {**self._arguments}
         if (where := arguments.pop("where", None)) is not None:
-            arguments["metadata"] = self._encode(where)
+            arguments["metadata"] = where
         return arguments
 
     def ordered(self, context: RecalledContext) -> list[RecalledStatement]:
