@@ -165,14 +165,11 @@ class TestPagesThatWereSplit:
         assert left_of(path, range(NAMES)) == []
 
     def test_a_file_too_large_to_tell_its_pages_apart(
-        self, store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+        self, store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """SQLite writes the whole file again."""
         monkeypatch.setattr(erasing, "_MOST_PAGES", 10)
         tell_of_many(store)
-        for namespace in ("n", "other"):
-            assert store.forget(namespace, Selection(kind="concept", value="bo"))
-        assert left_of(path, range(NAMES)) == []
+        assert store.forget("n", Selection(kind="concept", value="bo")).erasure_pending
 
     def test_with_two_stores_on_one_file(self, store: SQLiteStore, path: Path) -> None:
         """The other one has pages in its cache that hold copies, and writes them again."""

@@ -165,7 +165,6 @@ def test_a_back_up_is_put_back(tmp_path: Path) -> None:
     for bad, said in ((tmp_path / "no.db", "no memory at"), (Path(__file__), "not a recallm")):
         with pytest.raises(StoreError, match=said):
             restore_file(bad, path)
-    (tmp_path / ".m.db.draft").write_text("left by a process that was killed")
     assert restore_file(backup, path) == old
     assert (ids(path), ids(old)) == ({"1"}, {"1", "2"})
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -5,19 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError
-from recallm.stores.open_files import (
-    BESIDE_A_DATABASE,
-    OpenFile,
-    is_open_database,
-    lock_whole,
-    node_of,
-    private,
-)
+from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile, is_open_database
 from recallm.stores.sqlite.codec import register
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 from recallm.stores.sqlite.file import FileConnections
@@ -35,8 +29,7 @@ def back_up(path: str | os.PathLike[str], target: str | os.PathLike[str]) -> Non
             or cannot be written. Nothing is left at ``target``.
     """
     to = Path(target)
-    if os.path.lexists(to):
-        raise StoreError(f"{to} is there already: name another file, or delete this one first")
+    _check_free(to)
     with _draft(Path(path), to) as draft:
         draft.replace(to)
 
@@ -53,21 +46,28 @@ def restore_file(backup: str | os.PathLike[str], path: str | os.PathLike[str]) -
     """
     place = Path(os.path.realpath(path))
     old = Path(f"{place}.old")
-    with _draft(Path(backup), place) as draft, _kept_from_others(place) as exists:
-        for ending in ("", "-wal") if exists else ():
-            if os.path.lexists(f"{old}{ending}"):
-                raise StoreError(f"{old}{ending} is there already: move it away, or delete it")
-        if exists:
-            shutil.copymode(place, draft)
-        # The log first: no file is ever at a place without its log.
-        for ending in ("-wal", "") if exists else ():
+    with _draft(Path(backup), place) as draft:
+        if not place.exists():
+            draft.replace(place)
+            return None
+        file = _kept_from_others(place)
+        for ending in ("", "-wal"):
+            _check_free(Path(f"{old}{ending}"))
+        for ending in ("-wal", ""):
             with suppress(FileNotFoundError):
-                _link(f"{place}{ending}", f"{old}{ending}")
+                shutil.copy2(f"{place}{ending}", f"{old}{ending}")
+        shutil.copymode(place, draft)
         draft.replace(place)
         # Killed before this, the back-up has a log that is not its own: it is refused.
         for ending in BESIDE_A_DATABASE:
             Path(f"{place}{ending}").unlink(missing_ok=True)
-    return old if exists else None
+        del file  # closes it, and with it the lock ends
+    return old
+
+
+def _check_free(path: Path) -> None:
+    if os.path.lexists(path):
+        raise StoreError(f"{path} is there already: name another file, move it away, or delete it")
 
 
 @contextmanager
@@ -75,18 +75,15 @@ def _draft(source: Path, target: Path) -> Generator[Path, None, None]:
     """A whole copy of ``source`` beside ``target``, deleted afterwards unless it was moved."""
     if not source.exists():
         raise StoreError(f"there is no memory at {source}")
-    draft = target.with_name(f".{target.name}.draft")
     try:
-        with open(draft, "ab", opener=private) as stream:
-            if not lock_whole(stream.fileno()):
-                raise StoreBusyError(f"another process writes {target}: wait for its end")
-            stream.truncate(0)  # a process that was killed may have left the draft
-            try:
-                _copy(source, draft)
-                yield draft
-            finally:
-                if node_of(draft) == node_of(stream.fileno()):
-                    draft.unlink()
+        number, name = tempfile.mkstemp(".draft", f".{target.name}.", target.parent)
+        os.close(number)
+        draft = Path(name)
+        try:
+            _copy(source, draft)
+            yield draft
+        finally:
+            draft.unlink(missing_ok=True)
     except DRIVER_ERRORS as error:
         raise translated(error, str(target)) from error
     except OSError as error:
@@ -108,12 +105,8 @@ def _copy(source: Path, draft: Path) -> None:
             raise StoreCorruptError(f"{source} is damaged ({problems[0][0]}): use another back-up")
 
 
-@contextmanager
-def _kept_from_others(path: Path) -> Generator[bool, None, None]:
-    """Keep other processes from opening the file ``path``; whether there is one."""
-    if not path.exists():
-        yield False
-        return
+def _kept_from_others(path: Path) -> OpenFile:
+    """The file ``path``; as long as this object lives, no other process can open it."""
     if is_open_database(path):
         raise StoreBusyError(f"{path} is open in this process: close the memory first")
     file = OpenFile.of(path, writable=True)
@@ -121,14 +114,4 @@ def _kept_from_others(path: Path) -> Generator[bool, None, None]:
         raise StoreBusyError(
             f"{path} is open in another process: end the programs that use this memory first"
         )
-    yield True
-    del file  # closes it, and with it the lock ends
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except FileNotFoundError:
-        raise
-    except OSError:  # a file system without links
-        shutil.copy2(source, target)
+    return file

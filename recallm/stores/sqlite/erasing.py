@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recallm.stores.open_files import OpenFile
-from recallm.stores.sqlite.lineage import advance
+from recallm.stores.sqlite.lineage import mark
 
 _HEADER = struct.Struct(">BHHH")
 """Of a B-tree page: its kind, its first free block, the number of cells, where the cells begin."""
@@ -49,7 +49,7 @@ def is_erasure_due(connection: sqlite3.Connection) -> bool:
 
 def erase_deleted(connection: sqlite3.Connection, file: OpenFile, log: Path, wait: float) -> bool:
     """Erase what was deleted, outside of a transaction; False if a reader of an earlier state or a
-    writer did not end within ``wait`` seconds.
+    writer did not end within ``wait`` seconds, or the file is too large (64 GB).
 
     Raises:
         sqlite3.Error, OSError: the disk failed.
@@ -58,21 +58,18 @@ def erase_deleted(connection: sqlite3.Connection, file: OpenFile, log: Path, wai
     (page_size,) = connection.execute("PRAGMA page_size").fetchone()
     for _ in range(_TRIES):
         try:
-            if file.size() >= _MOST_PAGES * page_size:
-                connection.execute("VACUUM")
             (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if blocked:
+            if blocked or file.size() >= _MOST_PAGES * page_size:
                 return False
             connection.execute("BEGIN IMMEDIATE")
             if log.stat().st_size:
                 continue  # another process has written since
             # Pages in this connection's cache hold the copies too.
             connection.execute("PRAGMA shrink_memory")
-            if file.size() < _MOST_PAGES * page_size:
-                _clear_unused(file, page_size)
+            _clear_unused(file, page_size)
             # This commit makes all other connections drop their caches.
             connection.execute("DELETE FROM erasure")
-            advance(connection)
+            mark(connection, file)
             connection.execute("COMMIT")
             return True
         finally:

@@ -17,11 +17,17 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
-from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile
+from recallm.stores.open_files import OpenFile
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, is_full, translated
-from recallm.stores.sqlite.lineage import FileIdentity, advance, check_belongs, is_bare, log_path
+from recallm.stores.sqlite.lineage import (
+    FileIdentity,
+    check_belongs,
+    has_content,
+    log_path,
+    mark,
+)
 from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
 
 _HEADER_BYTES = 512
@@ -170,7 +176,7 @@ class FileConnections(Connections):
             if erase and result:
                 connection.execute("INSERT INTO erasure VALUES (1)")
             if connection.total_changes != before:
-                advance(connection)
+                mark(connection, self._identity.file)
             self.erasure_pending = is_erasure_due(connection)
             self._identity.check()
             self._identity.check_log()
@@ -193,8 +199,8 @@ class FileConnections(Connections):
         belongs to no copy of the file that was made before. A reader can put that off."""
         if self._is_parted:
             return
-        if not self._has_log():
-            transact(writer, advance)
+        if not has_content(self._log):
+            transact(writer, lambda connection: mark(connection, self._identity.file))
         writer.execute("PRAGMA busy_timeout = 0")
         (blocked, *_) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         writer.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
@@ -203,17 +209,15 @@ class FileConnections(Connections):
     def _erase(self, writer: sqlite3.Connection, wait: float) -> None:
         """Erase what was deleted, or leave it to the next write or opening. The deletion is
         committed either way."""
-        if self._file is not None:
-            with suppress(sqlite3.Error, OSError):
-                self._identity.check()
-                done = erase_deleted(writer, self._file, self._log, wait)
-                self.erasure_pending = not done
+        with suppress(sqlite3.Error, OSError):
+            self._identity.check()
+            done = erase_deleted(writer, self._identity.file, self._log, wait)
+            self.erasure_pending = not done
 
     # -- opening and closing -----------------------------------------------------------------
 
     def _open(self) -> None:
         folder = self._path.parent
-        exists = True
         try:
             exists = self._check_size()
             writable = os.access(self._path if exists else folder, os.W_OK)
@@ -228,10 +232,14 @@ class FileConnections(Connections):
                 )
             self._file = OpenFile.of(self._path, writable=self._read_only is None)
             self._identity = FileIdentity(self._path, self._file)
-            check_belongs(self._path, self._file)
+            try:
+                check_belongs(self._path, self._file, lambda: self._connect("ro"))
+            except sqlite3.OperationalError:
+                if self._read_only is None:
+                    raise  # else a reader without locks looks for a log itself
             if self._read_only is None:
                 self._open_writer()
-                self._is_parted = self._has_log()
+                self._is_parted = has_content(self._log)
             else:
                 with self.read() as snapshot:
                     if snapshot.source is not None:
@@ -243,17 +251,6 @@ class FileConnections(Connections):
                 f"{self.name!r} cannot be opened ({error}); check that it may be read, or name "
                 "another file"
             ) from error
-        finally:
-            if not exists and self._writer is None:
-                self._discard()
-
-    def _discard(self) -> None:
-        """Delete the new file that could not be made a database, unless another process did so."""
-        file, self._file = self._file, None
-        if file is not None and is_bare(self._path, file) and not file.is_used_elsewhere():
-            for ending in ("", *BESIDE_A_DATABASE):
-                with suppress(OSError):
-                    Path(f"{self._path}{ending}").unlink()
 
     def _check_size(self) -> bool:
         """Whether there is a file; refuse what cannot be a database, or was cut.
@@ -264,7 +261,7 @@ class FileConnections(Connections):
         folder = self._path.parent
         # Looked at first: another process may be creating the file, and writes to it before the
         # log.
-        has_log = self._has_log()
+        has_log = has_content(self._log)
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -284,9 +281,6 @@ class FileConnections(Connections):
                 "restore a backup of both, or move both away"
             )
         return True
-
-    def _has_log(self) -> bool:
-        return self._log.exists() and self._log.stat().st_size > 0
 
     def _open_writer(self) -> sqlite3.Connection:
         """Open the connection that writes; first erase what a crashed process left."""

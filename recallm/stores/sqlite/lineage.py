@@ -1,14 +1,11 @@
-"""Which file and which log belong together: checked before SQLite opens the two, and while they are
-open.
+"""Which file and which log belong together: checked before SQLite opens the two for writing, and
+while they are open.
 
 SQLite replays whatever log it finds beside a database. Where a back-up took the place of a file
-whose program was killed, that log would destroy the back-up. So the header of each file holds the
-*number of its state*, which every commit raises by one: the upper 23 bits of ``user_version``,
-above the schema version. A commit writes the header into the log, too. A log belongs to a file that
-is in the state before the log's first commit, or (by a checkpoint) in a later state of the log.
-
-The first number of a file and of a back-up is random. Before its first write a process raises the
-number in the file itself: a copy of the closed file has an earlier number than any log to come.
+whose program was killed, that log would destroy the back-up. So each database has a *number*, its
+``schema_version``, and each log has the number of its file, or the next one (``mark``). A new file
+and a back-up begin with a number by chance. Before its first write a process raises the number in
+the file itself: a copy of the closed file has an earlier number than any log to come.
 
 SQLite uses the database by a descriptor and its log by a name. If a file is deleted, moved or
 replaced while it is open, SQLite continues to write to a file that nobody will open again, and its
@@ -19,69 +16,37 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-import struct
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 from recallm.errors import StoreCorruptError, StoreUnavailableError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.open_files import OpenFile, node_of
 
-APPLICATION_ID = 0x52634C4D  # "RcLM"
+_NUMBER = slice(40, 44)
+"""Where a file has its ``schema_version``; 0 as long as its first tables are in the log alone."""
 
-_NUMBERS = 1 << 23
-
-_HEADER_BYTES = 100
-_HEADER = struct.Struct(">18x B 9x I 8x I 16x I 4x I 28x")
-"""Of a file's first page: the version of its format, its pages, the schema cookie,
-``user_version``, the application id."""
-
-_WAL_FORMAT = 2
-_LOG_HEADER = struct.Struct(">8I")
-_FRAME_HEADER = struct.Struct(">6I")
-_LOG_MAGIC = 0x377F0682
-"""The last bit says that checksums are over big-endian numbers."""
+_FIRST_NUMBER = 1 << 29
+"""SQLite's own back-ups have small numbers: none of them meets one of these."""
 
 _TRIES = 100
 
 
-class _Header(NamedTuple):
-    """What the header of a database's first page says."""
-
-    format: int
-    pages: int
-    cookie: int
-    version: int
-    application: int
-
-    @property
-    def number(self) -> int:
-        return self.version >> 8
-
-    def precedes(self, later: _Header) -> bool:
-        """Whether this is the state before a commit with the header ``later``, or its own: other
-        programs do not raise the number. VACUUM raises the cookie; SQLite's back-ups have
-        another."""
-        steps = (later.number - self.number) % _NUMBERS
-        return steps in (0, 1) and later.cookie - self.cookie in (0, 1)
-
-
 def begin(connection: sqlite3.Connection) -> None:
     """Give a new database, or a copy of one, a number of its own."""
-    # SQLite's own back-ups have small cookies: this one is met by none of them.
-    connection.execute(f"PRAGMA schema_version = {(1 << 30) + secrets.randbelow(1 << 30)}")
-    _set_number(connection, secrets.randbelow(_NUMBERS))
+    number = _FIRST_NUMBER + secrets.randbelow(_FIRST_NUMBER)
+    connection.execute(f"PRAGMA schema_version = {number}")
 
 
-def advance(connection: sqlite3.Connection) -> None:
-    """Raise the number of the state; inside the transaction that changes it."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    _set_number(connection, ((version >> 8) + 1) % _NUMBERS)
-
-
-def _set_number(connection: sqlite3.Connection, number: int) -> None:
-    connection.execute(f"PRAGMA user_version = {number << 8 | SCHEMA_VERSION}")
+def mark(connection: sqlite3.Connection, file: OpenFile) -> None:
+    """Put the number into the log, inside a transaction that changes the database ``file``. Where
+    the file itself has the number, the log gets the next one."""
+    number = _number_of(connection)
+    if number == _number_in(file):
+        connection.execute(f"PRAGMA schema_version = {number + 1}")
+    else:  # this writes the first page, which has both
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def log_path(path: Path) -> Path:
@@ -89,40 +54,42 @@ def log_path(path: Path) -> Path:
     return Path(f"{path}-wal")
 
 
-def check_belongs(path: Path, file: OpenFile) -> None:
+def has_content(path: Path) -> bool:
+    """Whether there is a file that is not empty."""
+    return path.exists() and path.stat().st_size > 0
+
+
+def check_belongs(path: Path, file: OpenFile, connect: Callable[[], sqlite3.Connection]) -> None:
     """Refuse the database at ``path`` (open as ``file``) where the log beside it is another's.
+    ``connect`` gives a connection that cannot write: it sees what the log would make of the file.
 
     Raises:
         StoreCorruptError: it is; neither file was touched.
-        OSError: a file cannot be read.
+        OSError, sqlite3.Error: a file cannot be read.
     """
+    log, journal = log_path(path), Path(f"{path}-journal")
+    number = _number_in(file)
+    if number >= _FIRST_NUMBER and has_content(journal):  # a file with a log has no use for it
+        raise _foreign(path, journal)
     for _ in range(_TRIES):
-        log, before = log_path(path), _log_header(path)
-        page = file.head(_HEADER_BYTES)
-        if before is None or len(page) < _HEADER_BYTES:
-            break
-        try:
-            belongs = _belongs(page, log)
-        except FileNotFoundError:
-            continue
-        if before == _log_header(path):  # no other process began the log anew meanwhile
-            if not belongs:
-                raise _foreign(path, log)
-            break
-    journal = Path(f"{path}-journal")
-    page = file.head(_HEADER_BYTES)
-    if len(page) == _HEADER_BYTES and journal.exists() and journal.stat().st_size:
-        header = _Header(*_HEADER.unpack(page))
-        # A file with a write-ahead log has no use for a journal.
-        if header.application == APPLICATION_ID and header.format == _WAL_FORMAT:
-            raise _foreign(path, journal)
+        number = _number_in(file)
+        if not number or not has_content(log):
+            return
+        with closing(connect()) as connection:
+            steps = _number_of(connection) - number
+        if steps in (0, 1):
+            return
+        if number == _number_in(file):  # no other process raised it meanwhile
+            raise _foreign(path, log)
 
 
-def is_bare(path: Path, file: OpenFile) -> bool:
-    """Whether nothing was ever committed to the database: it is empty, and so is its log."""
-    page = file.head(_HEADER_BYTES)
-    has_tables = len(page) == _HEADER_BYTES and _Header(*_HEADER.unpack(page)).application
-    return not has_tables and (_log_header(path) is None or not any(_logged_pages(log_path(path))))
+def _number_of(connection: sqlite3.Connection) -> int:
+    (number,) = connection.execute("PRAGMA schema_version").fetchone()
+    return int(number)
+
+
+def _number_in(file: OpenFile) -> int:
+    return int.from_bytes(file.head(_NUMBER.stop)[_NUMBER], "big")
 
 
 def _foreign(path: Path, log: Path) -> StoreCorruptError:
@@ -134,75 +101,12 @@ def _foreign(path: Path, log: Path) -> StoreCorruptError:
     )
 
 
-def _belongs(page: bytes, log: Path) -> bool:
-    pages = list(_logged_pages(log))
-    if not pages or page in pages:
-        return True
-    header, first = (_Header(*_HEADER.unpack(found)) for found in (page, pages[0]))
-    if header.application != APPLICATION_ID:
-        # The tables of a new file may be in the log alone.
-        return first.application != APPLICATION_ID or (header.application, header.pages) == (0, 1)
-    return header.precedes(first)
-
-
-def _log_header(path: Path) -> bytes | None:
-    """The header of the log of ``path``; None if there is no log that SQLite would replay."""
-    try:
-        with log_path(path).open("rb") as stream:
-            header = stream.read(_LOG_HEADER.size)
-    except FileNotFoundError:
-        return None
-    if len(header) < _LOG_HEADER.size:
-        return None
-    magic, *_, one, two = _LOG_HEADER.unpack(header)
-    is_whole = magic & ~1 == _LOG_MAGIC and _checksum(header[:24], magic) == (one, two)
-    return header if is_whole else None
-
-
-def _logged_pages(log: Path) -> Iterator[bytes]:
-    """The headers of the first page as the committed frames of a log have them, oldest first."""
-    with log.open("rb") as stream:
-        header = stream.read(_LOG_HEADER.size)
-        if len(header) < _LOG_HEADER.size:
-            return
-        magic, _, page_size, _, *salts, one, two = _LOG_HEADER.unpack(header)
-        checksum: tuple[int, int] | None = (one, two)
-        pending: list[bytes] = []
-        while len(start := stream.read(_FRAME_HEADER.size)) == _FRAME_HEADER.size:
-            number, committed, *rest = _FRAME_HEADER.unpack(start)
-            if rest[:2] != salts:
-                return  # frames of an earlier log
-            page = stream.read(page_size)
-            if len(page) < page_size:
-                return
-            if checksum is not None:
-                # Up to the first of these pages: a power failure can tear the first commit.
-                checksum = _checksum(page, magic, _checksum(start[:8], magic, checksum))
-                if checksum != tuple(rest[2:]):
-                    return
-            if number == 1:
-                pending.append(page[:_HEADER_BYTES])
-                checksum = None
-            if committed:
-                yield from pending
-                pending.clear()
-
-
-def _checksum(content: bytes, magic: int, start: tuple[int, int] = (0, 0)) -> tuple[int, int]:
-    """The checksum of SQLite's log over ``content``, after that of what stands before."""
-    one, two = start
-    for first, second in struct.iter_unpack(">II" if magic & 1 else "<II", content):
-        one = (one + first + two) & 0xFFFFFFFF
-        two = (two + second + one) & 0xFFFFFFFF
-    return one, two
-
-
 class FileIdentity:
     """The name of an open database, its file and its log."""
 
     def __init__(self, path: Path, file: OpenFile) -> None:
         self._path = path
-        self._file = file
+        self.file = file
         self._log = log_path(path)
         self._log_node = node_of(self._log)
 
@@ -214,17 +118,17 @@ class FileIdentity:
                 process may not use it.
         """
         found = node_of(self._path)
-        if found != self._file.node:
+        if found != self.file.node:
             what = "deleted or moved away" if found is None else "replaced by another file"
             raise StoreUnavailableError(
                 f"{self._path} was {what} while it was open; nothing is written to it any more: "
                 "put the file back, or close this memory and open it again"
             )
-        if not self._file.size():
+        if not self.file.size():
             raise StoreUnavailableError(
                 f"{self._path} was cut to 0 bytes while it was open; restore a backup"
             )
-        self._file.check_usable()
+        self.file.check_usable()
 
     def check_log(self) -> None:
         """Refuse to continue if the log under its name is not the log that SQLite writes.
@@ -251,10 +155,10 @@ class FileIdentity:
         the log alone was replaced, SQLite would delete the new one, which others may use: then the
         connection stays open for good, and this process may not use the file any more.
         """
-        has_moved = node_of(self._path) != self._file.node
+        has_moved = node_of(self._path) != self.file.node
         is_own_log = node_of(self._log) in (None, self._log_node)
         if not has_moved and not is_own_log:
-            self._file.forbid(connection)
+            self.file.forbid(connection)
             return
         is_copied = has_moved and _is_copied(connection)
         connection.close()

@@ -49,7 +49,9 @@ from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.semantics.reading import passage_fields
 from recallm.stores.sqlite.codec import checksum_column, register, unpack
-from recallm.stores.sqlite.lineage import APPLICATION_ID, begin
+from recallm.stores.sqlite.lineage import begin
+
+APPLICATION_ID = 0x52634C4D  # "RcLM"
 
 MAX_T = (1 << 32) - 1
 """The last t of a namespace: ``passage.row`` has room for no more."""
@@ -205,6 +207,7 @@ def create_schema(connection: sqlite3.Connection) -> None:
             statement = statement.replace("{crc}", checksum_column(covered))
         connection.execute(statement.replace("{pairs_crc}", pairs_crc))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     begin(connection)
 
 
@@ -221,7 +224,6 @@ def check_schema(connection: sqlite3.Connection, name: str) -> None:
         raise StoreCorruptError(
             f"{name} is a SQLite database, but not one of recallm; name another file"
         )
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    version = found & 0xFF
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != SCHEMA_VERSION:
         raise SchemaVersionError(version, SCHEMA_VERSION)
