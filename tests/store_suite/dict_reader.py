@@ -25,7 +25,6 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
-    Scalar,
     Session,
     SessionSize,
     Sizes,
@@ -95,7 +94,6 @@ class DictReader(DictFacts):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
-        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
         found = [
             passage_of(update, update.text)

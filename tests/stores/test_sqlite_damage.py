@@ -120,8 +120,6 @@ DAMAGED = {
     "a passage that is gone": "DELETE FROM passage",
     "a statement's span": "UPDATE statement SET stop = stop - 1",
     "a statement's session": "UPDATE statement SET session = session + 1",
-    "statements that are gone": "DELETE FROM statement",
-    "a posting that is gone": "DELETE FROM posting WHERE count = 1",
     "a term's total": "UPDATE term SET statements = statements + 1",
     "a vector": "UPDATE vector SET blob = zeroblob(64)",
     "a concept's label": "UPDATE concept SET label = 'Eve'",

@@ -23,7 +23,6 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
-    Scalar,
     Session,
     Sizes,
     Stats,
@@ -112,7 +111,6 @@ class Neo4jReader:
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
-        likely: Mapping[tuple[str, ...], Scalar] | None = None,  # noqa: ARG002 - no index has them
     ) -> list[Passage]:
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.

@@ -171,9 +171,6 @@ def read_triplets(
                 t_index=t_index,
                 source=source,
             )
-    for wanted, part in ((subjects, 0), (predicates, 1), (objects, 2)):
-        if wanted is not None and not {key[part] for key in found} <= set(wanted):
-            raise ValueError("an index of the table element leads to another row")
     return [found[key] for key in sorted(found)]
 
 

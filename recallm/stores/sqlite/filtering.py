@@ -7,13 +7,12 @@ tests rows from the newest on: many meet the filter, so that it ends soon.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Scalar, canonical_json, statement_key
+from recallm.model import NO_SESSION, Filter, canonical_json, statement_key
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.codec import below, hash_of, pack
 from recallm.stores.sqlite.schema import MAX_T, passage_row
@@ -26,17 +25,6 @@ _METADATA: LiteralString = (
     " AND (SELECT count(*) FROM metadata_entry m WHERE m.ns = :ns AND m.t = passage.t"
     " AND m.entry IN (SELECT value FROM json_each(:entries))) = json_array_length(:entries)"
 )
-
-_LIKELY: LiteralString = (
-    " AND CASE WHEN json_valid(passage.metadata)"
-    " THEN json_extract(passage.metadata, :path_0) IS :value_0"
-    "  OR json_type(passage.metadata, :around_0) IS NOT 'object' ELSE 1 END"
-)
-_LIKELY_NUMBERS: tuple[LiteralString, ...] = ("0", "1", "2")
-_PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")
-"""A key that JSON texts hold as it is."""
-_EXACT = 1 << 53
-"""SQLite reads whole numbers below it as they are, also where they have a fraction of 0."""
 
 _BY_T: LiteralString = "passage INDEXED BY passage_t WHERE ns = :ns"
 
@@ -131,29 +119,6 @@ class FilterSql:
             for key, value in self._metadata.items():
                 if key not in metadata or canonical_json(metadata[key]) != canonical_json(value):
                     raise ValueError("an index of metadata leads to another passage")
-
-
-def likely_condition(likely: Mapping[tuple[str, ...], Scalar]) -> tuple[LiteralString, Values]:
-    """``likely`` of ``GraphReader.passages`` as a condition that continues a WHERE, with its
-    parameters. A few passages with another value meet it too: SQLite's JSON takes true for 1."""
-    condition: LiteralString = ""
-    values: dict[str, Any] = {}
-    usable = (entry for entry in likely.items() if _can_be_looked_up(*entry))
-    for (path, value), number in zip(usable, _LIKELY_NUMBERS, strict=False):
-        condition += _LIKELY.replace("_0", "_" + number)
-        keys = [f'."{key}"' for key in path]
-        values["path_" + number] = "".join(["$", *keys])
-        values["around_" + number] = "".join(["$", *keys[:-1]])
-        values["value_" + number] = value
-    return condition, values
-
-
-def _can_be_looked_up(path: Iterable[str], value: Scalar) -> bool:
-    if isinstance(value, int) and not -_EXACT < value < _EXACT:
-        return False
-    if isinstance(value, str) and "\0" in value:  # SQLite ends a text there
-        return False
-    return all(map(_PLAIN_KEY.fullmatch, path))
 
 
 def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Values]]:

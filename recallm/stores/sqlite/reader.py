@@ -6,7 +6,7 @@ import json
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from operator import itemgetter
 from typing import Any, LiteralString
 
@@ -19,7 +19,6 @@ from recallm.model import (
     Passage,
     Postings,
     PreparedUpdate,
-    Scalar,
     Session,
     StoredStatement,
     Summary,
@@ -45,8 +44,8 @@ from recallm.stores.sqlite.elements import (
     read_triplets,
 )
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql, likely_condition
-from recallm.stores.sqlite.schema import MAX_T, passage_fields_of, passage_row
+from recallm.stores.sqlite.filtering import FilterSql
+from recallm.stores.sqlite.schema import passage_fields_of, passage_row
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
 from recallm.stores.sqlite.view import View, columns
@@ -100,8 +99,6 @@ class SQLiteReader(View):
         self.name = snapshot.name
         super().__init__(snapshot, namespace, horizon)
         self._filter: tuple[Filter, FilterSql] | None = None
-        # Keys that indexes gave: in the same snapshot they have statements.
-        self._handed_out: list[list[int]] = []
         self._session_keys: dict[int, str] = {}
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
@@ -113,27 +110,19 @@ class SQLiteReader(View):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
-        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
         filter_sql = FilterSql(self, where)
-        likely_sql, likely_values = likely_condition(likely or {})
         order: LiteralString = ""
         if ids is not None:
             source: LiteralString = "passage INDEXED BY passage_id WHERE ns = :ns AND id IN {list}"
             ids = set(ids)
         else:
-            # Few may hold a likely value: from the newest on, the search for them reads all.
-            every = limit is None or where.key is not None or bool(likely_sql)
-            source = filter_sql.passage_source(every=every)
+            source = filter_sql.passage_source(every=limit is None or where.key is not None)
             order = " ORDER BY t DESC LIMIT :limit"
             filter_sql.values["limit"] = -1 if limit is None else limit
         sql: LiteralString = "SELECT {} FROM " + source + self.visible_passage + filter_sql.passages
-        values = {**filter_sql.values, **likely_values}
-        rows = self.read("passage", sql + likely_sql + order, ids, **values)
+        rows = self.read("passage", sql + order, ids, **filter_sql.values)
         rows.sort(key=itemgetter(1), reverse=True)
-        check_ascending((-row[1] for row in rows), after=-MAX_T - 1)
-        if ids is not None and any(row[2] not in ids for row in rows):
-            raise ValueError("an index of the table passage leads to another row")
         filter_sql.check_metadata(row[1] for row in rows)
         return [Passage(**passage_fields_of(row)) for row in rows[:limit]]
 
@@ -190,21 +179,16 @@ class SQLiteReader(View):
         return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
-        wanted = _keys(keys)
         of_keys: LiteralString = _SURROUNDINGS if ahead else "json_each(:list)"
         sql = _STATEMENTS.replace("{keys}", of_keys).replace("{visible}", self.visible)
-        rows = self.rows(sql, wanted, ahead=ahead)
+        rows = self.rows(sql, _keys(keys), ahead=ahead)
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
-        missing = set(wanted).difference(row[1] for row in found)
-        if lost := missing.intersection(chain.from_iterable(self._handed_out)):
-            raise ValueError(f"the statement {min(lost)} of an index is not in its table")
         of_passages: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
         numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
         passages = {row[1]: row for row in self.read("passage", of_passages, numbers)}
         metadata = {text: json.loads(text) for text in {row[9] for row in passages.values()}}
         self._read_session_keys([[row[2] for row in found]])
-        self._handed_out.append([key for row in rows for key in row[:2] if key is not None])
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
             _, at, session_id, start, stop, _, terms, concepts, traits, own_text = row
@@ -345,16 +329,9 @@ class SQLiteReader(View):
         for (text, behind, *_), (_, _, named, *_, total) in zip(rows, known, strict=True):
             found: list[list[int]] = json.loads(f"[[{text}]]") if text else [[] for _ in of]
             keys, counted = found[0], total - behind
-            if any(len(column) != len(keys) for column in found):
-                raise ValueError("a row of an index lacks a number")
-            if filter_sql.is_empty and not self.hides:
-                expected = counted if limit < 0 else min(counted, limit)
-                if len(keys) != expected:
-                    raise ValueError(f"an index holds {len(keys)} of {counted} statements")
             if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
                 order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
                 found = [[column[place] for place in order] for column in found]
-            self._handed_out.append(found[0])
             if counted:
                 newest.append((named, counted, found))
         filter_sql.check_metadata(key >> 20 for _, _, (keys, *_) in newest for key in keys)

@@ -77,10 +77,7 @@ def read_concepts(
     """``GraphReader.concepts``."""
     sql: LiteralString = "SELECT {} FROM concept c WHERE ns = :ns" + view.visible_concept
     if names is not None:
-        names = set(names)
-        stored = view.read("concept", sql + " AND name IN {list}", names)
-        if any(row[2] not in names for row in stored):
-            raise ValueError("an index of the table concept leads to another row")
+        stored = view.read("concept", sql + " AND name IN {list}", set(names))
     elif view.is_present and limit is not None:
         sql += " ORDER BY t_index DESC, name LIMIT :limit"
         stored = view.read("concept", sql, limit=limit)
