@@ -12,7 +12,7 @@ from typing import Any
 from recallm.ground.entity_words import codes_of, entity_words
 from recallm.model import content_terms
 from recallm.stores.sqlite import SQLiteStore
-from recallm.stores.sqlite.codec import hash_of, unpack, unpack_mentions
+from recallm.stores.sqlite.schema import hash_of, unpack, unpack_mentions
 from tests.store_suite.dict_namespace import json_text
 from tests.store_suite.marked_text import prepared
 

@@ -14,7 +14,7 @@ import pytest
 
 from recallm.model import Filter, Horizon, Selection
 from recallm.stores.base import GraphReader
-from recallm.stores.sqlite import SQLiteStore, filtering
+from recallm.stores.sqlite import SQLiteStore, view
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import NOON, Space, at
 
@@ -148,7 +148,7 @@ FILTERS = (
 def test_filters_that_little_meets_make_nothing_scan(
     stores: tuple[SQLiteStore, SQLiteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filtering, "FEW", 100)
+    monkeypatch.setattr(view, "FEW", 100)
     asked: tuple[Callable[[GraphReader, Filter], object], ...] = (
         lambda reader, where: reader.postings(["met"], limit=20, where=where),
         lambda reader, where: reader.mentions(["ann"], limit=20, where=where),

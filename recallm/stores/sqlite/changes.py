@@ -27,8 +27,15 @@ from recallm.stores.semantics.rows import (
     t_of,
     timestamp_text,
 )
-from recallm.stores.sqlite.codec import hash_of, json_text, pack, pack_mentions
-from recallm.stores.sqlite.schema import MAX_T, columns_of, passage_row
+from recallm.stores.sqlite.schema import (
+    MAX_T,
+    columns_of,
+    hash_of,
+    json_text,
+    pack,
+    pack_mentions,
+    passage_row,
+)
 from recallm.stores.sqlite.view import Queries, fetch_from
 
 _Key = TypeVar("_Key")

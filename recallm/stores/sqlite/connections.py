@@ -22,9 +22,8 @@ from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import ClosedError, RecallMError, StoreBusyError, StoreUnavailableError
 from recallm.ground import forking
-from recallm.stores.sqlite.codec import register
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
-from recallm.stores.sqlite.schema import create_schema
+from recallm.stores.sqlite.schema import create_schema, register
 
 _CACHE_KIB = 16_384
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError
 from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile, is_open_database
-from recallm.stores.sqlite.codec import register
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.lineage import begin
+from recallm.stores.sqlite.schema import register
 
 _TIMEOUT = 30.0
 

@@ -18,8 +18,7 @@ from recallm.model import (
 )
 from recallm.stores.semantics.reading import bearers_of, latest_first, mapping_of
 from recallm.stores.semantics.rows import unpack_timestamp
-from recallm.stores.sqlite.codec import verified, verified_vectors
-from recallm.stores.sqlite.schema import passage_row
+from recallm.stores.sqlite.schema import passage_row, verified, verified_vectors
 from recallm.stores.sqlite.view import Queries, View, among, columns
 
 _ELEMENTS: LiteralString = " FROM element x WHERE x.ns = :ns"

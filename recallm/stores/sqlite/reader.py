@@ -27,13 +27,6 @@ from recallm.model import (
 from recallm.stores.base import GraphReader
 from recallm.stores.semantics.reading import dump_records, open_session_of, session_of
 from recallm.stores.semantics.rows import unpack_timestamp
-from recallm.stores.sqlite.codec import (
-    check_ascending,
-    unpack,
-    unpack_mentions,
-    verified,
-    verified_vectors,
-)
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.elements import (
     read_entities,
@@ -44,11 +37,18 @@ from recallm.stores.sqlite.elements import (
     read_triplets,
 )
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.filtering import FilterSql
-from recallm.stores.sqlite.schema import passage_fields_of, passage_row
+from recallm.stores.sqlite.schema import (
+    check_ascending,
+    passage_fields_of,
+    passage_row,
+    unpack,
+    unpack_mentions,
+    verified,
+    verified_vectors,
+)
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
-from recallm.stores.sqlite.view import View, columns
+from recallm.stores.sqlite.view import FilterSql, View, columns
 
 _EVERY_PASSAGE = Filter()
 _SESSIONS_BY_ID: LiteralString = "SELECT {} FROM session WHERE id IN {list}"

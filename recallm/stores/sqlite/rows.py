@@ -36,8 +36,13 @@ from recallm.stores.semantics.rows import (
     timestamp_text,
 )
 from recallm.stores.sqlite.changes import RowWriter
-from recallm.stores.sqlite.codec import hash_of, pack
-from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, TABLES, columns_of, passage_row
+from recallm.stores.sqlite.schema import (
+    TABLES,
+    columns_of,
+    hash_of,
+    pack,
+    passage_row,
+)
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
 from recallm.stores.sqlite.view import PAIRS
@@ -101,8 +106,6 @@ class SQLiteRows(RowWriter):
     ) -> Opened:
         rows = self.rows(_NAMESPACE, name=self.namespace)
         if not rows:
-            if self.rows(FIND_WITHOUT_INDEX, name=self.namespace):
-                raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
         ns, *totals, sizes, open_t, key, said, source = rows[0]
         self.begin(ns)

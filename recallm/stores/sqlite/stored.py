@@ -21,15 +21,15 @@ from recallm.model import (
 )
 from recallm.stores.semantics.reading import evidence_of, update_of
 from recallm.stores.semantics.rows import Evidence
-from recallm.stores.sqlite.codec import (
+from recallm.stores.sqlite.elements import elements_of
+from recallm.stores.sqlite.schema import (
     check_ascending,
+    passage_fields_of,
     unpack,
     unpack_mentions,
     verified,
     verified_vectors,
 )
-from recallm.stores.sqlite.elements import elements_of
-from recallm.stores.sqlite.schema import passage_fields_of
 from recallm.stores.sqlite.totals import read_summary
 from recallm.stores.sqlite.view import Queries, columns
 

@@ -26,7 +26,7 @@ from recallm.model import (
 )
 from recallm.stores.semantics.reading import concept_rows, sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
-from recallm.stores.sqlite.codec import unpack, unpack_mentions
+from recallm.stores.sqlite.schema import unpack, unpack_mentions
 from recallm.stores.sqlite.view import Queries, View
 
 _TOUCHES: LiteralString = (

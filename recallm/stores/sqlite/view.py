@@ -1,26 +1,37 @@
-"""Queries with lists and checksums, and what a reader may see, as SQL conditions on rows.
+"""Queries with lists and checksums; what a reader may see, and filters, as SQL conditions on rows.
 
 A row *counts* where its update is not later than the view's t. Totals of the present stand in the
 rows; totals of an earlier t are counted from the rows that count. A row is *visible* where it
 counts and its passage is not hidden. Expired and withdrawn passages are hidden, and, for a datetime
 ``as_of``, passages that were said later or have no timestamp.
+
+Where an index says that few passages meet a filter, a query reads only their rows. Otherwise it
+tests rows from the newest on: many meet the filter, so that it ends soon.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
-from recallm.model import Horizon, statement_key
+from recallm.ground.forking import cached_property
+from recallm.model import NO_SESSION, Filter, Horizon, canonical_json, statement_key
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
-from recallm.stores.sqlite.codec import verified
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.schema import FIND_WITHOUT_INDEX, MAX_T, columns_of
+from recallm.stores.sqlite.schema import (
+    MAX_T,
+    below,
+    columns_of,
+    hash_of,
+    pack,
+    passage_row,
+    verified,
+)
 
 Fetch = Callable[[LiteralString, Any], list[tuple[Any, ...]]]
 """Runs a query with its parameters and returns all its rows."""
@@ -143,8 +154,6 @@ class View(Queries):
             found = verified((row[8:] for row in rows), "namespace")
             if found and found[0][1] != namespace:
                 raise ValueError("an index of the table namespace leads to another row")
-            if not found and self.rows(FIND_WITHOUT_INDEX, name=namespace):
-                raise ValueError("an index of the table namespace has lost a row")
             self.ns, _, counter, *self.totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
             model, origin, revision, sizes, vocabulary, has_expired, withdrawn, latest_said = (
                 rows[0][:8] if rows else (None, "", 0, "{}", 0, 0, None, 0)
@@ -189,3 +198,132 @@ class View(Queries):
         self.visible_evidence += update_shown.replace("{t}", "shown")
         self.visible_passage += shown
         self.visible_concept = _TOUCHED.replace("{visible}", self.visible)
+
+
+FEW = 1_000
+"""The most passages that are found by an index first."""
+
+_METADATA: LiteralString = (
+    " AND (SELECT count(*) FROM metadata_entry m WHERE m.ns = :ns AND m.t = passage.t"
+    " AND m.entry IN (SELECT value FROM json_each(:entries))) = json_array_length(:entries)"
+)
+
+_BY_T: LiteralString = "passage INDEXED BY passage_t WHERE ns = :ns"
+
+Values = Mapping[str, Any]
+
+
+class FilterSql:
+    """A ``Filter`` as conditions that continue a WHERE, with the parameters ``values``.
+
+    ``passages`` is for ``passage``, ``statements`` for a table with a column ``at``.
+    """
+
+    def __init__(self, view: View, where: Filter) -> None:
+        self.passages: LiteralString = ""
+        self.statements: LiteralString = ""
+        self.values: dict[str, Any] = {}
+        self._view = view
+        self._metadata = where.metadata
+        self._indexes: list[tuple[LiteralString, Values]] = []
+        for index, condition, values in _indexed(where):
+            self.passages += " AND " + condition
+            self.values |= values
+            source: LiteralString = "passage INDEXED BY " + index + " WHERE ns = :ns AND "
+            self._indexes.append((source + condition, values))
+        self._by_index: LiteralString = self._indexes[0][0] if self._indexes else _BY_T
+        if where.metadata:
+            entries = [hash_of(*entry) for entry in where.metadata.items()]
+            self.passages += _METADATA
+            self.values["entries"] = json.dumps(entries)
+            source = "metadata_entry WHERE ns = :ns AND entry = :entry"
+            for entry in entries:
+                self._indexes.append((source, {"entry": entry}))
+        if self.passages:
+            self.statements = (
+                " AND EXISTS (SELECT 1 FROM passage NOT INDEXED"
+                " WHERE passage.row = (:ns << 32) + (at >> 20)" + self.passages + ")"
+            )
+        if isinstance(where.since, int):
+            self.passages += " AND passage.t >= :first_t"
+            self.statements += " AND at >= :first_key"
+            first = max(-1, min(where.since, MAX_T))
+            self.values |= {"first_t": first, "first_key": statement_key(first, 0)}
+        if isinstance(where.until, int):
+            self.passages += " AND passage.t <= :last_t"
+            self.statements += " AND at < :stop_key"
+            last = max(-1, min(where.until, MAX_T))
+            self.values |= {"last_t": last, "stop_key": statement_key(last + 1, 0)}
+
+    @cached_property
+    def is_met_by_few(self) -> bool:
+        """Whether a condition is met by at most ``FEW`` passages; then the parameter ``:few`` holds
+        the t of all passages that meet the filter, hidden ones too, as JSON.
+
+        Raises:
+            ValueError: an index is damaged.
+        """
+        found: list[int] | None = None
+        for source, values in self._indexes:
+            rows = self._view.rows("SELECT t FROM " + source + " LIMIT :few", few=FEW + 1, **values)
+            if len(rows) <= FEW and (found is None or len(rows) < len(found)):
+                found = [passage_row(self._view.ns, t) for (t,) in rows]
+        if found is None:
+            return False
+        sql: LiteralString = "SELECT t FROM passage NOT INDEXED WHERE row IN {list}"
+        met = self._view.rows(sql + self.passages, found, **self.values)
+        self.values["few"] = json.dumps([t for (t,) in met])
+        return True
+
+    def passage_source(self, *, every: bool) -> LiteralString:
+        """A table of passages with its WHERE, for the newest passages that meet the filter, or for
+        every one; its parameters are ``values``."""
+        has_one_index = len(self._indexes) == 1 and not self._metadata
+        if not (every and has_one_index) and self.is_met_by_few:
+            return (
+                "passage NOT INDEXED WHERE row IN (SELECT (:ns << 32) + value FROM json_each(:few))"
+            )
+        return self._by_index if every else _BY_T
+
+    def check_metadata(self, ts: Iterable[int]) -> None:
+        """Compare the metadata of the passages at these t, which an index found, with the filter:
+        the index has no checksums, and metadata may say whose a passage is.
+
+        Raises:
+            ValueError: a passage does not meet the filter.
+        """
+        if not self._metadata:
+            return
+        sql: LiteralString = "SELECT DISTINCT metadata FROM passage NOT INDEXED WHERE row IN {list}"
+        for (text,) in self._view.rows(sql, {passage_row(self._view.ns, t) for t in ts}):
+            metadata = json.loads(text)
+            for key, value in self._metadata.items():
+                if key not in metadata or canonical_json(metadata[key]) != canonical_json(value):
+                    raise ValueError("an index of metadata leads to another passage")
+
+
+def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Values]]:
+    """(index, condition, values) of each part of a filter that an index of passages answers."""
+    if where.key is not None:
+        item = {"path": pack(where.path or ()), "key": where.key}
+        yield "passage_item", "path = :path AND key = :key", item
+    elif where.path:
+        first, stop = below(where.path)
+        condition: LiteralString = "key IS NOT NULL AND path >= :path AND path < :path_stop"
+        yield "passage_item", condition, {"path": first, "path_stop": stop}
+    elif where.path is not None:
+        yield "passage_item", "key IS NOT NULL", {}
+    if where.session_key == NO_SESSION:
+        yield "passage_t", "session_id IS NULL", {}
+    elif where.session_key is not None:
+        condition = "session_id = (SELECT id FROM session WHERE ns = :ns AND key = :session)"
+        yield "passage_in_session", condition, {"session": where.session_key}
+    if where.speaker is not None:
+        yield "passage_speaker", "speaker = :speaker", {"speaker": where.speaker}
+    since, until = where.since, where.until
+    if isinstance(since, datetime) or isinstance(until, datetime):
+        said = {
+            "since": microseconds(since) if isinstance(since, datetime) else -(1 << 62),
+            "until": microseconds(until) if isinstance(until, datetime) else 1 << 62,
+        }
+        yield "passage_said", "said >= :since AND said <= :until", said
