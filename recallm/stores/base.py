@@ -128,11 +128,10 @@ class GraphReader(Protocol):
         ...
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
+        self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         """For each stem that some counted statement holds: its newest ``limit`` visible
-        statements that meet ``where``. Other stems are left out. With ``keys_only`` there are no
-        counts and no sessions: both are empty."""
+        statements that meet ``where``. Other stems are left out."""
         ...
 
     def mentions(

@@ -174,7 +174,7 @@ class DictReader(DictFacts):
         return found
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
+        self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         found: dict[str, Postings] = {}
         for stem in sorted(set(stems)):
@@ -182,12 +182,11 @@ class DictReader(DictFacts):
             if documents:
                 holders = [(u, s) for u, s in self._said() if stem in s.terms]
                 met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
-                located = [] if keys_only else met
                 found[stem] = Postings(
                     documents=documents,
                     keys=tuple(key_of(u, s) for u, s in met),
-                    counts=tuple(s.terms.count(stem) for _, s in located),
-                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in located),
+                    counts=tuple(s.terms.count(stem) for _, s in met),
+                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
                 )
         return found
 

@@ -148,9 +148,7 @@ def _read_words(
     sizes, of_related, neighbours = reader.together(
         lambda reader: reader.sizes({key for key in sessions if key is not None}),
         lambda reader: (
-            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where, keys_only=True)
-            if related
-            else {}
+            reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where) if related else {}
         ),
         lambda reader: _read_neighbours(reader, names, where) if names else ({}, []),
     )

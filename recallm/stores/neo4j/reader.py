@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -154,13 +153,10 @@ class Neo4jReader:
         return self._ask(cypher.STATEMENTS, values.statement_in, keys=known, ahead=ahead)
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
+        self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
         given = {"stems": values.keys_of(stems), "limit": limit, **_filter(where)}
-        found = dict(self._ask(POSTINGS, values.postings_in, **given))
-        if not keys_only:
-            return found
-        return {stem: replace(each, counts=(), sessions=()) for stem, each in found.items()}
+        return dict(self._ask(POSTINGS, values.postings_in, **given))
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from operator import itemgetter
 from typing import Any, LiteralString
 
@@ -61,19 +59,9 @@ _BEFORE: LiteralString = "(SELECT max" + _BESIDE.replace("{side}", "<")
 _AFTER: LiteralString = "(SELECT min" + _BESIDE.replace("{side}", ">")
 _STATEMENTS: LiteralString = (
     "SELECT " + _BEFORE + ", " + _AFTER + ", " + columns("statement")
-    + " FROM {keys} CROSS JOIN statement s WHERE s.ns = :ns AND s.at = value{visible}"
+    + " FROM json_each(:list) CROSS JOIN statement s WHERE s.ns = :ns AND s.at = value{visible}"
 )  # fmt: skip
 """Statements, each with the keys of those before and after it."""
-_SURROUNDINGS: LiteralString = (
-    "(WITH RECURSIVE s(at, session, is_later, steps) AS ("
-    " SELECT o.at, o.session, side.value, 0 FROM json_each(:list) k"
-    " CROSS JOIN statement o CROSS JOIN json_each('[0, 1]') side"
-    " WHERE o.ns = :ns AND o.at = k.value{visible}"
-    " UNION ALL SELECT CASE is_later WHEN 0 THEN " + _BEFORE + " ELSE " + _AFTER + " END,"
-    " session, is_later, steps + 1 FROM s WHERE at IS NOT NULL AND steps < :ahead)"
-    " SELECT DISTINCT at AS value FROM s WHERE at IS NOT NULL)"
-)
-"""The keys of statements, and of those up to ``:ahead`` steps before and after each."""
 
 
 @guarded(lambda reader: reader.name)
@@ -179,9 +167,8 @@ class SQLiteReader(View):
         return [at for (at,) in rows]
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
-        of_keys: LiteralString = _SURROUNDINGS if ahead else "json_each(:list)"
-        sql = _STATEMENTS.replace("{keys}", of_keys).replace("{visible}", self.visible)
-        rows = self.rows(sql, _keys(keys), ahead=ahead)
+        del ahead  # a round trip costs nothing here
+        rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), _keys(keys))
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
         of_passages: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
@@ -221,34 +208,26 @@ class SQLiteReader(View):
         return statements
 
     def postings(
-        self, stems: Collection[str], *, limit: int, where: Filter, keys_only: bool = False
+        self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        source: LiteralString = "posting WHERE ns = :ns AND term = named.id"
-        of = ("at",) if keys_only else ("at", "count", "session")
-        found = self._newest("term", "stem", stems, source, of, limit, where)
+        source: LiteralString = "at, session, count FROM posting WHERE ns = :ns AND term = :of"
         return {
-            stem: Postings(
-                documents=documents,
-                keys=tuple(keys),
-                counts=() if keys_only else tuple(others[0]),
-                sessions=() if keys_only else tuple(map(self._session_keys.get, others[1])),
+            stem: Postings(documents=documents, keys=keys, sessions=sessions, counts=counts)
+            for stem, documents, keys, sessions, counts in self._newest(
+                "term", "stem", stems, source, limit, where
             )
-            for stem, documents, (keys, *others) in found
         }
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Mentions]:
-        source: LiteralString = "mention WHERE ns = :ns AND concept = named.id"
+        source: LiteralString = "at, session FROM mention WHERE ns = :ns AND concept = :of"
         most = -1 if limit is None else limit
-        found = self._newest("concept", "name", names, source, ("at", "session"), most, where)
         return {
-            name: Mentions(
-                statements=statements,
-                keys=tuple(keys),
-                sessions=tuple(map(self._session_keys.get, sessions)),
+            name: Mentions(statements=statements, keys=keys, sessions=sessions)
+            for name, statements, keys, sessions, *_ in self._newest(
+                "concept", "name", names, source, most, where
             )
-            for name, statements, (keys, sessions) in found
         }
 
     def vectors(
@@ -286,58 +265,53 @@ class SQLiteReader(View):
         name: LiteralString,
         names: Collection[str],
         source: LiteralString,
-        of: Sequence[LiteralString],
         limit: int,
         where: Filter,
-    ) -> list[tuple[str, int, list[list[int]]]]:
+    ) -> list[tuple[Any, ...]]:
         """The newest visible rows of an inverted index that meet a filter, of each of ``names``
         that is known, sorted: the name, how many of its rows count, whether they meet the filter or
-        not, and each column. The keys of the sessions of these rows are read.
+        not, and each column, with the keys of sessions.
 
         Args:
             table: what the rows are of.
             name: its column of names.
             names: whose rows.
-            source: the index with its WHERE, in which ``named.id`` is what the rows are of.
-            of: columns of whole numbers: ``at`` first, and ``session`` last of several.
+            source: the columns and the index, in which ``:of`` is what the rows are of.
             limit: the most rows of each; negative: all.
             where: the filter. The SQL of the last filter is at hand.
         """
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self, where))
         _, filter_sql = self._filter
-        later: LiteralString = "0"
-        if not self.is_present:
-            later = "count(*) FROM " + source + " AND at >= :end"
+        later: LiteralString = (
+            "SELECT count(*) FROM" + source.partition("FROM")[2] + " AND at >= :end"
+        )
         met = filter_sql.statements
         if filter_sql.is_met_by_few:
-            source = "json_each(:few) AS few CROSS JOIN " + source
+            source = source.replace("FROM", "FROM json_each(:few) AS few CROSS JOIN")
             met = " AND at >= few.value << 20 AND at < (few.value + 1) << 20"
-        # Python reads the numbers of a column, joined to one text, in half the time that the rows
-        # would take, and the garbage collector has no tuples to look at.
-        joined: list[LiteralString] = ["group_concat(" + column + ")" for column in of]
-        rows = self.rows(
-            "SELECT (SELECT " + " || '],[' || ".join(joined) + " FROM (SELECT " + ", ".join(of)
-            + " FROM " + source + met + self.visible + " ORDER BY at DESC LIMIT :limit)),"
-            + " (SELECT " + later + "), " + columns(table)
-            + " FROM " + table + " AS named WHERE ns = :ns AND " + name + " IN {list}",
-            set(names), limit=limit, **filter_sql.values,
-        )  # fmt: skip
-        rows.sort(key=itemgetter(4))
-        newest: list[tuple[str, int, list[list[int]]]] = []
-        known = verified((row[2:] for row in rows), table)
-        for (text, behind, *_), (_, _, named, *_, total) in zip(rows, known, strict=True):
-            found: list[list[int]] = json.loads(f"[[{text}]]") if text else [[] for _ in of]
-            keys, counted = found[0], total - behind
-            if any(map(operator.lt, keys, islice(keys, 1, None))):  # SQLite promises no order in it
-                order = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
-                found = [[column[place] for place in order] for column in found]
+        newest: LiteralString = (
+            "SELECT " + source + met + self.visible + " ORDER BY at DESC LIMIT :limit"
+        )
+        known = self.read(
+            table,
+            "SELECT {} FROM " + table + " WHERE ns = :ns AND " + name + " IN {list}",
+            set(names),
+        )
+        values = {**self.bound, **filter_sql.values, "limit": limit}
+        found: list[tuple[str, int, list[Any]]] = []
+        for _, id, named, *_, total in sorted(known, key=itemgetter(2)):
+            counted = total if self.is_present else total - self.rows(later, of=id)[0][0]
             if counted:
-                newest.append((named, counted, found))
-        filter_sql.check_metadata(key >> 20 for _, _, (keys, *_) in newest for key in keys)
-        if len(of) > 1:
-            self._read_session_keys(sessions for _, _, (*_, sessions) in newest)
-        return newest
+                rows = self.fetch(newest, {**values, "of": id})
+                found.append((named, counted, list(zip(*rows, strict=True)) or [(), (), ()]))
+        filter_sql.check_metadata(key >> 20 for *_, (keys, *_) in found for key in keys)
+        self._read_session_keys(sessions for *_, (_, sessions, *_) in found)
+        key_of = self._session_keys.get
+        return [
+            (named, counted, keys, tuple(map(key_of, sessions)), *others)
+            for named, counted, (keys, sessions, *others) in found
+        ]
 
     def _read_session_keys(self, parts: Iterable[Collection[int]]) -> None:
         """Reads the keys of sessions into ``_session_keys``; a statement without a session has a

@@ -236,10 +236,6 @@ class ReadingTests(StoreTests):
             none = reader.postings(["tea"], limit=9, where=Filter(session="nowhere"))["tea"]
             assert (none.documents, none.keys, none.counts, none.sessions) == (3, (), (), ())
             assert reader.postings([], limit=9, where=Filter()) == {}
-            keys = reader.postings(["tea", "milk"], limit=2, where=Filter(), keys_only=True)
-            assert sorted(keys) == ["milk", "tea"]
-            for stem, each in keys.items():
-                assert each == replace(found[stem], counts=(), sessions=())
 
     def test_mentions(self, space: Space) -> None:
         """Newest first; ``statements`` counts beyond the limit and the filter."""
