@@ -43,7 +43,7 @@ RAIN = ConceptMention(name="rain", label="Rain", kind="noun")
 FULL = PreparedUpdate(
     id="p\x00'\"1",
     t_index=3,
-    text="Paris.\u2028 Rain\x00.",
+    text="Paris.\u2028 Rain\x00. It went.",
     statements=(
         ExtractedStatement(
             position=0, start=0, end=6, terms=("pari",), concepts=(MENTION,), traits=Trait.PLACE
@@ -53,10 +53,9 @@ FULL = PreparedUpdate(
         ),
         ExtractedStatement(
             position=3,
-            start=6,
-            end=14,
-            text="It rained.",
-            terms=("rain",),
+            start=15,
+            end=23,
+            terms=("went",),
             concepts=(replace(RAIN, reference=Reference(0, 2)),),
             traits=Trait(0),
         ),

@@ -3,7 +3,7 @@ to what it asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -22,7 +22,6 @@ from recallm.english.coreference.discourse import has_anaphors
 from recallm.english.coreference.passage import TextRead
 from recallm.english.coreference.resolving import resolve
 from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
-from recallm.english.propositions import listed_propositions, proposition_prompt, propositions
 from recallm.english.questions import (
     asked_traits,
     asks_for_number,
@@ -47,8 +46,6 @@ from recallm.english.statements import (
 )
 from recallm.english.words import LONGEST_WORD, Word, is_all_capitals
 from recallm.errors import InvalidInputError
-from recallm.ground import checks
-from recallm.ground.language_models import answer_of
 from recallm.model import (
     MAX_POSITION,
     ConceptKind,
@@ -67,9 +64,6 @@ from recallm.model import (
 _BATCH_CHARACTERS = 200_000
 """Passages are read together up to this length."""
 
-_CACHED_ANSWERS = 256
-"""Texts whose propositions a language model listed last."""
-
 _EARLIER_CHARACTERS = 100_000
 """Characters of the earlier passages that coreference read last."""
 
@@ -83,28 +77,15 @@ _T = TypeVar("_T")
 class Extractor:
     """Reads texts and questions with one spaCy pipeline and one configuration.
 
-    The statements of a text are its sentences, or the propositions that a language model
-    (prompt → text) lists.
-
     The pipeline is loaded at first use, once for all extractors that use it. Safe for several
     threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
     loaded.
-
-    Raises:
-        InvalidInputError: ``propositions`` cannot be called.
     """
 
-    def __init__(
-        self, config: RecallConfig, propositions: Callable[[str], str] | None = None
-    ) -> None:
+    def __init__(self, config: RecallConfig) -> None:
         self._config = config
-        llm = checks.optional_callable(propositions, "propositions")
         self._reader = TextReader(config)
         self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
-        # The language model is not asked again for a text that it has just read.
-        self._listed = llm and lru_cache(maxsize=_CACHED_ANSWERS)(
-            lambda text: listed_propositions(answer_of(llm, proposition_prompt(text)))
-        )
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=32_768)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
@@ -140,7 +121,6 @@ class Extractor:
         Raises:
             InvalidInputError: a text has more statements than a passage can hold; ``index`` is the
                 place in ``turns``.
-            LLMError: the language model that gives propositions failed.
         """
         index = 0
         for batch in _batches(turns, batch_size):
@@ -233,15 +213,9 @@ class Extractor:
         texts = self._reader.read([turn.text for turn in turns], parsed=triplets)
         for index, (turn, read) in enumerate(zip(turns, texts, strict=True), start=first):
             # Before the text joins the discourse.
-            changes = self._changes(read, turn) if triplets and not self._listed else {}
+            changes = self._changes(read, turn) if triplets else {}
             before = _said_before(turn) if triplets and refers_back(read.text) else ()
-            references = self._references(read, turn)
-            if self._listed:
-                lines = self._listed(read.text)
-                reads = self._reader.read(lines, parsed=triplets)
-                stated = propositions(read, references, lines, reads)
-            else:
-                stated = sentences_of(read, references)
+            stated = sentences_of(read, self._references(read, turn))
             if len(stated) > MAX_POSITION + 1:
                 raise InvalidInputError(
                     f"the text has {len(stated)} statements, a passage holds at most "
@@ -398,17 +372,14 @@ def _statement(
     for mention in speaker_mentions:
         concepts.setdefault(mention.name, mention)
     _add_mentions(concepts, stated.places)
-    found = Trait(0)
-    for sentence, _ in stated.sentences:
-        found |= sentence.traits
+    sentence = stated.sentence
     return ExtractedStatement(
         position=position,
-        start=stated.start,
-        end=stated.end,
-        terms=tuple(term for sentence, _ in stated.sentences for term in sentence.terms),
+        start=sentence.start,
+        end=sentence.end,
+        terms=sentence.terms,
         concepts=tuple(concepts.values()),
-        traits=found,
-        text=stated.text,
+        traits=sentence.traits,
     )
 
 

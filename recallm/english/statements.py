@@ -1,4 +1,4 @@
-"""What the statements of a passage say: its sentences, or propositions; and the facts in them.
+"""What the statements of a passage say, which are its sentences; and the facts in them.
 
 A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee; "I" needs no
 reference, since every statement mentions its speaker. ``recallm.english.coreference`` resolves the
@@ -17,7 +17,6 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
@@ -85,13 +84,10 @@ def addressed(read: ReadText) -> Iterator[Span]:
 
 
 def places_with_references(
-    read: ReadText, found: Iterable[FoundReference], *, origin: int | None = None
+    read: ReadText, found: Iterable[FoundReference]
 ) -> Iterator[Sequence[ConceptPlace]]:
-    """For each sentence its concepts in textual order, those that ``found`` refers to among them.
-
-    Spans of references count from ``origin``, which is the first character of the sentence where
-    it is None.
-    """
+    """For each sentence its concepts in textual order, those that ``found`` refers to among
+    them."""
     left = deque(sorted(found, key=attrgetter("start")))
     for sentence in read.sentences:
         while left and left[0].start < sentence.start:
@@ -104,8 +100,7 @@ def places_with_references(
         placed = [(block.start + starts[place.token], place) for place in sentence.places]
         while left and left[0].start < sentence.end:
             reference = left.popleft()
-            before = sentence.start if origin is None else origin
-            concept, *parts = reference.mentions(before)
+            concept, *parts = reference.mentions(sentence.start)
             first = bisect_left(starts, reference.start - block.start)
             last = bisect_left(starts, reference.end - block.start)
             placed.append((reference.start, ConceptPlace(concept, tuple(parts), True, first, last)))
@@ -113,27 +108,18 @@ def places_with_references(
 
 
 class Stated(NamedTuple):
-    """What one statement says: its span in the passage, its own text (None: the span's), that text
-    or the passage as it was read, and its sentences there, each with its concepts in textual
-    order."""
+    """What one statement says: a sentence of a passage, with its concepts in textual order."""
 
-    start: int
-    end: int
-    text: str | None
     read: ReadText
-    sentences: Sequence[tuple[ReadSentence, Sequence[ConceptPlace]]]
-
-    @property
-    def places(self) -> Iterator[ConceptPlace]:
-        """The concepts in textual order."""
-        return chain.from_iterable(places for _, places in self.sentences)
+    sentence: ReadSentence
+    places: Sequence[ConceptPlace]
 
 
 def sentences_of(read: ReadText, references: Iterable[FoundReference]) -> list[Stated]:
     """The sentences of a passage, each as a statement."""
     in_order = places_with_references(read, references)
     return [
-        Stated(sentence.start, sentence.end, None, read, [(sentence, places)])
+        Stated(read, sentence, places)
         for sentence, places in zip(read.sentences, in_order, strict=True)
     ]
 
@@ -198,24 +184,21 @@ def facts_of(
     def read(sentences: Iterable[Stated]) -> list[OpenTriplet]:
         nonlocal companions
         found: list[OpenTriplet] = []
-        for each in sentences:
-            for sentence, places in each.sentences:
-                tagged = each.read.blocks[sentence.block].tagged
-                words = tagged.words[slice(*sentence.tokens)]
-                if is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words):
-                    continue
-                text, start = each.read.text, sentence.start
-                behind = Said(own, text[max(0, start - _EARLIER_CHARACTERS) : start])
-                earlier, said = EarlierTalk([*before, behind]), text[start : sentence.end]
-                concepts = _concepts(words, sentence.tokens[0], places, speaker, earlier, said)
-                facts = facts_in(
-                    tagged, sentence.tokens, position=position, concept_at=concepts.get
-                )
-                named = [_with_names(fact, concept_name, earlier) for fact in facts]
-                if speaker:
-                    companions = companions_in(named, speaker[0]) or companions
-                    named = [*with_companions(named, companions)]
-                found += named
+        for passage, sentence, places in sentences:
+            tagged = passage.blocks[sentence.block].tagged
+            words = tagged.words[slice(*sentence.tokens)]
+            if is_assistant and any(word.marks & Mark.SECOND_PERSON for word in words):
+                continue
+            text, start = passage.text, sentence.start
+            behind = Said(own, text[max(0, start - _EARLIER_CHARACTERS) : start])
+            earlier, said = EarlierTalk([*before, behind]), text[start : sentence.end]
+            concepts = _concepts(words, sentence.tokens[0], places, speaker, earlier, said)
+            facts = facts_in(tagged, sentence.tokens, position=position, concept_at=concepts.get)
+            named = [_with_names(fact, concept_name, earlier) for fact in facts]
+            if speaker:
+                companions = companions_in(named, speaker[0]) or companions
+                named = [*with_companions(named, companions)]
+            found += named
         return found
 
     for position, stated in enumerate(statements):

@@ -70,10 +70,6 @@ class RecallM:
     stored under a predicate that says so ("not live in", "may move to"). It takes a parse of each
     text.
 
-    ``propositions``: a language model (prompt → text) that lists what the statements of a text are,
-    in place of its sentences; a sentence that gives none is a statement itself. The passage stays
-    verbatim, and a statement has its span in it.
-
     Each method raises ``InvalidInputError`` for an argument that cannot be used, and ``StoreError``
     where the store fails. Safe to use from several threads. As a context manager it closes itself.
     In an event loop, use ``await RecallM.aopen(…)``, ``aupdate``, ``arecall`` and the other methods
@@ -109,7 +105,6 @@ class RecallM:
         embeddings: object = None,
         vector_index: object = None,
         triplets: bool = False,
-        propositions: Callable[[str], str] | None = None,
     ) -> None:
         namespace = checks.namespace(namespace)
         if config is not None and not isinstance(config, RecallConfig):
@@ -136,7 +131,7 @@ class RecallM:
         # spaCy takes half a second to import; `import recallm` must not wait for it.
         from recallm.english.extractor import Extractor
 
-        extractor = Extractor(config, propositions)
+        extractor = Extractor(config)
         if config.spacy_model is not None:
             # A missing pipeline fails here, not at the first update.
             extractor.load(parser=triplets)

@@ -59,8 +59,7 @@ class ConceptMention:
 class ExtractedStatement:
     """One sentence of a passage: ``passage[start:end]``.
 
-    ``text`` is the text of a proposition that differs from its span; None where the two are equal.
-    Spans of propositions may overlap and stand in any order.
+    The spans of a passage's statements are disjoint and in the order of their positions.
     ``terms`` are the stems of its content words in textual order, with repetitions, then its exact
     tokens (``recallm.english.concepts``), each once. No concept name appears twice in ``concepts``;
     the speaker, if known, is the first.
@@ -72,11 +71,10 @@ class ExtractedStatement:
     terms: tuple[str, ...]
     concepts: tuple[ConceptMention, ...]
     traits: Trait
-    text: str | None = None
 
     def text_in(self, passage: str) -> str:
-        """Its text: its own, or that of its span in the passage."""
-        return passage[self.start : self.end] if self.text is None else self.text
+        """The text of its span in the passage."""
+        return passage[self.start : self.end]
 
     @property
     def length(self) -> int:

@@ -59,8 +59,8 @@ class StoredStatement(NamedTuple):
     ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
     (``recallm.model.sessions``), None where there is none. ``previous`` and ``next`` are
     the keys of the statements just before and after it in its session. ``item_path`` is the path
-    of its passage if that is an item, else None. ``start`` and ``end`` are its span in the passage,
-    whose text it repeats unless it is a proposition with a text of its own.
+    of its passage if that is an item, else None. ``start`` and ``end`` are its span in the passage;
+    both are 0 where it is a fact or a revised context.
 
     A recall makes more than a hundred: a tuple of this size is made three times as fast as a frozen
     dataclass.
@@ -102,8 +102,8 @@ class StoredStatement(NamedTuple):
 
     @property
     def line_key(self) -> str | int:
-        """What the statements on one line of a context share: their passage. A fact, a revised
-        context and a proposition that has no span stand alone."""
+        """What the statements on one line of a context share: their passage. A fact and a revised
+        context stand alone."""
         return self.passage_id if self.start < self.end else self.key
 
     @property

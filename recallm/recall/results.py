@@ -145,8 +145,8 @@ class RecalledStatement:
 
     @property
     def line_key(self) -> str:
-        """What the statements on one line of a context share: their passage. A fact, a revised
-        context and a proposition that has no span stand alone."""
+        """What the statements on one line of a context share: their passage. A fact and a revised
+        context stand alone."""
         return self.id if self.passage is None or self.span is None else self.passage
 
     @classmethod

@@ -9,6 +9,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
+from recallm import RecallM
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.pipeline import load_pipeline
@@ -176,6 +177,8 @@ def test_a_pipeline_of_another_language_is_not_parsed(tmp_path: Path) -> None:
     assert next(pipeline.tag(["Anna singt."])).tree is None
     with pytest.raises(PipelineError, match="has the language 'de'"):
         next(pipeline.tag(["Anna singt."], parsed=True))
+    with pytest.raises(PipelineError, match="language 'de'"):
+        RecallM(config=RecallConfig(spacy_model=saved(tmp_path, language="de")), triplets=True)
 
 
 def test_a_cache_drops_what_was_not_used_for_longest() -> None:

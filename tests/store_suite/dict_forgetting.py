@@ -8,14 +8,12 @@ from datetime import datetime
 
 from recallm.model import (
     EntityUpsert,
-    ExtractedStatement,
     Forgotten,
     GraphNames,
     Horizon,
     PreparedUpdate,
     Selection,
     TripletUpsert,
-    readable_term,
 )
 from recallm.stores.semantics.cutting import redact, without_entries
 from tests.store_suite.dict_namespace import Namespace, ends_of, is_empty, t_of
@@ -189,20 +187,11 @@ def _drop_references(draft: Namespace, before: Mapping[str, set[str]]) -> dict[s
         left = without_references(update, is_lost)
         if left is update:
             continue
-        for statement in update.statements:
-            kept = next((s for s in left.statements if s.position == statement.position), None)
+        for statement, kept in zip(update.statements, left.statements, strict=True):
             for concept in statement.concepts:
-                if kept is None or concept not in kept.concepts:
+                if concept not in kept.concepts:
                     drop_summary(draft, concept.name, update)
-        place = draft.updates.index(update)
-        fewer = len(left.statements) < len(update.statements)
-        if fewer and (update.key is not None or not left.statements):
-            for statement in update.statements:
-                for concept in statement.concepts:
-                    drop_summary(draft, concept.name, update)
-            del draft.updates[place]
-        else:
-            draft.updates[place] = left
+        draft.updates[draft.updates.index(update)] = left
     return now if _spelling(draft) == now else _drop_references(draft, now)
 
 
@@ -210,8 +199,7 @@ def without_references(
     update: PreparedUpdate, is_lost: Callable[[str, str | None], bool]
 ) -> PreparedUpdate:
     """The update without the mentions that are lost, by the concept and the id of the antecedent's
-    passage. A proposition whose own text holds its label loses this text, or goes where it has no
-    other."""
+    passage."""
     for statement in update.statements:
         lost = [
             mention
@@ -220,47 +208,24 @@ def without_references(
         ]
         if not lost:
             continue
-        position, told = statement.position, statement
-        named = any(mention.label.lower() in (told.text or "").lower() for mention in lost)
-        names_lost = {mention.name for mention in lost}
+        position, names_lost = statement.position, {mention.name for mention in lost}
+        left = tuple(concept for concept in statement.concepts if concept not in lost)
         ends = {
             e.id for e in update.entities if e.position == position and e.concept.name in names_lost
         }
-        if named and told.start == told.end:
-            left: list[ExtractedStatement] = []
-        else:
-            words = [
-                word
-                for mention in lost
-                for word in mention.name.split() + mention.label.lower().split()
-            ]
-            left = [
-                replace(
-                    told,
-                    text=None if named else told.text,
-                    terms=tuple(
-                        term for term in told.terms if not named or readable_term(term) not in words
-                    ),
-                    concepts=tuple(concept for concept in told.concepts if concept not in lost),
-                )
-            ]
         update = replace(
             update,
             statements=tuple(
-                statement
+                replace(other, concepts=left) if other.position == position else other
                 for other in update.statements
-                for statement in (left if other.position == position else [other])
             ),
             entities=tuple(
-                e for e in update.entities if e.position != position or (left and e.id not in ends)
+                e for e in update.entities if e.position != position or e.id not in ends
             ),
             triplets=tuple(
                 t
                 for t in update.triplets
-                if t.position != position or (left and not ends & {t.subject, t.object})
-            ),
-            vectors=tuple(
-                v for v in update.vectors if v.position != position or (left and not named)
+                if t.position != position or not ends & {t.subject, t.object}
             ),
         )
         names = {s.position: {concept.name for concept in s.concepts} for s in update.statements}
@@ -269,11 +234,8 @@ def without_references(
             neighbours=tuple(
                 pair
                 for pair in update.neighbours
-                if {pair.earlier, pair.later} <= names.keys()
-                and (
-                    ({pair.a} <= names[pair.earlier] and {pair.b} <= names[pair.later])
-                    or ({pair.b} <= names[pair.earlier] and {pair.a} <= names[pair.later])
-                )
+                if ({pair.a} <= names[pair.earlier] and {pair.b} <= names[pair.later])
+                or ({pair.b} <= names[pair.earlier] and {pair.a} <= names[pair.later])
             ),
         )
     return update
@@ -287,7 +249,6 @@ def _cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
         update.text,
         [(statement.start, statement.end) for statement in statements],
         {index for index, statement in enumerate(statements) if statement.position in gone},
-        {index for index, statement in enumerate(statements) if statement.text is not None},
     )
     kept = [statement for statement in statements if statement.position not in gone]
     return replace(

@@ -100,14 +100,11 @@ def prepared_updates(draw: st.DrawFn) -> PreparedUpdate:
     text, statements = draw(st.sampled_from(("", " "))), []
     for position, terms in enumerate(spoken):
         said = " ".join((*terms, *(mention.label for mention in concepts[position]), "."))
-        own_text = draw(st.none() | st.none() | st.just("Own."))
-        start = len(text) if own_text is None else draw(st.integers(0, len(text)))
         statements.append(
             ExtractedStatement(
                 position=position,
-                start=start,
+                start=len(text),
                 end=len(text) + len(said),
-                text=own_text,
                 terms=tuple(terms),
                 concepts=concepts[position],
                 traits=draw(_traits),

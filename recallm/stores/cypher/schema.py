@@ -8,10 +8,10 @@ Every key begins with the namespace:
   next one may continue), and the lock that a writer takes first. All other nodes of the namespace
   have its ``rows``, a number, as their ``namespace`` (``recallm.stores.neo4j.generations``).
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
-  ``id``, and its statements, of which propositions have an ``own_text``. ``content`` of a
-  statement is JSON: its terms, and its concepts. Its vector is ``blob``, under a ``model``.
-  ``said`` and ``expires`` are microseconds since 1970, ``withdrawn`` is a t. ``lane`` is the
-  resolved session, or a value of the update's own where it has none.
+  ``id``, and its statements. ``content`` of a statement is JSON: its terms, and its concepts. Its
+  vector is ``blob``, under a ``model``. ``said`` and ``expires`` are microseconds since 1970,
+  ``withdrawn`` is a t. ``lane`` is the resolved session, or a value of the update's own where it
+  has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
   indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
   A statement repeats what filters ask of its update: ``speaker``, ``metadata_entries`` and

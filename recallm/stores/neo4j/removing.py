@@ -162,12 +162,8 @@ def _without(before: ExtractedStatement, after: ExtractedStatement | None) -> Ex
     """A statement with those of its terms and concepts alone that it loses."""
     if after is None:
         return before
-    names = {mention.name for mention in after.concepts}
-    return replace(
-        before,
-        terms=tuple(term for term in before.terms if term not in after.terms),
-        concepts=tuple(mention for mention in before.concepts if mention.name not in names),
-    )
+    lost = tuple(mention for mention in before.concepts if mention not in after.concepts)
+    return replace(before, terms=(), concepts=lost)
 
 
 def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[list[Any]]:
@@ -178,14 +174,12 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[list[Any]]:
 def _cut(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that cuts passages."""
     node = values.update_out(after, None)
-    stored = {s.position: (s.concepts, s.terms, s.text) for s in before.statements}
-    vectors = {vector.position: vector for vector in after.vectors}
+    stored = {s.position: s.concepts for s in before.statements}
     statements: list[dict[str, Any]] = []
     for s in after.statements:
         row: dict[str, Any] = {"properties": {"start": s.start, "end": s.end}}
-        if stored[s.position] != (s.concepts, s.terms, s.text):
-            properties = values.statement_out(after, s, vectors.get(s.position))
-            row["properties"] = dict(zip(values.STATEMENT, properties, strict=True))
+        if stored[s.position] != s.concepts:
+            row["properties"]["content"] = values.content_out(s)
             row["concepts"] = values.keys_of({mention.name for mention in s.concepts})
             row["references"] = values.keys_of(antecedents_in(s))
         statements.append({"key": statement_key(t_of(after), s.position), **row})

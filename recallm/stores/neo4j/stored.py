@@ -21,7 +21,7 @@ from recallm.stores.semantics.reading import dump_records, evidence_of, passage_
 _WITH_PARTS: Final[LiteralString] = """
 RETURN [u.t, u { .* },
     COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN [
-        s.key, s.start, s.end, s.content, s.traits, s.own_text, s.model, s.blob
+        s.key, s.start, s.end, s.content, s.traits, s.model, s.blob
     ] },
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
@@ -121,7 +121,7 @@ def _update(
         passage["session_key"] = None if key == named else key
         passage["speaker_concept"] = node.get("speaker_concept")
     statements, vectors = [], []
-    for key, start, end, content, traits, own_text, model, blob in said:
+    for key, start, end, content, traits, model, blob in said:
         position, (terms, concepts) = position_of(key), content_in(content)
         statements.append(
             ExtractedStatement(
@@ -131,7 +131,6 @@ def _update(
                 terms=terms,
                 concepts=concepts,
                 traits=Trait(traits),
-                text=own_text,
             )
         )
         if model is not None and blob is not None:  # else the vector is being written

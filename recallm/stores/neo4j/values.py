@@ -176,7 +176,7 @@ def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
 
 
 STATEMENT: Final = (
-    "key", "text", "own_text", "start", "end", "content", "length", "traits", "model", "blob",
+    "key", "text", "start", "end", "content", "length", "traits", "model", "blob",
 )  # fmt: skip
 """Properties of statements that they do not share with their updates."""
 
@@ -188,7 +188,6 @@ def statement_out(
     return (
         statement_key(update.t_index or 0, statement.position),
         statement.text_in(update.text or ""),
-        statement.text,
         statement.start,
         statement.end,
         content_out(statement),

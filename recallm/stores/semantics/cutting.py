@@ -5,9 +5,7 @@ mentions by reference.
 a mention stays as long as some statement of the antecedent's passage spells the concept, that is:
 mentions it without a reference. With the last of these the mention goes, so that no name of a
 forgotten text stays in what was said after it; the neighbour pairs that stand on the mention go
-too, and so do the entities on the concept that the statement shows, with their triplets there. A
-proposition that has the name in its own text says its span of the passage again, without the stems
-of the name and without a vector. Where nothing is left of the span, it goes as a whole.
+too, and so do the entities on the concept that the statement shows, with their triplets there.
 
 A reference goes back: to a passage that is stored or stands earlier in the batch. No mention is
 written whose reference names another passage: that one was forgotten since the text was read.
@@ -16,54 +14,34 @@ written whose reference names another passage: that one was forgotten since the 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, compress
+from itertools import chain, pairwise
 from typing import Any
 
-from recallm.model import (
-    ConceptMention,
-    ElementKey,
-    ExtractedStatement,
-    PreparedUpdate,
-    Reference,
-    TripletUpsert,
-    readable_term,
-)
+from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, Reference, TripletUpsert
 
 
 def redact(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    drop: Collection[int],
-    propositions: Collection[int] = (),
+    text: str, spans: Sequence[tuple[int, int]], drop: Collection[int]
 ) -> tuple[str, list[tuple[int, int]]]:
     """Cut the spans with the indexes ``drop`` out of ``text``.
 
-    ``spans`` are (start, end) character offsets; those of propositions may overlap. Text that no
-    span covers belongs to the spans that end before it, text before all spans to the first of them.
-    What a span to drop shares with one to keep goes, unless that one repeats it: ``propositions``
-    are the indexes of the statements that do not, since they have a text of their own. Trailing
-    white space of the result is stripped.
+    ``spans`` are (start, end) character offsets, disjoint and in order. Text that no span covers
+    belongs to the span before it, text before all spans to the first of them. Trailing white space
+    of the result is stripped.
     Returns the remaining text and the new spans of the kept statements, in order.
     """
-    filled = sorted(span for span in spans if span[0] < span[1])
-    starts = [start for start, _ in filled]
-    furthest = [0, *accumulate((end for _, end in filled), max)]
-    stays = bytearray(b"\1") * len(text)
-    for is_kept in (False, True):
-        for index, (start, end) in enumerate(spans):
-            if start == end or (index in drop) is is_kept or (is_kept and index in propositions):
-                continue
-            begin, following = 0 if start == starts[0] else start, bisect_left(starts, end)
-            if furthest[following] == end:  # no other span goes on behind it
-                end = starts[following] if following < len(starts) else len(text)
-            stays[begin:end] = bytes([is_kept]) * (end - begin)
-    place = list(accumulate(stays, initial=0))
-    moved = [(place[s], place[e]) for index, (s, e) in enumerate(spans) if index not in drop]
-    remaining = "".join(compress(text, stays))
-    tail = max((end for _, end in moved), default=0)
+    borders = [0, *(start for start, _ in spans[1:]), len(text)]
+    remaining, moved = "", []
+    for index, ((start, end), (first, last)) in enumerate(
+        zip(spans, pairwise(borders), strict=True)
+    ):
+        if index not in drop:
+            shift = len(remaining) - first
+            moved.append((start + shift, end + shift))
+            remaining += text[first:last]
+    tail = moved[-1][1] if moved else 0
     return remaining[:tail] + remaining[tail:].rstrip(), moved
 
 
@@ -77,7 +55,6 @@ def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
         update.text or "",
         [(s.start, s.end) for s in statements],
         {index for index, s in enumerate(statements) if s.position in gone},
-        {index for index, s in enumerate(statements) if s.text is not None},
     )
     kept = [s for s in statements if s.position not in gone]
     return replace(
@@ -191,26 +168,23 @@ def without_mentions(
 ) -> PreparedUpdate:
     """``update`` without the mentions that are lost, by the concept's name and the reference; the
     update itself where none is."""
-    changed: dict[int, ExtractedStatement] = {}
-    unnamed: dict[int, set[str]] = {}
-    other_texts: set[int] = set()
-    gone: set[int] = set()
+    statements: list[ExtractedStatement] = []
+    lost: dict[int, set[str]] = {}
     for statement in update.statements:
-        lost = [m for m in statement.concepts if m.reference and is_lost(m.name, m.reference)]
-        if lost:
-            names_lost = _names(statement.text, lost)
-            changed[statement.position] = _without(statement, lost, names_lost=names_lost)
-            unnamed[statement.position] = {mention.name for mention in lost}
-            if names_lost:
-                (gone if statement.start == statement.end else other_texts).add(statement.position)
-    if not changed:
+        kept = tuple(
+            m for m in statement.concepts if not (m.reference and is_lost(m.name, m.reference))
+        )
+        if kept != statement.concepts:
+            lost[statement.position] = {m.name for m in statement.concepts if m not in kept}
+            statement = replace(statement, concepts=kept)
+        statements.append(statement)
+    if not lost:
         return update
-    statements = [changed.get(s.position, s) for s in update.statements if s.position not in gone]
     names = {s.position: {mention.name for mention in s.concepts} for s in statements}
     ends = {
         (entity.id, entity.position)
         for entity in update.entities
-        if entity.position in gone or entity.concept.name in unnamed.get(entity.position, ())
+        if entity.concept.name in lost.get(entity.position, ())
     }
     return replace(
         update,
@@ -219,7 +193,7 @@ def without_mentions(
             pair
             for pair in update.neighbours
             if any(
-                a in names.get(pair.earlier, ()) and b in names.get(pair.later, ())
+                a in names[pair.earlier] and b in names[pair.later]
                 for a, b in ((pair.a, pair.b), (pair.b, pair.a))
             )
         ),
@@ -227,10 +201,8 @@ def without_mentions(
         triplets=tuple(
             x
             for x in update.triplets
-            if x.position not in gone
-            and ends.isdisjoint(((x.subject, x.position), (x.object, x.position)))
+            if ends.isdisjoint(((x.subject, x.position), (x.object, x.position)))
         ),
-        vectors=tuple(v for v in update.vectors if v.position not in gone | other_texts),
     )
 
 
@@ -239,19 +211,3 @@ def without_unknown(update: PreparedUpdate, passages: Container[str]) -> Prepare
     return without_mentions(
         update, lambda _, r: r.antecedent is not None and r.antecedent not in passages
     )
-
-
-def _names(text: str | None, lost: list[ConceptMention]) -> bool:
-    """Whether a proposition's own text holds the label of a concept that is lost."""
-    return text is not None and any(m.label.lower() in text.lower() for m in lost)
-
-
-def _without(
-    statement: ExtractedStatement, lost: list[ConceptMention], *, names_lost: bool
-) -> ExtractedStatement:
-    kept = tuple(mention for mention in statement.concepts if mention not in lost)
-    if not names_lost:
-        return replace(statement, concepts=kept)
-    words = {word for m in lost for word in (*m.name.split(), *m.label.lower().split())}
-    terms = tuple(term for term in statement.terms if readable_term(term) not in words)
-    return replace(statement, text=None, terms=terms, concepts=kept)

@@ -199,7 +199,7 @@ class RowWriter(Queries):
             [
                 (
                     statement_key(t_of(u), s.position), self._place(u), s.start, s.end, s.length,
-                    pack(s.terms), pack_mentions(s.concepts), int(s.traits), s.text,
+                    pack(s.terms), pack_mentions(s.concepts), int(s.traits),
                 )
                 for u in updates
                 for s in u.statements

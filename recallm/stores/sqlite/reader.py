@@ -178,7 +178,7 @@ class SQLiteReader(View):
         self._read_session_keys([[row[2] for row in found]])
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
-            _, at, session_id, start, stop, _, terms, concepts, traits, own_text = row
+            _, at, session_id, start, stop, _, terms, concepts, traits = row
             (
                 _, _, id, text, source, session, speaker, speaker_concept, said, entries, path, key,
                 *_,
@@ -187,7 +187,7 @@ class SQLiteReader(View):
                 StoredStatement(
                     at,
                     id,
-                    text[start:stop] if own_text is None else own_text,
+                    text[start:stop],
                     unpack_timestamp(said),
                     speaker,
                     speaker_concept,

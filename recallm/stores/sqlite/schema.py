@@ -5,8 +5,7 @@ The namespace's number is the first part of every key. A column ``at`` is a stat
 range of ``at`` is a range of time.
 
 * ``statement`` holds its own terms and concepts. ``posting`` and ``mention`` are its inverted
-  indexes; forgetting deletes from them by exact key. Its ``text`` is null where the span of the
-  passage is its text.
+  indexes; forgetting deletes from them by exact key.
 * ``reference`` has a row for each statement and each other passage that its references name, by a
   hash of that passage's id.
 * ``evidence`` has one row for each update that shows a relation (``a < b`` by concept number; the
@@ -107,7 +106,7 @@ CREATE TABLE session (
 CREATE TABLE statement (
     ns INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL, start INTEGER NOT NULL,
     stop INTEGER NOT NULL, length INTEGER NOT NULL, terms TEXT NOT NULL, concepts TEXT NOT NULL,
-    traits INTEGER NOT NULL, text TEXT{crc}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
+    traits INTEGER NOT NULL{crc}, PRIMARY KEY (ns, at)) WITHOUT ROWID;
 CREATE INDEX statement_session ON statement (ns, session, at, length);
 
 CREATE TABLE term (

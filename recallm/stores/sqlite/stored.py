@@ -72,7 +72,7 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
         ValueError: a row is damaged.
     """
     statements: dict[int, list[ExtractedStatement]] = {}
-    for _, at, _, start, stop, _, terms, concepts, traits, text in verified(
+    for _, at, _, start, stop, _, terms, concepts, traits in verified(
         _of_updates(queries, ts, columns("statement"), "statement"), "statement"
     ):
         statements.setdefault(t_index_of(at), []).append(
@@ -83,7 +83,6 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
                 terms=unpack(terms),
                 concepts=unpack_mentions(concepts),
                 traits=Trait(traits),
-                text=text,
             )
         )
     vectors: dict[int, list[StatementVector]] = {}

@@ -420,15 +420,3 @@ class ForgettingTests(StoreTests):
             [bare, referring],
             2,
         )
-
-    def test_a_proposition_outlives_its_span(self, space: Space) -> None:
-        """Deleted entities take no statement along, also where its passage has no text left."""
-        passage = prepared("1", "[Ann] met [Bo]", entities=(entity("e", "Eve", position=1),))
-        [said] = passage.statements
-        proposition = replace(said, position=1, text="Ann knows Bo")
-        space.write(replace(passage, statements=(said, proposition)))
-        assert space.forget("statement", "1#0").statements == 1
-        assert space.delete_graph(entities=["e"]) == Forgotten(concepts=1, entities=1)
-        with space.reader() as reader:
-            [passage_left], [left] = reader.passages(), reader.statements([statement_key(1, 1)])
-        assert (passage_left.text, left.text) == ("", "Ann knows Bo")

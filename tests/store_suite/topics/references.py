@@ -1,5 +1,4 @@
-"""References (pronouns that stand for a concept), and propositions (statements with a text of their
-own)."""
+"""References: pronouns that stand for a concept."""
 
 from __future__ import annotations
 
@@ -7,61 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from recallm.model import (
-    ConceptMention,
-    ExtractedStatement,
     Filter,
     Forgotten,
-    Neighbours,
     PreparedUpdate,
     Reference,
     StoredStatement,
     Summary,
-    Trait,
     statement_key,
 )
-from tests.store_suite.marked_text import entity, mention, prepared, vector
+from tests.store_suite.marked_text import entity, prepared
 from tests.store_suite.snapshots import Vocabulary
 from tests.store_suite.topics.base import Space, StoreTests, oracle_snapshot, summary
-
-
-def _proposition(
-    position: int, start: int, end: int, text: str | None, *concepts: str
-) -> ExtractedStatement:
-    """A statement about concepts with a span, and a text of its own unless that is None."""
-    return ExtractedStatement(
-        position=position,
-        start=start,
-        end=end,
-        text=text,
-        terms=concepts,
-        concepts=tuple(mention(concept.title(), concept) for concept in concepts),
-        traits=Trait(0),
-    )
-
-
-def _told() -> PreparedUpdate:
-    """Two propositions that share a sentence, the second within the span of the first, and one
-    sentence that is a statement as it stands."""
-    text = "Ingrid, who lives in Malaga, codes. Bo naps."
-    return PreparedUpdate(
-        id="p",
-        text=text,
-        statements=(
-            _proposition(0, 0, 35, "Ingrid codes.", "ingrid"),
-            _proposition(1, 8, 27, "Ingrid lives in Malaga.", "ingrid", "malaga"),
-            _proposition(2, 36, 44, None, "bo"),
-        ),
-        neighbours=(
-            Neighbours(a="bo", b="malaga", earlier=1, later=2),
-            Neighbours(a="ingrid", b="malaga", earlier=1, later=1),
-        ),
-    )
-
-
-def _of_passage(id: str, mention: ConceptMention) -> ConceptMention:
-    """The mention with the antecedent in another passage, if it is a reference."""
-    reference = mention.reference
-    return replace(mention, reference=reference and reference._replace(antecedent=id))
 
 
 def _concepts_of(statements: Iterable[StoredStatement]) -> list[list[str]]:
@@ -70,7 +25,7 @@ def _concepts_of(statements: Iterable[StoredStatement]) -> list[list[str]]:
 
 
 class ReferenceTests(StoreTests):
-    """Mentions with a reference, and statements with a text of their own."""
+    """Mentions with a reference."""
 
     def test_references_are_stored(self, space: Space) -> None:
         """A reader and a dump give the mentions of a statement as they were written."""
@@ -97,48 +52,10 @@ class ReferenceTests(StoreTests):
                 dumped = [replace(update, t_index=t) for t, update in enumerate(updates, 1)]
                 assert list(reader.dump()) == dumped
 
-    def test_propositions_are_stored(self, space: Space) -> None:
-        """A statement says its own text, and knows its span, which others may share."""
-        space.write(_told())
-        with space.reader() as reader:
-            found = reader.statements([statement_key(1, n) for n in range(3)])
-            assert [(statement.text, statement.start, statement.end) for statement in found] == [
-                ("Ingrid codes.", 0, 35),
-                ("Ingrid lives in Malaga.", 8, 27),
-                ("Bo naps.", 36, 44),
-            ]
-            assert [(statement.previous, statement.next) for statement in found] == [
-                (None, found[1].key),
-                (found[0].key, found[2].key),
-                (found[1].key, None),
-            ]
-            assert list(reader.dump()) == [replace(_told(), t_index=1)]
-
-    def test_propositions_of_a_copy(self, space: Space) -> None:
-        """An archive holds references and the texts of propositions."""
-        space.write(_told(), prepared("2", "{She>ingrid@p} sat, {that>sit}"))
+    def test_references_of_a_copy(self, space: Space) -> None:
+        """An archive holds references."""
+        space.write(prepared("1", "[Ann] met [Bo]"), prepared("2", "{She>ann@1} sat, {that>sit}"))
         assert space.copied().snapshot() == space.snapshot()
-
-    def test_a_proposition_is_forgotten(self, space: Space) -> None:
-        """A proposition goes with the text that it spans."""
-        cases = (
-            # A proposition has its own text: what both span goes with the one that is forgotten.
-            ("Bo naps.", [(0, 0), (0, 8)]),
-            ("Ingrid, , codes. Bo naps.", [(0, 16), (17, 25)]),
-            ("Ingrid, who lives in Malaga, codes.", [(0, 35), (8, 27)]),
-        )
-        for position, (text, spans) in enumerate(cases):
-            case = space.beside(f" {position}")
-            case.apply([_told()])
-            assert case.forget("statement", f"p#{position}").statements == 1
-            with case.reader() as reader:
-                [passage] = reader.passages()
-                assert passage.text == text
-                found = reader.statements([statement_key(1, n) for n in range(3)])
-                assert [(statement.start, statement.end) for statement in found] == spans
-                texts = ["Ingrid codes.", "Ingrid lives in Malaga.", "Bo naps."]
-                del texts[position]
-                assert [statement.text for statement in found] == texts
 
     def test_a_mention_goes_with_its_antecedent(self, space: Space) -> None:
         """Who forgets a passage forgets what pronouns elsewhere made of it: all is as if these had
@@ -225,78 +142,6 @@ class ReferenceTests(StoreTests):
                 said = reader.statements([statement_key(t, 0) for t in range(1, 4)])
                 assert _concepts_of(said) == [["bo"], ["bo"], ["di"]]
                 assert reader.relations(["bo"], limit=9) == []
-
-    def test_a_proposition_that_names_a_forgotten_antecedent(self, space: Space) -> None:
-        """It says its span again; where another proposition took that along, it goes."""
-        [she, house] = prepared("2", "{Ann>ann@1} moved", "{Ann>ann@1} has a [house]").statements
-        update = PreparedUpdate(
-            id="2",
-            text="She moved and has a house.",
-            statements=(
-                replace(she, start=0, end=9, text="Ann moved"),
-                replace(house, start=0, end=26, text="Ann has a house"),
-                _proposition(2, 0, 26, "A house is there.", "house"),
-            ),
-            vectors=(vector(0, b"a"), vector(1, b"b"), vector(2, b"c")),
-        )
-        space.write(prepared("1", "[Ann]"), update)
-        space.forget("id", "1")
-        with space.reader() as reader:
-            said = reader.statements([statement_key(2, n) for n in range(3)])
-            assert [statement.text for statement in said] == [
-                "She moved",
-                "She moved and has a house.",
-                "A house is there.",
-            ]
-            assert [statement.terms for statement in said] == [
-                ("moved",),
-                ("has", "a", "house"),
-                ("house",),
-            ]
-            assert _concepts_of(said) == [[], ["house"], ["house"]]
-            assert reader.vectors(model="m") == {said[2].key: b"c"}
-            assert reader.postings(["ann"], limit=9, where=Filter()) == {}
-        space.write(
-            prepared("3", "[Ann]"),
-            replace(
-                update,
-                id="4",
-                statements=tuple(
-                    replace(s, concepts=tuple(_of_passage("3", m) for m in s.concepts))
-                    for s in update.statements
-                ),
-            ),
-        )
-        space.forget("statement", "4#2")
-        assert space.forget("id", "3") == Forgotten(passages=2, statements=3, concepts=1)
-
-    def test_a_proposition_that_does_not_name_a_forgotten_antecedent(self, space: Space) -> None:
-        """It keeps its text and its vector."""
-        [she] = prepared("2", "{Ann>ann@1} moved").statements
-        update = PreparedUpdate(
-            id="2",
-            text="She left and moved.",
-            statements=(replace(she, start=0, end=19, text="She moved."),),
-            vectors=(vector(0, b"a"),),
-        )
-        space.write(prepared("1", "[Ann]"), update)
-        space.forget("id", "1")
-        with space.reader() as reader:
-            [said] = reader.statements([statement_key(2, 0)])
-            assert (said.text, said.terms, said.concepts) == ("She moved.", she.terms, ())
-            assert reader.vectors(model="m") == {said.key: b"a"}
-
-    def test_a_statement_keeps_its_words(self, space: Space) -> None:
-        """A statement without a text of its own keeps its span, also where a forgotten proposition
-        lies within."""
-        told = _told()
-        whole = replace(told.statements[0], text=None)
-        space.write(replace(told, statements=(whole, *told.statements[1:])))
-        space.forget("statement", "p#1")
-        assert space.passage("p").text == told.text
-        with space.reader() as reader:
-            [statement, _] = reader.statements([statement_key(1, 0), statement_key(1, 2)])
-            assert statement.text == "Ingrid, who lives in Malaga, codes."
 
     def test_an_entity_that_is_told_twice_at_one_place(self, space: Space) -> None:
         """It goes with a mention of any concept that it was told to stand on there."""
