@@ -17,7 +17,6 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from llama_index_recallm._nodes import statement_node
-from llama_index_recallm._property_values import encoded
 from llama_index_recallm.llm import as_llm
 from recallm import HybridRecallM, RecallM
 from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory
@@ -76,8 +75,7 @@ class RecallMHybridQueryEngine(BaseQueryEngine):
             memory = memory.in_namespace(namespace)
             if isinstance(vectors, RecallM):
                 vectors = vectors.in_namespace(namespace)
-        # The property graph store writes metadata in this encoding.
-        options = RecallOptions(encode=partial(encoded, of="where"), **arguments)
+        options = RecallOptions(**arguments)
         options.check(memory)
         self._arguments = options.arguments()
         self._hybrid_of = partial(

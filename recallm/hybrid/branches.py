@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
 from recallm.ground import checks
@@ -15,6 +15,7 @@ from recallm.ground.language_models import answer_of
 from recallm.hybrid.discriminator import Choice, Discriminator, TrainedDiscriminator
 from recallm.memory import RecallM
 from recallm.recall.prompts import question_prompt
+from recallm.recall.request import RecallArguments
 from recallm.recall.results import Answer, RecalledContext
 
 _log = logging.getLogger(__name__)
@@ -127,7 +128,11 @@ class HybridRecallM:
         return self._memory
 
     def ask(
-        self, question: str, *, llm: Callable[[str], str] | None = None, **recall: Any
+        self,
+        question: str,
+        *,
+        llm: Callable[[str], str] | None = None,
+        **recall: Unpack[RecallArguments],
     ) -> HybridAnswer:
         """Answer ``question`` in both branches at once, and choose.
 
@@ -148,9 +153,11 @@ class HybridRecallM:
                 "ask needs a language model: give any callable prompt → text, as "
                 "HybridRecallM(memory, llm=…) or ask(question, llm=…)"
             )
+        without_bound = recall.copy()
+        without_bound["min_score"] = None
         answers, errors = _both(
             lambda: self._memory.ask(asked, llm=model, **recall),
-            lambda: self._vectors.ask(asked, llm=model, **{**recall, "min_score": None}),
+            lambda: self._vectors.ask(asked, llm=model, **without_bound),
         )
         return HybridAnswer.of(self._choose(asked, answers, errors), answers, errors)
 
