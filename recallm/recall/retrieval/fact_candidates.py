@@ -173,9 +173,29 @@ class FactReader:
             found += self._read(None, predicates, _OF_RELATIONS)
         latest = _latest(self._meeting(found))
         endings = self._endings(found, latest)
+        past = self._past(latest, endings)
+        for triplet, denial in past.items():
+            latest.pop(_ids(denial), None)
+            del endings[triplet]
         for ending in endings.values():
             latest.setdefault(_ids(ending), ending)
-        return self._as_candidates(latest, endings, first_place)
+        return self._as_candidates(latest, endings, first_place, past)
+
+    def _past(
+        self,
+        latest: Mapping[TripletIds, TripletEvidence],
+        endings: Mapping[TripletIds, TripletEvidence],
+    ) -> dict[TripletIds, TripletEvidence]:
+        """The triplets that hold no more and say so themselves, each with its denial, which says
+        no more than that: a row that a table has lost. Statements cannot say so."""
+        self._read_passages(latest.values())
+        silent = {
+            ids: ending
+            for ids, ending in endings.items()
+            if self._index.relations.of(ending.predicate).negative and not self._statements(ending)
+        }
+        stated = {_ids(end) for ids, end in silent.items() if self._statements(latest[ids])}
+        return {ids: end for ids, end in silent.items() if _ids(end) not in stated}
 
     def _endings(
         self, found: Iterable[TripletEvidence], latest: Mapping[TripletIds, TripletEvidence]
@@ -232,9 +252,10 @@ class FactReader:
         latest: Mapping[TripletIds, TripletEvidence],
         endings: Mapping[TripletIds, TripletEvidence],
         first_place: int,
+        past: Mapping[TripletIds, TripletEvidence],
     ) -> ReadFacts:
-        """Triplets as facts, or as the statements that show them; ``endings`` are what is true in
-        their place."""
+        """Triplets as facts, or as the statements that show them; ``endings`` are what
+        is true in their place, ``past`` the denials of those that say that they are past."""
         self._read_passages(latest.values())
         stated: dict[int, str] = {}
         keys: dict[TripletIds, int] = {}
@@ -250,7 +271,10 @@ class FactReader:
         for place, evidence in enumerate(unstated):
             keys[_ids(evidence)] = statement_key(evidence.t_index, first + _SPACING * place)
         return ReadFacts(
-            tuple(self._fact(each, keys, endings.get(_ids(each))) for each in unstated),
+            tuple(
+                self._fact(each, keys, endings.get(_ids(each)), past.get(_ids(each)))
+                for each in unstated
+            ),
             stated,
             keys,
         )
@@ -270,9 +294,13 @@ class FactReader:
         evidence: TripletEvidence,
         keys: Mapping[TripletIds, int],
         ending: TripletEvidence | None,
+        denial: TripletEvidence | None,
     ) -> GraphFact:
+        statement = self._statement(evidence, keys[_ids(evidence)])
+        if denial is not None:
+            statement = statement._replace(text=f"{statement.text} [{_until(denial)}]")
         return GraphFact(
-            statement=self._statement(evidence, keys[_ids(evidence)]),
+            statement=statement,
             triplet=_ids(evidence),
             passage=evidence.passage,
             path=tuple(self._path(evidence)),
@@ -347,6 +375,11 @@ def _ids(evidence: TripletEvidence) -> TripletIds:
 
 def _line(evidence: TripletEvidence) -> str:
     return fact_line(evidence.subject_label, evidence.predicate, evidence.object_label)
+
+
+def _until(denial: TripletEvidence) -> str:
+    """Since when a fact holds no more, in words."""
+    return f"until {denial.timestamp:%Y-%m-%d}" if denial.timestamp else "no longer"
 
 
 def _answer(evidence: TripletEvidence, required: Sequence[Collection[str]]) -> str:
