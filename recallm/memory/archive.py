@@ -34,7 +34,7 @@ from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database, lock_
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_VERSION = 2
+_VERSION = 1
 _FORMAT = "recallm-archive"
 _BEGINNING = f'{{"format":"{_FORMAT}"'
 """How every archive begins, of any version."""
