@@ -41,11 +41,6 @@ class Call:
     more: int = 0
     """The number of results that are left out of ``rows``."""
 
-    def with_values(self, changed: Callable[[str], str]) -> Call:
-        """The call with each value as ``changed`` gives it."""
-        subject, relation, object = (None if term is None else changed(term) for term in self.terms)
-        return replace(self, terms=(subject, relation, object))
-
     def __str__(self) -> str:
         terms = ">>".join("" if term is None else _value_text(term) for term in self.terms)
         results = "" if self.rows is None else f":{results_text(self.rows, self.more)}"
@@ -140,7 +135,6 @@ _BLANKS_IN_HEAD = r"[ \t\\]*"
 _HEAD = re.compile(
     "|".join(_BLANKS_IN_HEAD.join(map(re.escape, head)) for head in _NAMES), re.IGNORECASE
 )
-_CUT_OFF_HEAD = re.compile(r"\[[ \t\\\w]*\Z")
 _LINE = r"(?:[^\\{}\n\r]+|\\[^\n\r])*+"
 _ARGUMENTS = re.compile(_LINE)
 _RESULTS = re.compile(rf"((?:[^\\\[\]{{]+|\\.|\{{{_LINE}\}})*+)\]", re.DOTALL)
@@ -149,7 +143,7 @@ _END = re.compile(r"\}\s*([:\]]?)")
 
 
 class BrokenCall(str):
-    """Text that begins like a call and is not one: cut off, or with other arguments."""
+    """Text that begins as a call and is none: without an end, or with other arguments."""
 
     __slots__ = ()
 
@@ -190,7 +184,7 @@ def _call(text: str, start: int) -> tuple[str | Call, int]:
     """What begins with the bracket at ``start``, and where the text goes on."""
     head = _HEAD.match(text, start)
     if head is None:
-        return _part_of_head(text, start)
+        return "[", start + 1
     begin = head.end()
     arguments = _ARGUMENTS.match(text, begin)
     end = begin if arguments is None else arguments.end()
@@ -200,23 +194,12 @@ def _call(text: str, start: int) -> tuple[str | Call, int]:
     closed = _END.match(text, end)
     if closed is None:  # a line break, perhaps behind a backslash, or the end of the text
         return _broken(text, start, end + (text[end : end + 1] == "\\"))
-    call = _call_of(_NAMES[_without_blanks(head[0])], text[begin:end])
+    name = _NAMES[re.sub(_BLANKS_IN_HEAD, "", head[0]).upper()]
+    call = _call_of(name, text[begin:end])
     mark, end = closed[1], closed.end()
     is_ended = end == len(text) if not mark else mark == "]" or (call and call.name == "MEM_READ")
     return (call, end) if call is not None and is_ended else _broken(text, start, end)
 
 
-def _part_of_head(text: str, start: int) -> tuple[str, int]:
-    """What begins with a bracket and is no head of a call: broken where the text ends in a head."""
-    known = _without_blanks(text[start:]) if _CUT_OFF_HEAD.match(text, start) else ""
-    if len(known) > len("[MEM") and any(head.startswith(known) for head in _NAMES):
-        return _broken(text, start, len(text))
-    return "[", start + 1
-
-
 def _broken(text: str, start: int, end: int) -> tuple[str, int]:
     return BrokenCall(text[start:end]), end
-
-
-def _without_blanks(head: str) -> str:
-    return re.sub(_BLANKS_IN_HEAD, "", head).upper()

@@ -281,7 +281,10 @@ class _Reply:
         self.has_ended = self.has_ended or not self._turn_has_ended
 
     def _question(self, call: Call) -> Call:
-        return replace(call.with_values(self._redacted), rows=None, more=0)
+        subject, relation, object = (
+            None if term is None else self._redacted(term) for term in call.terms
+        )
+        return Call(name=call.name, terms=(subject, relation, object))
 
     def _show(self, text: str) -> None:
         if not self._shown or (self._is_after_call and self._shown[-1].isspace()):

@@ -55,9 +55,7 @@ _QUANTITY = re.compile(
 )
 _ISO_DATETIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d\S*", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_ISO_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _YEAR = re.compile(r"\d{4}", re.ASCII)
-_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{2,4})", re.ASCII)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -75,9 +73,8 @@ def value_of(text: str) -> Value | None:
     * **Numbers** have digits 0 to 9 without a leading zero, thousands parted by commas, a decimal
       point, and an exponent only with its sign. "million" and its like count. A percent sign, a
       currency or a common unit is left out: the number is the one written, never converted.
-    * **Dates** have a day, a month and a year: ISO 8601, or as ``english.dating`` reads them. A
-      month in words with its year ("May 2024") is its first day. "4/5/2024" is none: day and month
-      could be either.
+    * **Dates** have a day, a month and a year: ISO 8601, or as ``english.dating`` reads them.
+      "4/5/2024" is none: day and month could be either.
     * **Moments** are ISO 8601 with a time; without an offset they are naive.
     * **Booleans** are "true" and "false", in any case.
     """
@@ -141,25 +138,13 @@ def _date_in(text: str) -> date | None:
             return date.fromisoformat(text)
     except ValueError:  # no such day or time
         return None
-    if len(text) > _LONGEST_DATE or not _YEAR.search(text) or _ISO_MONTH.fullmatch(text):
+    if len(text) > _LONGEST_DATE or not _YEAR.search(text) or "/" in text:
         return None
-    slashes = _SLASHES.fullmatch(text)
-    if slashes is not None:
-        first, second, year = slashes.groups()
-        if len(year) != 4 or (first != second and int(first) <= 12 and int(second) <= 12):
-            return None
     named = named_dates(text, None)
     if len(named) != 1 or (named[0].start, named[0].end) != (0, len(text)):
         return None
     meant = named[0].means
-    if not isinstance(meant, Interval):
-        return None
-    is_month = meant.start.day == 1 and meant.end == _next_month(meant.start)
-    return meant.start if meant.days == 1 or is_month else None
-
-
-def _next_month(day: date) -> date:
-    return day.replace(year=day.year + day.month // 12, month=day.month % 12 + 1)
+    return meant.start if isinstance(meant, Interval) and meant.days == 1 else None
 
 
 def text_key(text: str, concept_name: Callable[[str], str]) -> str:

@@ -106,7 +106,7 @@ def test_other_spellings() -> None:
 BROKEN = (
     "[MEM_WRITE{a>>b}]", "[MEM_WRITE{a>>b>>c>>d}]", "[MEM_WRITE{a>>>>c}]", "[MEM_WRITE{?x>>r>>c}]",
     "[MEM_WRITE{a>>r>>c}:", "[MEM_READ{a>>b>>c>>d}:",
-    "[MEM_WRITE{a>>b>>c", "[MEM_WR", "[MEM_WRITE{a>>b>>" + "c" * 20_000,
+    "[MEM_WRITE{a>>b>>c", "[MEM_WRITE{a>>b>>" + "c" * 20_000,
 )  # fmt: skip
 OTHER_BRACKETS = (
     "no call", "a [link](x) and [MEM] and [MEMORY{a>>b>>c}] {a>>b>>c}", "[[[", "[",

@@ -81,7 +81,7 @@ def test_a_model_that_never_stops(facts: FactMemory) -> None:
 
 
 def test_a_reply_without_anything_to_show(facts: FactMemory) -> None:
-    broken = ("[MEM_WRITE{a>>b}]", "[MEM_WRITE{a>>r>>b", "[MEM_WRI")
+    broken = ("[MEM_WRITE{a>>b}]", "[MEM_WRITE{a>>r>>b")
     for shown, texts in (("", ("", " \n ")), ("Good.", [f"Good. {call}" for call in broken])):
         for text in texts:
             answer = FactChat(facts, ScriptedModel(text)).answer("Hello.")

@@ -16,6 +16,7 @@ from recallm.model import NO_POSITION, TripletEvidence
 from recallm.recall.predicates.holding import (
     VALUE_TYPES,
     Claim,
+    GroupKey,
     Holding,
     Side,
     Span,
@@ -190,7 +191,11 @@ class FactReading:
             if not has_all:
                 rest = self._of_groups(open_, side, limit)
                 known = {each.place: each for each in (*of_side, *rest)}.values()
-            yield from _holdings([*known, *self._endings(known)], side)
+            groups: defaultdict[GroupKey, list[Claim]] = defaultdict(list)
+            for claim in (*known, *self._endings(known)):
+                groups[group_key(claim, side)].append(claim)
+            for group in groups.values():
+                yield holding(group, single_valued=side is not None)
 
     def _endings(self, claims: Iterable[Claim]) -> list[Claim]:
         """Denials of the claims by what ends their facts in other words: that Ada is divorced, that
@@ -308,15 +313,6 @@ class FactReading:
                 and self.relations.is_role(each.subject_label)
             )
             yield Claim(subject, relation, object_, negative, each, is_value)
-
-
-def _holdings(claims: Iterable[Claim], side: Side | None) -> Iterator[Holding]:
-    """What holds in each group of the claims, whose relations have one value at ``side``."""
-    groups: dict[object, list[Claim]] = {}
-    for claim in claims:
-        groups.setdefault(group_key(claim, side), []).append(claim)
-    for group in groups.values():
-        yield holding(group, single_valued=side is not None)
 
 
 def _quality(claim: Claim) -> str:
