@@ -34,29 +34,10 @@ class ChatAnswer(str):
     read, or the model wrote nothing.
     """
 
-    __slots__ = ("calls", "complete", "facts", "written")
-
-    facts: tuple[Fact, ...]
-    written: tuple[NewFact, ...]
-    calls: tuple[Call, ...]
-    complete: bool
-
-    def __new__(
-        cls,
-        text: str,
-        *,
-        facts: Iterable[Fact] = (),
-        written: Iterable[NewFact] = (),
-        calls: Iterable[Call] = (),
-        complete: bool = True,
-    ) -> ChatAnswer:
-        """``text`` is what the user sees."""
-        answer = super().__new__(cls, text)
-        answer.facts = tuple(facts)
-        answer.written = tuple(written)
-        answer.calls = tuple(calls)
-        answer.complete = complete
-        return answer
+    facts: tuple[Fact, ...] = ()
+    written: tuple[NewFact, ...] = ()
+    calls: tuple[Call, ...] = ()
+    complete: bool = True
 
 
 class FactChat:
@@ -170,13 +151,10 @@ class FactChat:
             raise LLMError(
                 f"the language model wrote a fact that cannot be stored: {error}"
             ) from error
-        return ChatAnswer(
-            reply.text,
-            facts=reply.facts,
-            written=written,
-            calls=reply.calls,
-            complete=reply.is_complete,
-        )
+        answer = ChatAnswer(reply.text)
+        answer.facts, answer.written = tuple(reply.facts), tuple(written)
+        answer.calls, answer.complete = tuple(reply.calls), reply.is_complete
+        return answer
 
     def _redacted(self, text: str) -> str:
         if self._redact is None:

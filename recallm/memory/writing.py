@@ -221,9 +221,6 @@ class Writing(Part):
         except ConflictError as error:
             index = None if places is None else places[error.index or 0]
             raise ConflictError(error.id, index=index) from None
-        if opened.vectors is not None:
-            ts = [None if each.duplicate else each.t_index for each in applied]
-            opened.vectors.embed_skipped(opened.name, updates, ts)
         results = [
             KnowledgeUpdate(id=update.id, t_index=each.t_index, duplicate=True)
             if each.duplicate

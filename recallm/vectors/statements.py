@@ -16,7 +16,6 @@ from recallm.model import (
     PreparedUpdate,
     StatementVector,
     VectorState,
-    statement_key,
 )
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Matches, Rows, Vector
@@ -58,7 +57,8 @@ class StatementVectors:
         self, updates: Sequence[PreparedUpdate], are_new: Sequence[bool]
     ) -> list[PreparedUpdate]:
         """The updates with the vectors of their statements. Those that are not new stay without:
-        the store writes nothing of them."""
+        the store writes nothing of them, unless their passage is forgotten meanwhile. ``embed``
+        gives its statements vectors then."""
         texts = [
             statement_text(span.text_in(update.text or ""), update.speaker)
             for update, is_new in zip(updates, are_new, strict=True)
@@ -78,20 +78,6 @@ class StatementVectors:
             else update
             for update, is_new in zip(updates, are_new, strict=True)
         ]
-
-    def embed_skipped(
-        self, namespace: str, updates: Sequence[PreparedUpdate], ts: Sequence[int | None]
-    ) -> None:
-        """Embed the statements of updates that ``with_vectors`` took for duplicates, but that were
-        written, at these t (None: not written), because their passage was forgotten meanwhile."""
-        keys = [
-            statement_key(t, span.position)
-            for update, t in zip(updates, ts, strict=True)
-            if t is not None and not update.vectors
-            for span in update.statements
-        ]
-        if keys:
-            self.embed_statements(namespace, keys)
 
     def checked_state(self, reader: GraphReader) -> VectorState | None:
         """The state of the namespace's vectors.

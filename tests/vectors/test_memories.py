@@ -89,7 +89,7 @@ class TestWriting:
     def test_a_duplicate_that_is_forgotten_meanwhile(
         self, memory: RecallM, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It is written again, with its vector."""
+        """The statement is written again, and ``embed`` gives a vector."""
         memory.update("Ann sings.", id="a")
         apply = memory._opened.store.apply
 
@@ -99,6 +99,7 @@ class TestWriting:
 
         monkeypatch.setattr(memory._opened.store, "apply", forgets_first)
         assert not memory.update("Ann sings.", id="a").duplicate
+        assert memory.embed() == 1
         assert list(vectors(memory)) == [2 << 20]
 
     def test_a_passage_without_statements_has_no_vectors(self, memory: RecallM) -> None:
