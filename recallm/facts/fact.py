@@ -199,12 +199,8 @@ def _checked_fact(item: Any) -> NewFact:
         return item
     if isinstance(item, tuple | list) and len(item) == 3:
         return NewFact(*item)
-    fields = [*NewFact.__slots__]
-    if isinstance(item, Mapping) and set(fields[:3]) <= item.keys() <= set(fields):
-        return NewFact(**item)
     raise InvalidInputError(
-        "a fact is a NewFact, (subject, relation, object), or a mapping with these keys and any of "
-        f"{', '.join(fields[3:])}, not {checks.shown(item)}",
+        f"a fact is a NewFact or (subject, relation, object), not {checks.shown(item)}",
         argument="facts",
     )
 

@@ -9,8 +9,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Self, get_args
 
-from tqdm import tqdm
-
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.facts.fact import (
     PARTS,
@@ -197,13 +195,12 @@ class FactMemory:
 
     def write_many(
         self,
-        facts: Iterable[NewFact | Sequence[Term] | Mapping[str, Any]],
+        facts: Iterable[NewFact | Sequence[Term]],
         *,
         batch_size: int = 1000,
-        progress: bool = False,
     ) -> int:
         """Write many facts, each as a knowledge update of its own, in one transaction for each
-        batch; return how many. ``progress`` shows a bar on standard error.
+        batch; return how many. A fact is a ``NewFact``, or its subject, relation and object.
 
         Raises:
             InvalidInputError: item ``index`` cannot be used. Nothing of its batch was written, the
@@ -211,17 +208,15 @@ class FactMemory:
         """
         size = checks.count(batch_size, "batch_size") or 1
         written = 0
-        with tqdm(disable=not progress, unit="fact") as bar:
-            checked = checked_facts(facts)
-            while batch := list(islice(checked, size)):
-                self._search.embed([end for new in batch for end in new.terms[::2]])
-                updates = [
-                    update_arguments(new, new.terms, embeddings=self._search.embeddings)
-                    for new in batch
-                ]
-                self._memory.update_many(updates, batch_size=size)
-                written += len(batch)
-                bar.update(len(batch))
+        checked = checked_facts(facts)
+        while batch := list(islice(checked, size)):
+            self._search.embed([end for new in batch for end in new.terms[::2]])
+            updates = [
+                update_arguments(new, new.terms, embeddings=self._search.embeddings)
+                for new in batch
+            ]
+            self._memory.update_many(updates, batch_size=size)
+            written += len(batch)
         return written
 
     def end(

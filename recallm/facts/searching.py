@@ -67,17 +67,18 @@ def declared_relations(
     multi_valued: Iterable[str],
 ) -> Relations:
     """The relations of a ``FactMemory``, with those that its user declares."""
-    declared = single_valued
-    if not isinstance(declared, Mapping):
-        declared = dict.fromkeys(checks.listed(declared, "single_valued"))
-    sides = get_args(Side)
+    sides: Mapping[str, Side | None] = (
+        single_valued
+        if isinstance(single_valued, Mapping)
+        else dict.fromkeys(checks.listed(single_valued, "single_valued"))
+    )
     return Relations(
         PredicateNames(concept_name),
         single_valued={
-            checked_term(each, "single_valued"): side
-            if declared is not single_valued
-            else checks.choice(side, sides, "single_valued")
-            for each, side in declared.items()
+            checked_term(each, "single_valued"): None
+            if side is None
+            else checks.choice(side, get_args(Side), "single_valued")
+            for each, side in sides.items()
         },
         multi_valued=[
             checked_term(each, "multi_valued")

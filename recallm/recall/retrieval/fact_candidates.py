@@ -56,19 +56,7 @@ _PASSAGE_STATEMENTS = 4
 _SPACING = 4
 """Between the positions of facts: those of one update are not neighbours of one another."""
 
-_TRAITS = {
-    "person": Trait.PERSON,
-    "people": Trait.PERSON,
-    "company": Trait.ORGANISATION,
-    "organisation": Trait.ORGANISATION,
-    "organization": Trait.ORGANISATION,
-    "city": Trait.PLACE,
-    "country": Trait.PLACE,
-    "location": Trait.PLACE,
-    "place": Trait.PLACE,
-    "number": Trait.NUMBER,
-    "date": Trait.TIME,
-}
+_TRAITS = {"number": Trait.NUMBER, "date": Trait.TIME}
 """What an object of these types is."""
 
 
@@ -349,7 +337,7 @@ class FactReader:
             terms=tuple(word for term in terms for word in term.split()),
             concepts=tuple(mentions.values()),
             traits=Trait.NAME
-            | _TRAITS.get(evidence.object_type.casefold(), Trait(0))
+            | _TRAITS.get(evidence.object_type, Trait(0))
             | (Trait.NEGATION if relations.of(evidence.predicate).negative else Trait(0)),
             previous=None,
             next=None,
