@@ -116,28 +116,16 @@ class ChromaIndex(ExactIndex):
 
     def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
         """The namespace's vectors in Chroma; in memory while Chroma lacks some, or fails."""
-        collection = self._followed(namespace, state, reader)
+        collection = None
+        if not self._is_off:
+            try:
+                collection = call_chroma(lambda: self._caught_up(namespace, state, reader))
+            except ChromaError as error:
+                self._switch_off(error)
         if collection is None:
             return super().catch_up(namespace, state, reader)
         super().drop(namespace, state)
         return collection
-
-    def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
-        """Delete forgotten vectors from the namespace's collection."""
-        self._followed(namespace, state, reader)
-
-    def _followed(
-        self, namespace: str, state: VectorState, reader: GraphReader
-    ) -> ChromaCollection | None:
-        """The collection, which follows the store; None while it lacks some vectors, and
-        where Chroma is off."""
-        if self._is_off:
-            return None
-        try:
-            return call_chroma(lambda: self._caught_up(namespace, state, reader))
-        except ChromaError as error:
-            self._switch_off(error)
-            return None
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete the collection of the namespace."""

@@ -160,7 +160,7 @@ class ExactIndex:
     one matrix in memory for each namespace, four bytes a dimension. Safe for threads.
 
     ``is_durable``: the index keeps vectors on disk or on a server (``ChromaIndex``). Then
-    ``remove_forgotten`` must be called at once when vectors are forgotten.
+    ``catch_up`` must be called at once when vectors are forgotten.
     """
 
     is_durable = False
@@ -200,9 +200,6 @@ class ExactIndex:
             if not cache.is_complete or known != (state.vectors.revision, state.t_index):
                 return None
             return cache.snapshot
-
-    def remove_forgotten(self, namespace: str, state: VectorState, reader: GraphReader) -> None:
-        """Delete at once what the store has no more, where anything is on disk."""
 
     def drop(self, namespace: str, state: VectorState | None) -> None:
         """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,

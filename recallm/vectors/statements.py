@@ -189,7 +189,7 @@ class StatementVectors:
         with self._store.reader(namespace, _EVERYTHING) as reader:
             state = reader.state.vectors
             if state is not None and state.model == self.model:
-                self._index.remove_forgotten(namespace, state, reader)
+                self._index.catch_up(namespace, state, reader)
         if state is None:
             self._index.drop(namespace, before)
 
