@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from recallm.facts.fact import Terms
@@ -72,8 +72,6 @@ def _value_text(value: str) -> str:
 _TOKEN = re.compile(r"\\.|>>|.", re.DOTALL)
 _SEPARATORS = frozenset((">>", "»", "≫"))
 _VARIABLE = re.compile(r"\?\w*")
-_ROW = re.compile(r"\{((?:[^\\{}]|\\.)*)\}", re.DOTALL)
-_MORE = re.compile(r"(?:\A|;)\s*(\d{1,18}) more\s*(?:;|\Z)")
 
 
 def _terms(tokens: Sequence[str]) -> list[str | None]:
@@ -118,15 +116,6 @@ def _call_of(name: CallName, arguments: str) -> Call | None:
     return Call(name=name, terms=(subject, relation, object))
 
 
-def _with_results(call: Call, text: str) -> Call:
-    """``call`` with the results of ``text``, which stands between its colon and its bracket."""
-    rows = tuple(
-        tuple(term or "" for term in _terms(_TOKEN.findall(row))) for row in _ROW.findall(text)
-    )
-    left_out = _MORE.search(_ROW.sub("", text))
-    return replace(call, rows=rows, more=int(left_out[1]) if left_out else 0)
-
-
 # Calls in a text.
 
 _NAMES: dict[str, CallName] = {f"[{name}{{": name for name in get_args(CallName)}
@@ -137,7 +126,7 @@ _HEAD = re.compile(
 )
 _LINE = r"(?:[^\\{}\n\r]+|\\[^\n\r])*+"
 _ARGUMENTS = re.compile(_LINE)
-_RESULTS = re.compile(rf"((?:[^\\\[\]{{]+|\\.|\{{{_LINE}\}})*+)\]", re.DOTALL)
+_RESULTS = re.compile(rf"(?:[^\\\[\]{{]+|\\.|\{{{_LINE}\}})*+\]", re.DOTALL)
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _END = re.compile(r"\}\s*([:\]]?)")
 
@@ -151,9 +140,9 @@ class BrokenCall(str):
 def parse_calls(
     text: str, *, has_results: Callable[[Call], bool] = lambda _: True
 ) -> list[str | Call]:
-    """The calls of ``text`` and the text between them, in order. Where ``has_results`` is true of a
-    call that reads, the results behind its colon belong to the call; else the call ends at its
-    colon: there a controller stops the model."""
+    """The calls of ``text``, without their results, and the text between them, in order. Where
+    ``has_results`` is true of a call that reads, the results behind its colon are passed over; else
+    the call ends at its colon: there a controller stops the model."""
     events: list[str | Call] = []
     for event in _events(text, has_results):
         if events and type(event) is str and type(events[-1]) is str:
@@ -174,8 +163,7 @@ def _events(text: str, has_results: Callable[[Call], bool]) -> Iterator[str | Ca
             found, place = _call(text, bracket)
         if isinstance(found, Call) and text[place - 1] == ":" and has_results(found):
             results = _RESULTS.match(text, place)
-            if results is not None:
-                found, place = _with_results(found, results[1]), results.end()
+            place = place if results is None else results.end()
         yield found
     yield text[place:]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -31,25 +33,28 @@ def scanned(text: str) -> list[str | Call]:
 
 # -- calls -------------------------------------------------------------------------------------
 
-PRINTED: dict[str, dict[str, object]] = {  # the paper's figures
-    "[MEM_WRITE{Cyrus Alfred>>customer of>>Pfizer}]": {"name": "MEM_WRITE"},
-    "[MEM_READ{>>president of>>United States}:{Joe Biden>>president of>>United States}]": {
-        "terms": (None, "president of", "United States")
-    },
-    "[MEM_READ{>>>>BMW}:{Maryjane Bachand>>employed by>>BMW};{Willian Banik>>customer of>>BMW}]": {
-        "terms": (None, None, "BMW")
-    },
-    "[MEM_READ{a>>r>>}:{a>>r>>b};9 more]": {"more": 9, "rows": (("a", "r", "b"),)},
+PRINTED = {  # the paper's figures
+    "[MEM_WRITE{Cyrus Alfred>>customer of>>Pfizer}]": write_call(
+        "Cyrus Alfred", "customer of", "Pfizer"
+    ),
+    "[MEM_READ{>>president of>>United States}:{Joe Biden>>president of>>United States}]": read_call(
+        None, "president of", "United States"
+    ),
+    "[MEM_READ{>>>>BMW}:{Maryjane Bachand>>employed by>>BMW};{Willian Banik>>customer of>>BMW}]": (
+        read_call(None, None, "BMW")
+    ),
+    "[MEM_READ{a>>r>>}:{a>>r>>b};9 more]": read_call("a", "r"),
+    "[MEM_READ{a>>r>>}:]": read_call("a", "r"),
 }
 
 
-def test_calls_are_printed_as_they_are_read() -> None:
-    wrong = []
-    for text, parts in PRINTED.items():
-        (call,) = parse_calls(text)
-        if str(call) != text or {name: getattr(call, name) for name in parts} != parts:
-            wrong.append((text, call))
-    assert wrong == []
+def test_calls_are_read_without_their_results() -> None:
+    assert {text: parse_calls(text) for text in PRINTED} == {
+        text: [call] for text, call in PRINTED.items()
+    }
+    rows = (("a", "r", "b"), ("c", "r", "d"))
+    call = replace(read_call(relation="r"), rows=rows, more=9)
+    assert str(call) == "[MEM_READ{>>r>>}:{a>>r>>b};{c>>r>>d};9 more]"
 
 
 def test_forms_of_a_read() -> None:
@@ -70,7 +75,7 @@ def test_several_calls_in_a_line_with_text() -> None:
         write_call("a", "r", "b"),
         write_call("c", "r", "d"),
         " and ",
-        Call(name="MEM_READ", terms=("a", "r", None), rows=(("a", "r", "b"),)),
+        read_call("a", "r"),
         ". Good.",
     ]
 
@@ -164,7 +169,7 @@ def test_any_value_survives_in_a_call(
         None if place in left_open else value for place, value in enumerate(values)
     )
     call = Call(name="MEM_READ", terms=(subject, relation, object), rows=rows, more=more)
-    assert parse_calls(str(call)) == [call]
+    assert parse_calls(str(call)) == [replace(call, rows=None, more=0)]
     # A stored value is no call of its own either, wherever a model repeats the results.
     assert scanned(results_text(rows, more)) in ([], [results_text(rows, more)])
 
