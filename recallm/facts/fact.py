@@ -189,20 +189,17 @@ def checked_facts(facts: object) -> Iterator[NewFact]:
     """The items of ``FactMemory.write_many``. An error names the place of its item."""
     for index, item in enumerate(checks.listed(facts, "facts")):
         try:
-            yield _checked_fact(item)
+            if isinstance(item, NewFact):
+                yield item
+            elif isinstance(item, tuple | list) and len(item) == 3:
+                yield NewFact(*item)
+            else:
+                raise InvalidInputError(
+                    f"a fact is a NewFact or (subject, relation, object), not {checks.shown(item)}",
+                    argument="facts",
+                )
         except InvalidInputError as error:
             raise InvalidInputError(error.message, argument=error.argument, index=index) from None
-
-
-def _checked_fact(item: Any) -> NewFact:
-    if isinstance(item, NewFact):
-        return item
-    if isinstance(item, tuple | list) and len(item) == 3:
-        return NewFact(*item)
-    raise InvalidInputError(
-        f"a fact is a NewFact or (subject, relation, object), not {checks.shown(item)}",
-        argument="facts",
-    )
 
 
 # -- the updates that write facts ----------------------------------------------------------------

@@ -50,18 +50,6 @@ class HybridAnswer(Answer):
     answers: Mapping[str, Answer]
     errors: Mapping[str, Exception]
 
-    @classmethod
-    def of(
-        cls, choice: Choice, answers: Mapping[str, Answer], errors: Mapping[str, Exception]
-    ) -> HybridAnswer:
-        """The answer that ``choice`` names."""
-        chosen = answers[choice.name]
-        answer = cls(chosen, chosen.context)
-        answer.choice = choice
-        answer.answers = answers
-        answer.errors = errors
-        return answer
-
     @property
     def contexts(self) -> Mapping[str, RecalledContext]:
         """The context that each branch's model was given, by the branch's name."""
@@ -159,7 +147,11 @@ class HybridRecallM:
             lambda: self._memory.ask(asked, llm=model, **recall),
             lambda: self._vectors.ask(asked, llm=model, **without_bound),
         )
-        return HybridAnswer.of(self._choose(asked, answers, errors), answers, errors)
+        choice = self._choose(asked, answers, errors)
+        chosen = answers[choice.name]
+        answer = HybridAnswer(chosen, chosen.context)
+        answer.choice, answer.answers, answer.errors = choice, answers, errors
+        return answer
 
     def _choose(
         self, question: str, answers: Mapping[str, Answer], errors: Mapping[str, Exception]

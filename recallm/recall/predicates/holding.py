@@ -17,7 +17,7 @@ evidence that ended a span opens it again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Literal, NamedTuple, TypeAlias
@@ -106,8 +106,8 @@ class Holding:
     """What the claims of one group come to: every span, in the order of their beginnings, and for
     each pair of ends whose last claim is a denial that claim."""
 
-    spans: list[Span] = field(default_factory=list)
-    denied: Mapping[tuple[str, str], Claim] = field(default_factory=dict)
+    spans: list[Span]
+    denied: Mapping[tuple[str, str], Claim]
 
     @property
     def held(self) -> Iterator[Span]:

@@ -134,9 +134,11 @@ class FactReader:
         required = [self._entities[name] for name in entities]
         found = self._read(required[0] if required else None, self._index.predicates(asked), None)
         held = {claim.fact for claim in self.reading.held(found, is_complete=not required)}
-        shown = sorted(self._meeting(found), key=_newest_first)
+        newest_first = sorted(
+            self._meeting(found), key=lambda each: (-each.t_index, _ids(each), -each.position)
+        )
         matches: dict[tuple[str, ...], tuple[TripletEvidence, str]] = {}
-        for claim in self.reading.claims(shown):
+        for claim in self.reading.claims(newest_first):
             evidence = claim.evidence
             ends = (evidence.subject, evidence.object)
             is_shown = claim.fact in held and not claim.negative
@@ -351,10 +353,6 @@ def _latest(evidence: Iterable[TripletEvidence]) -> dict[TripletIds, TripletEvid
         _ids(each): each
         for each in sorted(evidence, key=lambda each: (each.t_index, each.position))
     }
-
-
-def _newest_first(evidence: TripletEvidence) -> tuple[int, TripletIds, int]:
-    return -evidence.t_index, _ids(evidence), -evidence.position
 
 
 def _ids(evidence: TripletEvidence) -> TripletIds:
