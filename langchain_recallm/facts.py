@@ -35,8 +35,8 @@ def fact_chat(
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace`` is
     that of ``RecallMRetriever``. Facts are written with the run's thread as source, when the reply
-    has ended. ``settings`` are those of ``FactChat``: ``prompt``, ``rounds``, ``limit``, ``redact``
-    and others.
+    has ended. ``settings`` are those of ``FactChat``: ``rounds``, ``limit``
+    and ``redact``.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

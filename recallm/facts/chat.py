@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
 
 from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.calls import BrokenCall, Call, parse_calls, results_text
-from recallm.facts.chat_prompts import ChatPrompt, PromptName, chat_prompt
+from recallm.facts.chat_prompts import END_OF_REPLY, chat_prompt
 from recallm.facts.fact import Fact, NewFact
 from recallm.facts.memory import FactMemory
 from recallm.ground import checks
@@ -63,9 +62,8 @@ class FactChat:
     writes them, never where they stand in a message or in a stored value, also where the model
     repeats such a text.
 
-    ``prompt`` is "few-shot", or "fine-tuned" for a model that was trained on calls, which gets the
-    message alone. A reply asks at most ``rounds`` times, gets at most ``limit`` results of 8,000
-    characters each time, and is cut after 40,000 characters.
+    A reply asks at most ``rounds`` times, gets at most ``limit`` results of 8,000 characters each
+    time, and is cut after 40,000 characters.
 
     ``redact``, text → text, changes the message, the history, the source, and the terms that the
     model writes or asks with, before the model or the memory gets them. The reply is not changed.
@@ -78,7 +76,6 @@ class FactChat:
         facts: FactMemory,
         llm: Callable[[str], str],
         *,
-        prompt: PromptName = "few-shot",
         rounds: int = 8,
         limit: int = 50,
         redact: Callable[[str], str] | None = None,
@@ -96,7 +93,6 @@ class FactChat:
             )
         self._llm = llm
         self._redact = checks.optional_callable(redact, "redact")
-        self._prompt = checks.choice(prompt, get_args(PromptName), "prompt")
         self._rounds = checks.positive(rounds, "rounds")
         self._limit = checks.positive(limit, "limit")
 
@@ -132,7 +128,7 @@ class FactChat:
         source = None if source is None else checks.name(self._redacted(source), "source")
         reply = _Reply(
             self._facts,
-            chat_prompt(self._prompt, message, turns),
+            chat_prompt(message, turns),
             rounds=self._rounds,
             limit=self._limit,
             quotes=(message, *(text for turn in turns for text in turn)),
@@ -190,7 +186,7 @@ class _Reply:
     def __init__(
         self,
         facts: FactMemory,
-        prompt: ChatPrompt,
+        prompt: str,
         *,
         rounds: int,
         limit: int,
@@ -221,7 +217,8 @@ class _Reply:
     @property
     def prompt(self) -> str:
         """The prompt for the next turn."""
-        return self._prompt.before("".join(self._parts).lstrip())
+        reply = "".join(self._parts).lstrip()
+        return f"{self._prompt} {reply}" if reply else self._prompt
 
     @property
     def text(self) -> str:
@@ -237,8 +234,7 @@ class _Reply:
     def turn(self, text: str) -> None:
         """Carry out one turn of the model: what it wrote up to the first call that asks."""
         self._turn_has_ended = False
-        mark = self._prompt.end_of_reply
-        written = text if mark is None else text.partition(mark)[0]
+        written = text.partition(END_OF_REPLY)[0]
         events = parse_calls(
             written[: self._room], has_results=lambda call: self._question(call) in self._answered
         )

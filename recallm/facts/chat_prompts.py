@@ -1,4 +1,4 @@
-"""The prompts of a chat with a memory of facts, after the two tasks of RET-LLM (section 3.3): an
+"""The prompt of a chat with a memory of facts, after the two tasks of RET-LLM (section 3.3): an
 informative sentence becomes calls that write; a question becomes a call that reads, and an answer
 behind its results. The instructions and the examples are our own."""
 
@@ -6,42 +6,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-PromptName: TypeAlias = Literal["few-shot", "fine-tuned"]
-
-
-@dataclass(frozen=True, slots=True)
-class ChatPrompt:
-    """A prompt whose end is where the model's reply begins.
-
-    ``separator`` stands between the prompt and what the model wrote so far. At ``end_of_reply`` the
-    model has begun to invent the next message; None: there is no such mark.
-    """
-
-    beginning: str
-    separator: str = ""
-    end_of_reply: str | None = None
-
-    def before(self, reply: str) -> str:
-        """The prompt for what follows ``reply``, the beginning of the model's reply."""
-        return f"{self.beginning}{self.separator}{reply}" if reply else self.beginning
+END_OF_REPLY = "\nMessage:"
+"""Where a model has begun to invent the next message."""
 
 
-def chat_prompt(name: PromptName, message: str, history: Sequence[tuple[str, str]]) -> ChatPrompt:
-    """The prompt for a reply to ``message``, after earlier messages and their replies.
-
-    "few-shot" explains the calls by examples. "fine-tuned" is the message alone, for a model that
-    was trained on calls as in the paper. What looks like a call in a message gets a backslash.
-    """
-    turns = [(_without_calls(asked), _without_calls(replied)) for asked, replied in history]
-    last = _without_calls(message)
-    if name == "fine-tuned":
-        return ChatPrompt("".join(f"{asked}{replied}\n" for asked, replied in turns) + last)
-    blocks = [_block(asked, replied) for asked, replied in turns]
-    beginning = "\n\n".join((_INSTRUCTIONS, _EXAMPLES, *blocks, _block(last, "").rstrip()))
-    return ChatPrompt(beginning, separator=" ", end_of_reply="\nMessage:")
+def chat_prompt(message: str, history: Sequence[tuple[str, str]]) -> str:
+    """The prompt for a reply to ``message``, after earlier messages and their replies. The prompt
+    ends where the model's reply begins, behind a blank. What looks like a call in a message gets a
+    backslash."""
+    turns = [_block(_without_calls(asked), _without_calls(replied)) for asked, replied in history]
+    last = _block(_without_calls(message), "").rstrip()
+    return "\n\n".join((_INSTRUCTIONS, _EXAMPLES, *turns, last))
 
 
 def _block(asked: str, replied: str) -> str:

@@ -267,7 +267,6 @@ class FactMemory:
         key: str,
         name: str,
         said: datetime | None = None,
-        progress: bool = False,
     ) -> TableReport:
         """Write the rows of a table as facts, or, if it was loaded before, what has changed in it.
 
@@ -304,7 +303,6 @@ class FactMemory:
             key=key,
             name=name,
             said=said,
-            progress=progress,
         )
 
     # -- reading ---------------------------------------------------------------------------

@@ -16,8 +16,6 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
-from tqdm import tqdm
-
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import NewFact, checked_term, denied, update_arguments
 from recallm.facts.values import text_key
@@ -63,17 +61,15 @@ def load_table(
     key: str,
     name: str,
     said: datetime | None,
-    progress: bool,
 ) -> TableReport:
     """See ``FactMemory.load``. ``embeddings`` gives the vectors of a new entity by its label."""
     name = checks.name(name, "name")
     moment = checks.timestamp(said, "said") or memory.now()
     table = checked_rows(rows, checks.string(key, "key"), relations)
     load = _Load(memory, relations, embeddings, name, moment)
-    with tqdm(table.values(), disable=not progress, unit="row") as bar:
-        updates = chain(load.of_rows(bar), load.of_removed_rows(table))
-        while batch := list(islice(updates, ROWS_AT_ONCE)):
-            memory.update_many(batch, batch_size=len(batch))
+    updates = chain(load.of_rows(table.values()), load.of_removed_rows(table))
+    while batch := list(islice(updates, ROWS_AT_ONCE)):
+        memory.update_many(batch, batch_size=len(batch))
     return TableReport(rows=len(table), **load.counts)
 
 

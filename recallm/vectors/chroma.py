@@ -214,8 +214,20 @@ class ChromaIndex(ExactIndex):
             client.delete_collection(name)
 
     def _opened_client(self) -> Any:
+        """The client. One of a folder is opened, where no other index has the folder open, in this
+        process or another: its lock ends with the index, or with its process."""
         if self._client is None and self._folder is not None:
-            self._client, self._folder_lock = _open_folder(self._folder)
+            self._folder.mkdir(0o700, parents=True, exist_ok=True)
+            self._folder_lock = (self._folder / "recallm.lock").open("ab")
+            try:
+                _lock(self._folder_lock.fileno())
+            except OSError as error:
+                raise ChromaError(f"{self._folder} is in use elsewhere ({error})") from None
+            import chromadb
+            from chromadb.config import Settings
+
+            settings = Settings(anonymized_telemetry=False)
+            self._client = chromadb.PersistentClient(str(self._folder / "chroma"), settings)
         return self._client
 
     def _switch_off(self, error: ChromaError) -> None:
@@ -378,34 +390,6 @@ def _agrees(collection: Any, keys: Keys, state: VectorState, reader: GraphReader
 
 def _ids(keys: Keys) -> list[str]:
     return [str(key) for key in keys.tolist()]
-
-
-# The folder.
-
-
-def _open_folder(folder: Path) -> tuple[Any, IO[bytes]]:
-    """A client of an embedded Chroma in ``folder``, which is made if there is none, and the file
-    whose lock keeps other indexes out until it is closed, or its process ends.
-
-    Raises:
-        ChromaError: another index has the folder open, in this process or another.
-
-    """
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    lock = (folder / "recallm.lock").open("ab")
-    try:
-        try:
-            _lock(lock.fileno())
-        except OSError as error:
-            raise ChromaError(f"{folder} is in use elsewhere ({error})") from None
-        import chromadb
-        from chromadb.config import Settings
-
-        settings = Settings(anonymized_telemetry=False)
-        return chromadb.PersistentClient(str(folder / "chroma"), settings=settings), lock
-    except BaseException:
-        lock.close()
-        raise
 
 
 if sys.platform == "win32":

@@ -22,11 +22,9 @@ def figure(request: pytest.FixtureRequest) -> Figure:
 
 
 def test_dialogues_of_the_paper(shared_facts: FactMemory, figure: Figure) -> None:
-    sentences = [sentence for sentence, _ in figure.told]
-    responses = [*(calls for _, calls in figure.told), figure.response, figure.answer]
     facts = shared_facts.in_namespace(figure.name)
-    model = ScriptedModel(*responses)
-    chat = FactChat(facts, model, prompt="fine-tuned")
+    model = ScriptedModel(*(calls for _, calls in figure.told), figure.response, figure.answer)
+    chat = FactChat(facts, model)
     written = []
     for sentence, calls in figure.told:
         reply = chat.answer(sentence)
@@ -36,7 +34,6 @@ def test_dialogues_of_the_paper(shared_facts: FactMemory, figure: Figure) -> Non
         written += triplets(reply.written)
     assert all_facts(facts) == written
     reply = chat.answer(figure.question)
-    assert model.prompts == [*sentences, figure.question, figure.full_input]
     assert reply == figure.answer
     assert reply.complete
     assert not reply.written
@@ -46,7 +43,7 @@ def test_dialogues_of_the_paper(shared_facts: FactMemory, figure: Figure) -> Non
 
 
 def test_dialogues_of_the_paper_by_examples(facts: FactMemory, figure: Figure) -> None:
-    """A model that was not trained: the same calls behind instructions and examples."""
+    """A model that writes on: the next message is its invention."""
     noted = [f" {calls} Noted.\n\nMessage: Who?" for _, calls in figure.told]
     invented = f"{figure.response} {{Nobody>>is>>anything}}] Nobody is.\n\nMessage: Who else?"
     answer = f" {figure.answer}\n\nMessage: Thanks.\nReply: You"

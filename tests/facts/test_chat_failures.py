@@ -196,7 +196,6 @@ UNUSABLE: list[tuple[str, dict[str, Any]]] = [
     ("llm", {"llm": ScriptedModel}),
     ("llm", {"llm": FakeListChatModel(responses=[])}),
     ("facts", {"facts": RecallM}),
-    ("prompt", {"prompt": "zero-shot"}),
     ("rounds", {"rounds": 0}),
     ("limit", {"limit": -1}),
     ("redact", {"redact": 7}),

@@ -88,7 +88,7 @@ def test_earlier_messages(memory: RecallM) -> None:
 def test_settings_and_wrong_arguments(memory: RecallM) -> None:
     result = fact_chat(memory, asking(), rounds=1, limit=1).invoke(QUESTION)
     assert result["complete"] is True
-    for wrong in ({"rounds": 0}, {"namespace": ""}, {"prompt": "none"}):
+    for wrong in ({"rounds": 0}, {"namespace": ""}):
         with pytest.raises(InvalidInputError) as refused:
             fact_chat(memory, asking(), **wrong)
         assert refused.value.argument == next(iter(wrong))
