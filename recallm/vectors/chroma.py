@@ -101,7 +101,7 @@ class ChromaIndex(ExactIndex):
 
     def __init__(self, store: GraphStore, place: Path | Any) -> None:
         super().__init__()
-        self._store = store
+        self.store = store
         self._folder = place if isinstance(place, Path) else None
         self._client: Any = None if isinstance(place, Path) else place
         self._folder_lock: IO[bytes] | None = None
@@ -139,14 +139,9 @@ class ChromaIndex(ExactIndex):
         """The view of the exact search, after Chroma failed with ``error`` in a search; None if
         the namespace has no vectors any more."""
         self._switch_off(error)
-        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
+        with self.store.reader(namespace, Horizon(withdrawn=True)) as reader:
             state = reader.state.vectors
             return None if state is None else super().catch_up(namespace, state, reader)
-
-    def read_vectors(self, namespace: str, keys: list[int], model: str) -> dict[int, bytes]:
-        """The store's vectors with these keys."""
-        with self._store.reader(namespace, Horizon(withdrawn=True)) as reader:
-            return dict(reader.vectors(keys, model=model))
 
     def close(self) -> None:
         """Close the client and release the folder if they are this index's."""
@@ -349,10 +344,11 @@ class ChromaCollection(FollowedVectors):
             if len(found) >= limit:
                 return found
         found = {}
-        for start in range(0, len(allowed), PAGE):
-            page = allowed[start : start + PAGE].tolist()
-            stored = self._index.read_vectors(self._namespace, page, self.state.model)
-            found |= Matrix.of(stored, len(vector)).nearest(vector, limit)
+        with self._index.store.reader(self._namespace, Horizon(withdrawn=True)) as reader:
+            for start in range(0, len(allowed), PAGE):
+                page = allowed[start : start + PAGE].tolist()
+                stored = reader.vectors(page, model=self.state.model)
+                found |= Matrix.of(stored, len(vector)).nearest(vector, limit)
         return found
 
     def _query(self, vector: Vector, limit: int) -> dict[int, float]:
