@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -118,12 +117,3 @@ def test_a_user_is_exported_and_erased_with_a_receipt(tmp_path: Path) -> None:
             memory.erase_namespace("")
         with pytest.raises(ArchiveError):
             memory.export_namespace("bob", tmp_path / "m.db")
-
-
-def test_progress_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    memory, stream = _filled(RecallM()), StringIO()
-    assert memory.export(stream, progress=True) == 4
-    stream.seek(0)
-    assert RecallM().load(stream, progress=True) == 4
-    assert memory.copy_to(RecallM(), progress=True) == 4
-    assert capsys.readouterr().out == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -66,7 +65,7 @@ def _memory(open_memory: Opener) -> Iterator[_Finding]:
         is_first = True
         for name in memory.namespaces() or (memory.namespace,):
             owner = memory.in_namespace(name)
-            faults = owner.problems(structure=is_first, progress=sys.stderr.isatty())
+            faults = owner.problems(structure=is_first)
             is_first = False
             found = [("error", fault) for fault in faults] or _contents(owner)
             yield from ((state, f"namespace {name}: {detail}") for state, detail in found)

@@ -132,7 +132,7 @@ def load(
     check_readable(file)
     with open_memory() as memory:
         source = sys.stdin if file == STANDARD_STREAM else file
-        count = memory.load(source, progress=sys.stderr.isatty())
+        count = memory.load(source)
         namespace = memory.namespace
     console().print(
         f"{counted(count, 'knowledge update')} loaded into namespace {printable(namespace)}"
@@ -156,7 +156,7 @@ def export(
                 argument="namespace",
             )
         target = sys.stdout if file == STANDARD_STREAM else file
-        count = memory.export(target, progress=sys.stderr.isatty())
+        count = memory.export(target)
         others = len(namespaces) - 1
         line = f"{counted(count, 'knowledge update')} exported from namespace {memory.namespace}"
     if others:

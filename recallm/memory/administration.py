@@ -14,7 +14,7 @@ from recallm.errors import (
     UnknownEntityError,
 )
 from recallm.memory.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.memory.open_memory import OpenMemory, Part, shown_progress
+from recallm.memory.open_memory import OpenMemory, Part
 from recallm.model import PreparedUpdate, Summary
 from recallm.recall.results import Receipt
 from recallm.stores.base import CheckedStore, GraphReader
@@ -29,12 +29,11 @@ class Administration(Part):
         self._opened.check_open()
         return tuple(self._opened.store.namespaces())
 
-    def problems(self, *, structure: bool = True, progress: bool = False) -> list[str]:
+    def problems(self, *, structure: bool = True) -> list[str]:
         """What is wrong with this namespace, a line each; nothing, where all is well. All that
         the namespace holds is read, its checksums are compared, and its totals are counted.
 
         ``structure``: also examine the structure of the whole file, where the store can.
-        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             StoreError: the store failed, but for what damage explains.
@@ -48,9 +47,7 @@ class Administration(Part):
                 found += store.problems()
             with self._opened.reader() as reader:
                 held = reader.stats()
-                counted = _counted(
-                    shown_progress(reader.dump(), progress, "examined", total=held.t_index)
-                )
+                counted = _counted(reader.dump())
         except StoreCorruptError as error:
             return [*found, str(error)]
         return found + [
@@ -59,11 +56,10 @@ class Administration(Part):
             if count != getattr(held, name)
         ]
 
-    def export(self, target: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
+    def export(self, target: str | os.PathLike[str] | IO[str]) -> int:
         """Write the namespace as JSON Lines to a file or a text stream; return its number of
         knowledge updates. Expired passages that no sweep forgot are included. An export replaces
         an older archive only when it is complete, and overwrites no other kind of file.
-        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             ArchiveError: the file cannot be written, or exists and is no archive. It stays as it
@@ -72,7 +68,7 @@ class Administration(Part):
 
         """
         with self._opened.reader() as reader:
-            return _write(self._opened, reader, target, progress=progress)
+            return _write(self._opened, reader, target)
 
     def export_namespace(self, namespace: str, target: str | os.PathLike[str] | IO[str]) -> Receipt:
         """``export`` all that ``namespace`` holds, such as the data of one user who asks for them;
@@ -88,17 +84,15 @@ class Administration(Part):
             _write(exported, reader, target)
         return Receipt.of(held, action="export", namespace=exported.name, at=exported.clock())
 
-    def copy_to(self, other: OpenMemory, *, progress: bool = False) -> int:
+    def copy_to(self, other: OpenMemory) -> int:
         """See ``RecallM.copy_to``."""
         other.check_open()
         with self._opened.reader() as reader:
-            records = shown_progress(reader.dump(), progress, "copied", total=reader.state.t_index)
-            return other.store.restore(other.name, reader.state.t_index, records)
+            return other.store.restore(other.name, reader.state.t_index, reader.dump())
 
-    def load(self, source: str | os.PathLike[str] | IO[str], *, progress: bool = False) -> int:
+    def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
         knowledge updates. The whole archive is loaded, or nothing: each line must be valid.
-        ``progress`` shows a bar on standard error, where it takes more than two seconds.
 
         Raises:
             ArchiveError: the archive is damaged, cut short, or of another version; ``line`` says
@@ -110,7 +104,6 @@ class Administration(Part):
         self._opened.check_open()
         with open_for_reading(source) as stream:
             t_index, records = read_archive(stream)
-            records = shown_progress(records, progress, "loaded", total=t_index)
             try:
                 return self._opened.store.restore(self._opened.name, t_index, records)
             except (DimensionError, EmbeddingModelError, UnknownEntityError) as error:
@@ -118,16 +111,10 @@ class Administration(Part):
 
 
 def _write(
-    namespace: OpenMemory,
-    reader: GraphReader,
-    target: str | os.PathLike[str] | IO[str],
-    *,
-    progress: bool = False,
+    namespace: OpenMemory, reader: GraphReader, target: str | os.PathLike[str] | IO[str]
 ) -> int:
-    t_index = reader.state.t_index
-    records = shown_progress(reader.dump(), progress, "exported", total=t_index)
     with open_for_writing(target) as stream:
-        return write_archive(stream, namespace.name, t_index, records)
+        return write_archive(stream, namespace.name, reader.state.t_index, reader.dump())
 
 
 def _counted(records: Iterable[PreparedUpdate | Summary]) -> dict[str, int]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING
 
 from recallm.config import RecallConfig
 from recallm.errors import ClosedError
@@ -20,8 +18,6 @@ from recallm.vectors.statements import StatementVectors
 
 if TYPE_CHECKING:
     from recallm.english.extractor import Extractor
-
-T = TypeVar("T")
 
 
 class Life:
@@ -105,9 +101,3 @@ class Part:
 
     def __init__(self, opened: OpenMemory) -> None:
         self._opened = opened
-
-
-def shown_progress(records: Iterable[T], progress: bool, done: str, *, total: int) -> Iterator[T]:
-    """``records``, with a bar on standard error that counts them where ``progress`` is True."""
-    bar = tqdm(records, desc=done, total=total, disable=not progress, unit="update", delay=2)
-    return iter(bar)

@@ -56,7 +56,7 @@ def test_bad_searches(store: RecallMStore) -> None:
     for _ in range(100_000):
         deep = {"n": deep}
     value: Any = {"n": 1}
-    for _ in range(400):
+    for _ in range(90):
         value = {"n": value}
     bad: Any
     for items in ([], [PutOp(("a",), "k", {"n": 0}), PutOp(("b",), "k", value)]):
