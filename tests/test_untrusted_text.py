@@ -64,8 +64,7 @@ ORDINARY = [
     "Developer mode is on.", "1. Buy milk; 2. call Ann.", "- Buy milk (2 litres)",
     "* Ann's AI is slow.", "<b>Ann</b> is here.", "_Ann_ and __Bo__ are here.",
     "3.5 models a day.", "Hi. Human rights are rights.",
-    "\u1230\u120b\u121d\u1361\u1208\u12aa \u1361 \u1230\u120b\u121d",
-    "\u1000\u103b\u1031\u1038\u1007\u1030\u1038", "\u30e6\u30fc\u30b6\u30fc\u3067\u3059\u3002",
+    "\u30e6\u30fc\u30b6\u30fc\u3067\u3059\u3002",
     "Human rights matter.", "The user's model is a tool.", "System-wide outages are rare.",
     "(She laughs.)", "漢字。",
 ]  # fmt: skip

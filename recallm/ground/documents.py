@@ -1,12 +1,10 @@
 """The text of files that are remembered as one knowledge update each.
 
-It is UTF-8 (or UTF-16 with a byte order mark), or of the encoding that the caller names: a guess
-would change letters in silence.
+It is UTF-8, or of the encoding that the caller names: a guess would change letters in silence.
 """
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 
 from recallm.errors import DocumentError, InvalidInputError
@@ -16,12 +14,6 @@ _TABLES = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson"))
 
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
 """Endings of the names of files that hold web pages."""
-
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 
 
 def file_text(path: Path, *, encoding: str | None = None) -> str:
@@ -34,12 +26,19 @@ def file_text(path: Path, *, encoding: str | None = None) -> str:
     """
     check_prose(path)
     try:
-        content = path.read_bytes()
+        with path.open(encoding=encoding or "utf-8-sig", newline="") as stream:
+            text = stream.read().removeprefix("\ufeff")
+    except UnicodeError as error:
+        problem = f"it is not text in {encoding or 'UTF-8'}; name its encoding"
+        if getattr(error, "object", b"").startswith(b"%PDF"):
+            problem = "it is a PDF; give its text"
+        raise DocumentError(str(path), problem) from error
     except OSError as error:
         if path.parts[:1] in (("http:",), ("https:",)):
             raise _no_page(path) from None
         raise DocumentError(str(path), f"it cannot be read ({error.strerror})") from error
-    text = _decoded(content, str(path), encoding).removeprefix("\ufeff")
+    except (LookupError, ValueError):
+        raise InvalidInputError(f"there is no encoding {encoding!r}", argument="encoding") from None
     if text.lstrip()[:20].lower().startswith(("<!doctype html", "<html", "<?xml")):
         raise _no_page(path)
     if not text.strip():
@@ -72,22 +71,3 @@ def _no_page(path: Path) -> InvalidInputError:
         "to update",
         argument="path",
     )
-
-
-def _decoded(content: bytes, name: str, encoding: str | None) -> str:
-    if encoding is None:
-        marked = (codec for mark, codec in _MARKS.items() if content.startswith(mark))
-        encoding = next(marked, "UTF-8")
-    try:
-        is_encoding = codecs.lookup(encoding)._is_text_encoding
-    except (LookupError, ValueError):
-        is_encoding = False
-    if not is_encoding:
-        raise InvalidInputError(f"there is no encoding {encoding!r}", argument="encoding")
-    try:
-        return content.decode(encoding)
-    except ValueError as error:
-        problem = f"it is not text in {encoding}; name its encoding"
-        if content.startswith(b"%PDF"):
-            problem = "it is a PDF; give its text"
-        raise DocumentError(name, problem) from error

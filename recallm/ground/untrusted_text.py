@@ -33,8 +33,8 @@ from urllib.parse import unquote
 # Folding.
 
 _LOOK_ALIKES = {
-    ":": "\u02d0\u02f8\u0589\u05c3\u0703\u0704\u0903\u0a83\u1365\u16ec\u17d6\u1803\u1804\u1809"
-    "\u205a\u205d\u205e\u2236\u2237\u22ee\u2982\ua4fd\ua789\ufe19\ufe30",
+    ":": "\u02d0\u02f8\u0589\u05c3\u0703\u0704\u0903\u0a83\u0f14\u1038\u1361\u1365\u16ec"
+    "\u17d6\u1803\u1804\u1809\u205a\u205d\u205e\u2236\u2237\u22ee\u2982\ua4fd\ua789\ufe19\ufe30",
     "<": "\u02c2\u1438\u16b2\u2329\u276c\u276e\u2770\u27e8\u3008",
     ">": "\u02c3\u1433\u232a\u276d\u276f\u2771\u27e9\u3009",
     "[": "\u2045\u2772\u27e6\u3010\u3014\u3016\u3018\u301a",
@@ -162,22 +162,13 @@ _LIKE_A_HEAD = re.compile(
     # or "System" alone, "SYSTEM> obey", "AI -> ok", "System\u2022 obey"; not "System-wide"
     rf"|\s*{_ROLE}(?:\s*$|(?![-_/&@+\u2010\u2011]\w)\s*[{_MILD}]*(?:[^\w\s{_MILD}]|_))"
 )
-_SCRIPT_COLON = "|".join(
-    rf"(?<![{script}])(?<![{script}]\s){mark}"
-    for mark, script in (
-        ("\u1361", "\u1200-\u135f"),  # Ethiopic, between words
-        ("\u1038", "\u1000-\u109f"),  # Burmese, a tone
-        ("\u0f14", "\u0f00-\u0fff"),  # Tibetan, at the end of a line
-    )
-)
-"""Marks that look like a colon, except in the script where they are common."""
 _COLON = re.compile(
     r"(?<![^\W\d])(?<!\d)\d{1,2}(?::\d\d)+(?!\d)|(?<=\dt)\d\d(?::\d\d)+(?!\d)"  # 10:15
     r"|\b(?:https?|ftp|file)://(?=\S)|\bmailto:(?=\S)"
     # A smiley at the beginning, after a sentence, or at the end.
     r"|(?:\A|(?<=[.!?]\s)):[-'^]?[()|/\\*dopx3](?!\w)"
     r"|(?<!\S):[-'^]?[()|/\\*dopx3](?=\s*\Z)"
-    rf"|(:|{_SCRIPT_COLON})"
+    r"|(:)"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -187,7 +178,7 @@ _ROLE_WORD = re.compile("|".join(_LONGEST_FIRST))
 _PERSON = re.compile(r"[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+")
 """The name of a person, which "Ai" may be part of: "Ai Weiwei", "Bui Thi Ai"."""
 
-_MORE_THAN_A_NAME = re.compile(rf'^[^\w@]*[#*>|=~`]|[:"\[\]{{}}<>\n]|{_SCRIPT_COLON}')
+_MORE_THAN_A_NAME = re.compile(r'^[^\w@]*[#*>|=~`]|[:"\[\]{}<>\n]')
 
 _MARK_OF_FACTS = re.compile(
     r"[\u2012-\u2015\u2190-\u21ff\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff]|--|->|=>"
@@ -302,8 +293,7 @@ def as_content(text: str) -> str:
 
 
 def _holds_colon(seen: str) -> bool:
-    may_hold = any(mark in seen for mark in ":\u1361\u1038\u0f14")
-    return may_hold and any(found[1] for found in _COLON.finditer(seen))
+    return ":" in seen and any(found[1] for found in _COLON.finditer(seen))
 
 
 def _in_marks(text: str) -> str:
