@@ -314,7 +314,7 @@ class Extractor:
                 self._earlier.add(text, known[text])
         return [
             known[passage.text].said(
-                next(iter(self._speaker(passage.speaker)), None), passage.references or ()
+                next(iter(self._speaker(passage.speaker)), None), passage.references
             )
             for passage in earlier
         ]

@@ -415,17 +415,10 @@ def optional_callable(value: F | None, argument: str) -> F | None:
 
 def _is_deeper(value: object, levels: int) -> bool:
     """Whether mappings, lists and tuples are nested in more than ``levels`` levels."""
-    layer = {id(value): value}
-    for _ in range(levels):
-        layer = {
-            id(inner): inner
-            for each in layer.values()
-            for inner in (each.values() if isinstance(each, Mapping) else each)  # type: ignore[attr-defined]
-            if isinstance(inner, Mapping | list | tuple)
-        }
-        if not layer:
-            return False
-    return True
+    if not isinstance(value, Mapping | list | tuple):
+        return False
+    inner = value.values() if isinstance(value, Mapping) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
 
 
 _EXPECTED = {

@@ -11,7 +11,8 @@ latest text that has no session either. An item stands for itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from recallm.memory.open_memory import OpenMemory
@@ -77,7 +78,7 @@ class Discourses:
                 return self._keys(reader, [update])[0] or NO_SESSION
             return session_key_of(update.session, update.source) or NO_SESSION
 
-        return Discourse(_StoredSession(self._opened, key))
+        return Discourse(partial(self._stored, key))
 
     def of_batch(
         self, updates: Sequence[_NewUpdate], reader: GraphReader
@@ -96,9 +97,34 @@ class Discourses:
         if key is None:
             return Discourse()
         if key not in self._sessions:
-            stored = _StoredSession(self._opened, lambda _: key)
+            stored = partial(self._stored, lambda _: key)
             self._sessions[key] = Discourse(stored, self._rewritten)
         return self._sessions[key]
+
+    def _stored(self, key: Callable[[GraphReader], str]) -> list[EarlierPassage]:
+        """The last stored passages of the session whose key ``key`` finds, newest first; for
+        ``NO_SESSION`` those that belong to none."""
+        with self._opened.reader() as reader:
+            where = Filter(session_key=key(reader))
+            found = [
+                passage
+                for passage in reader.passages(where, limit=SPEAKER_PASSAGES)
+                if passage.key is None
+            ]
+            keys = [
+                statement_key(passage.t_index, position)
+                for passage in found
+                for position in range(_STATEMENTS)
+            ]
+            references: dict[str, list[ConceptMention]] = {passage.id: [] for passage in found}
+            for statement in reader.statements(keys):
+                references[statement.passage_id] += [
+                    mention for mention in statement.concepts if mention.reference is not None
+                ]
+        return [
+            EarlierPassage(each.id, each.speaker, each.text, tuple(references[each.id]))
+            for each in found
+        ]
 
     def _keys(self, reader: GraphReader, updates: Sequence[_NewUpdate]) -> list[str | None]:
         """The session keys of the updates; ``NO_SESSION`` where one belongs to none, None for one
@@ -134,40 +160,3 @@ class Discourses:
         if decided.key is not None and update.is_recalled and update.text.strip():
             self._with_statements.add(decided.key)
         return decided.key or NO_SESSION
-
-
-class _StoredSession:
-    """The stored passages of one session. ``key`` finds its session key; for ``NO_SESSION`` they
-    are the passages that belong to none."""
-
-    def __init__(self, opened: OpenMemory, key: Callable[[GraphReader], str]) -> None:
-        self._opened = opened
-        self._key = key
-        self._t_indexes: dict[str, int] = {}
-
-    def passages(self) -> Iterator[EarlierPassage]:
-        """The last passages, newest first."""
-        with self._opened.reader() as reader:
-            where = Filter(session_key=self._key(reader))
-            stored = reader.passages(where, limit=SPEAKER_PASSAGES)
-        found = [passage for passage in stored if passage.key is None]
-        self._t_indexes = {passage.id: passage.t_index for passage in found}
-        for passage in found:
-            yield EarlierPassage(passage.id, passage.speaker, passage.text)
-
-    def references(self, ids: Sequence[str]) -> dict[str, tuple[ConceptMention, ...]]:
-        """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
-        keys = [
-            statement_key(self._t_indexes[id], position)
-            for id in ids
-            if id in self._t_indexes
-            for position in range(_STATEMENTS)
-        ]
-        with self._opened.reader() as reader:
-            statements = reader.statements(keys)
-        found: dict[str, tuple[ConceptMention, ...]] = {}
-        for statement in statements:
-            mentions = tuple(each for each in statement.concepts if each.reference is not None)
-            if mentions:
-                found[statement.passage_id] = (*found.get(statement.passage_id, ()), *mentions)
-        return found

@@ -26,7 +26,7 @@ the antecedents of "she" and "the company" are looked for in the last passages
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
@@ -155,43 +155,31 @@ _READ_CHARACTERS = 2_000
 
 class EarlierPassage(NamedTuple):
     """A passage of the session: its id, its speaker, the end of its text, and the concepts that it
-    mentions by a pronoun or a noun phrase (None: not read yet)."""
+    mentions by a pronoun or a noun phrase."""
 
     id: str
     speaker: str | None
     text: str
-    references: tuple[ConceptMention, ...] | None = None
-
-
-class StoredDiscourse(Protocol):
-    """The stored passages of one session."""
-
-    def passages(self) -> Iterable[EarlierPassage]:
-        """The last passages, newest first."""
-        ...
-
-    def references(self, ids: Sequence[str]) -> Mapping[str, tuple[ConceptMention, ...]]:
-        """The concepts that passages mention by a pronoun or a noun phrase, by passage id."""
-        ...
+    references: tuple[ConceptMention, ...] = ()
 
 
 class Discourse:
     """The last passages of one session, oldest first.
 
-    Those that are ``stored`` are read when a text needs them. ``add`` appends the passages that are
-    written later. ``rewritten``, which discourses share, has the ids that get another text → the
-    latest passage that was added under each (None before): others under that id are gone. Not safe
-    for several threads.
+    ``stored`` reads those that are stored, newest first, when a text needs them. ``add`` appends
+    the passages that are written later. ``rewritten``, which discourses share, has the ids that
+    get another text → the latest passage that was added under each (None before): others under
+    that id are gone. Not safe for several threads.
     """
 
     def __init__(
         self,
-        stored: StoredDiscourse | None = None,
+        stored: Callable[[], Iterable[EarlierPassage]] = tuple,
         rewritten: dict[str, EarlierPassage | None] | None = None,
     ) -> None:
         self._stored = stored
         self._rewritten = {} if rewritten is None else rewritten
-        self._is_read = stored is None
+        self._is_read = False
         self._passages: deque[EarlierPassage] = deque(maxlen=SPEAKER_PASSAGES)
 
     def add(self, passage: EarlierPassage) -> None:
@@ -203,16 +191,7 @@ class Discourse:
 
     def earlier(self, before: str) -> list[EarlierPassage]:
         """The last passages before the passage with the id ``before``, oldest first."""
-        found = self._others(before)[-EARLIER_PASSAGES:]
-        unread = [passage.id for passage in found if passage.references is None]
-        if unread and self._stored is not None:
-            references = self._stored.references(unread)
-            for place, passage in enumerate(self._passages):
-                if passage.id in unread:
-                    own = references.get(passage.id, ())
-                    self._passages[place] = passage._replace(references=own)
-            return self.earlier(before)
-        return found
+        return self._others(before)[-EARLIER_PASSAGES:]
 
     def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
         """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
@@ -230,10 +209,10 @@ class Discourse:
         ]
 
     def _all(self) -> deque[EarlierPassage]:
-        if not self._is_read and self._stored is not None:
+        if not self._is_read:
             self._is_read = True
             added = {passage.id for passage in self._passages}
-            for passage in self._stored.passages():
+            for passage in self._stored():
                 if len(self._passages) == SPEAKER_PASSAGES:
                     break
                 if passage.id not in added:
