@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from recallm import ArchiveError, ClosedError, InvalidInputError, NewEntity, RecallM, StoreError
+from recallm import ArchiveError, InvalidInputError, NewEntity, RecallM, StoreError
 from tests.store_suite.dict_store import DictStore
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -46,41 +47,29 @@ def test_namespaces_are_listed() -> None:
     assert memory.namespaces() == ("a", "b")
 
 
-def test_a_copy_is_an_equal_memory(tmp_path: Path) -> None:
-    with (
-        _filled(RecallM(tmp_path / "one.db")) as memory,
-        RecallM(tmp_path / "two.db", namespace="ann") as other,
-    ):
-        assert memory.copy_to(other) == 4
+@pytest.mark.parametrize("store", ["memory", "file", "other"])
+def test_an_archive_makes_an_equal_memory(tmp_path: Path, store: str) -> None:
+    opened = {"memory": None, "file": tmp_path / "two.db", "other": DictStore()}[store]
+    archive = StringIO()
+    with _filled(RecallM(tmp_path / "one.db")) as memory, RecallM(opened, namespace="ann") as other:
+        assert memory.export(archive) == 4
+        archive.seek(0)
+        assert other.load(archive) == 4
         assert other.passages() == memory.passages()
         assert other.stats() == memory.stats()
         assert other.sessions() == memory.sessions()
         question = "Where does Ann live?"
         assert other.recall(question).text == memory.recall(question).text
         assert other.update("Ann hums.").t_index == memory.stats().t_index + 1
-
-
-@pytest.mark.parametrize("store", ["memory", "file", "other"])
-def test_a_copy_within_one_store(tmp_path: Path, store: str) -> None:
-    opened = {"memory": None, "file": tmp_path / "one.db", "other": DictStore()}[store]
-    with _filled(RecallM(opened)) as memory:
-        copy = memory.in_namespace("copy")
-        assert memory.copy_to(copy) == 4
-        assert copy.stats() == memory.stats()
+        archive.seek(0)
         with pytest.raises(InvalidInputError, match="written before"):
-            memory.copy_to(copy)
-        with pytest.raises(InvalidInputError, match="written before"):
-            memory.copy_to(memory)
-        with pytest.raises(InvalidInputError, match="other"):
-            memory.copy_to("two.db")  # type: ignore[arg-type]
+            other.load(archive)
 
 
-def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with _filled(RecallM(tmp_path / "one.db")) as memory, RecallM() as other:
-        closed = RecallM()
-        closed.close()
-        with pytest.raises(ClosedError):
-            memory.copy_to(closed)
+def test_an_export_that_fails_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _filled(RecallM(tmp_path / "one.db")) as memory:
         dump = type(memory._opened.store.reader("default").__enter__()).dump
 
         def cut(self: object) -> object:
@@ -89,8 +78,8 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
         monkeypatch.setattr("recallm.stores.sqlite.reader.SQLiteReader.dump", cut)
         with pytest.raises(StoreError, match="the disk is gone"):
-            memory.copy_to(other)
-        assert other.stats().t_index == 0
+            memory.export(tmp_path / "archive.jsonl")
+        assert not [*tmp_path.glob("*.jsonl"), *tmp_path.glob(".*")]
 
 
 def test_a_user_is_exported_and_erased_with_a_receipt(tmp_path: Path) -> None:

@@ -155,7 +155,6 @@ MEMORY: dict[str, dict[str, Any]] = {
     "before_closing": {"finish": int},
     "close": {},
     "concepts": {},
-    "copy_to": {},
     "count_tokens": {"text": "x"},
     "embed": {},
     "erase_namespace": {"namespace": "other"},
@@ -187,7 +186,6 @@ MEMORY: dict[str, dict[str, Any]] = {
     "withdraw": {"ids": ["p"]},
     "with_ranking": {"ranking": "paper"},
 }
-TESTED_ALONE = {"copy_to", "load"}
 GRAPH: dict[str, dict[str, Any]] = {
     "check": {"updates": []},
     "concept_name": {"label": "Ann"},
@@ -231,7 +229,7 @@ def test_every_public_method_is_in_a_table() -> None:
 
 def test_memory(memory: RecallM) -> None:
     Path("notes.txt").write_text("Ann met Bo.")
-    for name in sorted(MEMORY.keys() - {"before_closing", "close", *TESTED_ALONE}):
+    for name in sorted(MEMORY.keys() - {"before_closing", "close", "load"}):
         check(getattr(filled(memory.in_namespace(name)), name), MEMORY[name])
 
 
@@ -243,16 +241,6 @@ def test_load(memory: RecallM) -> None:
         return memory.in_namespace(f"n{next(numbers)}").load(source)
 
     check(load, {"source": "archive.jsonl"})
-
-
-def test_copying(memory: RecallM) -> None:
-    numbers = iter(range(1000))
-
-    def copy_to(other: Any = None, progress: Any = False) -> int:
-        copy = memory.in_namespace(f"n{next(numbers)}") if other is None else other
-        return memory.copy_to(copy, progress=progress)
-
-    check(copy_to, {})
 
 
 def test_recall_by_other_rankings(memory: RecallM) -> None:

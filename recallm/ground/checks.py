@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
-from math import inf
 from pathlib import Path
+from sys import float_info
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -147,11 +147,7 @@ def instances(kind: type[T], value: object, argument: str) -> tuple[T, ...]:
 
 def strings(value: object, argument: str) -> list[str]:
     """``listed``, of ``string``."""
-    texts = list(listed(value, argument))
-    for each in texts:
-        if not isinstance(each, str):
-            raise _unusable(argument, f"must hold str values, not {type(each).__name__}")
-    return [string(each, argument) for each in texts]
+    return [string(each, argument) for each in instances(str, listed(value, argument), argument)]
 
 
 def file_path(value: object, argument: str) -> Path:
@@ -272,11 +268,7 @@ def count(value: object, argument: str) -> int | None:
 
 def probability(value: object, argument: str) -> float | None:
     """A number from 0 to 1, or None."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise _unusable(argument, f"must be a number from 0 to 1, not {shown(value)}")
-    return float(value)
+    return None if value is None else _number(value, argument, 1, "a number from 0 to 1")
 
 
 def mapping(value: object, argument: str) -> dict[Any, Any]:
@@ -333,12 +325,13 @@ def statement_filter(given: Mapping[str, object]) -> Filter:
 
 def amount(value: object, argument: str) -> float:
     """A finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
-        raise _unusable(argument, f"must be a finite number of at least 0, not {shown(value)}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise _unusable(argument, "is too large for a float") from None
+    return _number(value, argument, float_info.max, "a finite number of at least 0")
+
+
+def _number(value: object, argument: str, most: float, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise _unusable(argument, f"must be {what}, not {shown(value)}")
+    return float(value)
 
 
 def seconds(value: object, argument: str) -> float | None:

@@ -84,12 +84,6 @@ class Administration(Part):
             _write(exported, reader, target)
         return Receipt.of(held, action="export", namespace=exported.name, at=exported.clock())
 
-    def copy_to(self, other: OpenMemory) -> int:
-        """See ``RecallM.copy_to``."""
-        other.check_open()
-        with self._opened.reader() as reader:
-            return other.store.restore(other.name, reader.state.t_index, reader.dump())
-
     def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
         knowledge updates. The whole archive is loaded, or nothing: each line must be valid.

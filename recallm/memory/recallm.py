@@ -255,29 +255,6 @@ class RecallM:
         check_ranking(config.ranking, embedded=self._opened.vectors is not None)
         return self._derived(replace(self._opened, config=config))
 
-    def copy_to(self, other: RecallM) -> int:
-        """Copy this namespace to the namespace of ``other``, which must be empty: to another file,
-        to or from a server, or to another owner. Return the number of knowledge updates.
-
-        ``other`` has an equal memory afterwards, or nothing; this memory stays as it is. Vectors
-        are copied too: use the same embedding model there.
-
-        >>> memory, other = RecallM(), RecallM(namespace="copy")
-        >>> update = memory.update("Brandon loves coffee")
-        >>> memory.copy_to(other)
-        1
-        >>> other.recall("Who loves coffee?").text == memory.recall("Who loves coffee?").text
-        True
-
-        Raises:
-            InvalidInputError: the other namespace is not empty, or ``other`` is no memory.
-            StoreError: a store failed; nothing was copied.
-
-        """
-        if not isinstance(other, RecallM):
-            raise InvalidInputError("other must be a RecallM", argument="other")
-        return self._administration.copy_to(other._opened)
-
     @property
     def namespace(self) -> str:
         """The owner of this memory."""

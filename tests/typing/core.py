@@ -83,7 +83,6 @@ def write(memory: RecallM) -> None:
     memory.forget(expired=True)
     assert_type(memory.export(StringIO()), int)
     assert_type(memory.load("memory.jsonl"), int)
-    assert_type(memory.copy_to(memory.in_namespace("copy"), progress=True), int)
     assert_type(memory.export_namespace("ann", "ann.jsonl"), Receipt)
     assert_type(memory.erase_namespace("ann"), Receipt)
     assert_type(memory.namespaces(), tuple[str, ...])
