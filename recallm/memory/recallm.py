@@ -1,8 +1,8 @@
 """``RecallM``: the memory that users open. It opens the parts and connects them.
 
-``memory.writing`` has what writes, ``memory.forgetting`` what forgets, ``memory.questions`` what
-answers questions, through ``recall.recalling``; ``memory.lookups`` reads without a question,
-``memory.administration`` has archives, copies and checks.
+``memory.writing`` has what writes, ``memory.forgetting`` what forgets, ``memory.reading`` what
+answers questions, through ``recall.recalling``, and looks up; ``memory.administration`` has
+archives and checks.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from recallm.ground.methods import in_thread, knows_its_arguments, of_part
 from recallm.memory.administration import Administration
 from recallm.memory.forgetting import Forgetting
 from recallm.memory.items import MemoryItems
-from recallm.memory.lookups import Lookups
 from recallm.memory.open_memory import Life, OpenMemory
-from recallm.memory.questions import Questions
+from recallm.memory.reading import Reading
 from recallm.memory.writing import Writing
 from recallm.recall.ranking.signals import load_tables
 from recallm.recall.recalling import check_ranking
@@ -167,11 +166,10 @@ class RecallM:
         """Make the parts of this memory. ``root`` is the memory with which it is closed."""
         self._opened = opened
         self._root = root
-        self._lookups = Lookups(opened)
         self._administration = Administration(opened)
         self._writing = Writing(opened)
         self._forgetting = Forgetting(opened)
-        self._questions = Questions(opened)
+        self._reading = Reading(opened)
 
     def _derived(self, opened: OpenMemory) -> Self:
         """A memory that is closed together with this one."""
@@ -195,20 +193,19 @@ class RecallM:
     withdraw = of_part("_forgetting", Forgetting.withdraw)
     erase_namespace = of_part("_forgetting", Forgetting.erase_namespace)
 
-    recall = of_part("_questions", Questions.recall)
-    explain = of_part("_questions", Questions.explain)
-    ask = of_part("_questions", Questions.ask)
-    fetch_thoughts = of_part("_questions", Questions.fetch_thoughts)
-    superseded = of_part("_questions", Questions.superseded)
-
-    get = of_part("_lookups", Lookups.get)
-    get_many = of_part("_lookups", Lookups.get_many)
-    passages = of_part("_lookups", Lookups.passages)
-    history = of_part("_lookups", Lookups.history)
-    concepts = of_part("_lookups", Lookups.concepts)
-    relations = of_part("_lookups", Lookups.relations)
-    sessions = of_part("_lookups", Lookups.sessions)
-    stats = of_part("_lookups", Lookups.stats)
+    recall = of_part("_reading", Reading.recall)
+    explain = of_part("_reading", Reading.explain)
+    ask = of_part("_reading", Reading.ask)
+    fetch_thoughts = of_part("_reading", Reading.fetch_thoughts)
+    superseded = of_part("_reading", Reading.superseded)
+    get = of_part("_reading", Reading.get)
+    get_many = of_part("_reading", Reading.get_many)
+    passages = of_part("_reading", Reading.passages)
+    history = of_part("_reading", Reading.history)
+    concepts = of_part("_reading", Reading.concepts)
+    relations = of_part("_reading", Reading.relations)
+    sessions = of_part("_reading", Reading.sessions)
+    stats = of_part("_reading", Reading.stats)
 
     namespaces = of_part("_administration", Administration.namespaces)
     problems = of_part("_administration", Administration.problems)
@@ -227,7 +224,7 @@ class RecallM:
     def items(self) -> MemoryItems:
         """Texts stored under keys at paths."""
         self._opened.check_open()
-        return MemoryItems(self._opened, self._writing.put, self._questions.ranked_passages)
+        return MemoryItems(self._opened, self._writing.put, self._reading.ranked_passages)
 
     @property
     def config(self) -> RecallConfig:
