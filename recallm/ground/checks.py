@@ -181,8 +181,10 @@ def optional_name(value: object, argument: str) -> str | None:
 
 def timestamp(value: object, argument: str = "timestamp") -> datetime | None:
     """An aware datetime from the years 1 to 9999 in UTC, or None."""
-    if value is None:
-        return None
+    return optional(_aware, value, argument)
+
+
+def _aware(value: object, argument: str) -> datetime:
     if not isinstance(value, datetime):
         hint = "fromisoformat(…)" if isinstance(value, str) else "fromtimestamp(…, timezone.utc)"
         raise _unusable(
@@ -339,37 +341,22 @@ def seconds(value: object, argument: str) -> float | None:
     return None if value is None else min(amount(value, argument), _LONGEST_WAIT)
 
 
-def clock(value: object) -> Callable[[], datetime]:
+def clock(value: Callable[..., object] | None) -> Callable[[], datetime]:
     """A callable that gives the present as an aware datetime; None: the system's clock. Each of its
     answers is checked, the first one now."""
-    if value is None:
+    given = optional_callable(value, "clock")
+    if given is None:
         return partial(datetime.now, UTC)
-    if not callable(value):
-        raise _not_a(value, "callable", "clock")
-    given = value
-
-    def now() -> datetime:
-        moment = timestamp(result_of(given, "clock"), "clock")
-        if moment is None:
-            raise _unusable("clock", "must give a datetime, not None")
-        return moment
-
+    now = checked_results(given, "clock", _aware)
     now()
     return now
 
 
-def token_counter(count_tokens: Callable[[str], object]) -> Callable[[str], int]:
-    """``count_tokens``, with a check that it returns a whole number of at least 0."""
-
-    def counted(text: str) -> int:
-        tokens = result_of(count_tokens, "count_tokens", text)
-        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
-            raise _unusable(
-                "count_tokens", f"must give a whole number of at least 0, not {tokens!r}"
-            )
-        return tokens
-
-    return counted
+def checked_results(
+    function: Callable[..., object], argument: str, check: Callable[[object, str], T]
+) -> Callable[..., T]:
+    """``function``, a user's ``argument``, with a check of all that it returns."""
+    return lambda *given: check(result_of(function, argument, *given), argument)
 
 
 def result_of(function: Callable[..., T], argument: str, *given: object) -> T:

@@ -12,6 +12,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -113,9 +114,8 @@ class RecallM:
             )
         config = config or RecallConfig()
         llm = checks.optional_callable(llm, "llm")
-        counted = checks.token_counter(
-            checks.optional_callable(count_tokens, "count_tokens") or quarter_of_characters
-        )
+        counter = checks.optional_callable(count_tokens, "count_tokens") or quarter_of_characters
+        counted = checks.checked_results(counter, "count_tokens", partial(checks.whole, least=0))
         present = checks.clock(clock)
         triplets = checks.flag(triplets, "triplets")
         embedding = checked_embedding(embeddings)
