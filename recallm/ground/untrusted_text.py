@@ -1,24 +1,16 @@
 """Stored text as data: how text that anyone may have written is shown to a language model.
 
-Whoever writes into a memory writes into later prompts. Three rules keep a text from passing for
-something else. Stored text itself is never changed.
+Whoever writes into a memory writes into later prompts. Stored text itself is never changed.
 
 * **Folding.** Texts are compared as a reader sees them: look-alikes fold to one spelling, without
-  width, case and accents. Characters that cannot be seen or take no place (zero-width,
-  bidirectional, combining, control characters) are dropped; every line break is a newline.
-* **Lines.** What one passage says stands on one line behind a head: ``[2023-05-08] Ann: ``, each
-  part where it is known. " … " stands between two of its statements where others are left out. The
-  text of a line stands in quotation marks if any statement in it looks like such a head: if it
-  holds a colon (other than in times, links, and smileys that end a sentence), or opens like a date,
-  a heading or the role of a chat, in mark-up or with any symbol behind it. So does a name that is
-  more than a name, or that claims the role of whoever instructs the model or answers. Nothing in a
-  text or a name is a line break or closes these quotation marks. A triplet is the text
-  ``Ada — employed by → BMW``, in which a part that holds a dash or an arrow is quoted likewise.
+  width, case, accents and what cannot be seen; every line break is a newline.
+* **Lines.** What one passage says stands on one line behind a head, ``[2023-05-08] Ann: ``, with
+  " … " for what is left out between two of its statements. Quotation marks stand around what could
+  pass for such a head, for mark-up, for the role of a chat or for more than a name, and around a
+  part of a fact (``Ada — employed by → BMW``) that holds a dash or an arrow.
 * **Delimiters.** In a prompt, what is remembered stands between ``<recalled_memory>`` and
-  ``</recalled_memory>``, and the model is told that it is data. Inside, angle brackets become
-  single quotation marks of their shape and the delimiters' name loses its underscore, however they
-  are spelled: in any width, by a look-alike, with unseen characters inside, as an HTML entity or
-  an escape. The text never gets longer.
+  ``</recalled_memory>``, and the model is told that it is data. Inside, angle brackets and the
+  delimiters' name are spelled otherwise, however they were spelled. The text never gets longer.
 """
 
 from __future__ import annotations

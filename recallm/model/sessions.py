@@ -16,11 +16,9 @@ update continues it if their timestamps are less than an hour apart. This follow
 arrival. A session key stays as it was written, also where the update before it is forgotten. Where
 the update that the next one may continue is forgotten, the next one begins a session.
 
-Stores decide by this rule inside a write (``recallm.stores.semantics.applying``), and
-``recallm.memory.discourses`` decides by it beforehand which passages stand before a text: its
-*discourse*. There "I" is the speaker, "you" the only other speaker of the session, and "we" both;
-the antecedents of "she" and "the company" are looked for in the last passages
-(``recallm.english.coreference``).
+Stores decide by this rule inside a write, and ``recallm.memory.discourses`` decides by it
+beforehand which passages stand before a text: its *discourse*, in which extraction looks for whom
+pronouns stand for (``recallm.english.coreference``).
 """
 
 from __future__ import annotations
