@@ -162,7 +162,6 @@ MEMORY: dict[str, dict[str, Any]] = {
     "export": {"target": "archive.jsonl"},
     "export_namespace": {"namespace": "other", "target": "archive.jsonl"},
     "explain": {"question": "Who met Bo?", "statement": "m#0"},
-    "fetch_thoughts": {"question": "Who met Bo?"},
     "extract": {"texts": ["Ann met Bo."]},
     "forget": {"id": "none"},
     "get": {"id": "p"},

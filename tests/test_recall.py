@@ -216,9 +216,7 @@ class TestAsk:
             assert "Oldest first" not in prompts[-1]
 
     @pytest.mark.parametrize("ranking", ["statements", "paper", "ement", "vectors"])
-    def test_fetch_thoughts_gives_the_prompt_that_ask_gives_to_its_model(
-        self, ranking: RankingName
-    ) -> None:
+    def test_the_prompt_is_that_of_the_question_and_the_context(self, ranking: RankingName) -> None:
         prompts: list[str] = []
 
         def llm(prompt: str) -> str:
@@ -229,7 +227,7 @@ class TestAsk:
             memory.update("Brandon wants to travel to Paris")
             memory.update("Carter wants to travel to Paris")
             memory.ask("Who wants to travel to Paris?", llm=llm, as_of=1)
-            fetched = memory.fetch_thoughts("Who wants to travel to Paris?", as_of=1)
+            fetched = memory.ask("Who wants to travel to Paris?", as_of=1, llm=str)
         assert prompts == [fetched]
         assert "Brandon" in fetched
         assert "Carter" not in fetched

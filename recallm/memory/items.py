@@ -13,7 +13,9 @@ from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_memory import OpenMemory
+from recallm.memory.reading import Reading
 from recallm.memory.update_request import UpdateRequest, checked_requests
+from recallm.memory.writing import Writing
 from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader
@@ -60,15 +62,10 @@ class MemoryItems:
     ['Ann loves sushi']
     """
 
-    def __init__(
-        self,
-        opened: OpenMemory,
-        write: Callable[[Sequence[UpdateRequest]], list[KnowledgeUpdate]],
-        rank: Callable[[GraphReader, str, Filter], Mapping[str, float]],
-    ) -> None:
+    def __init__(self, opened: OpenMemory, writing: Writing, reading: Reading) -> None:
         self._opened = opened
-        self._write = write
-        self._rank = rank
+        self._writing = writing
+        self._reading = reading
         self._omits_expired = True
 
     def with_expired(self) -> MemoryItems:
@@ -94,7 +91,7 @@ class MemoryItems:
         """
         given = checked_requests(checks.listed(items, "items"), _request)
         requests = [request for _, request in given]
-        return self._write(requests) if requests else []
+        return self._writing.put(requests) if requests else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none."""
@@ -142,7 +139,7 @@ class MemoryItems:
         is_accepted = _accepting(accept)
         found: list[tuple[Passage, float]] = []
         with self._reader() as reader:
-            scores = self._rank(reader, asked, where)
+            scores = self._reading.ranked_passages(reader, asked, where)
             ids = list(scores)
             for start in range(0, len(ids), _READ_AT_ONCE):
                 some = ids[start : start + _READ_AT_ONCE]

@@ -105,7 +105,8 @@ class Reading(Part):
         """Answer ``question`` with ``llm`` (or the memory's) from what is recalled.
 
         ``recall`` are the arguments of ``recall``. The answer is a ``str``; its ``context`` is the
-        recalled context. The prompt is the RecallM paper's (with ``ranking="ement"``, EMENT's).
+        recalled context. The prompt is the RecallM paper's (with ``ranking="ement"``, EMENT's);
+        ``llm=str`` gives the prompt itself.
 
         Raises:
             LLMRequiredError: no language model was given.
@@ -120,21 +121,8 @@ class Reading(Part):
                 "ask(question, llm=…) or RecallM(…, llm=…); recall needs none"
             )
         context = self.recall(question, **recall)
-        return Answer(answer_of(model, self._prompt(question, context)), context)
-
-    def fetch_thoughts(self, question: str, **recall: Unpack[RecallArguments]) -> str:
-        """What is known about ``question``, and the question, as one prompt for any language model:
-        the prompt that ``ask`` gives to its own.
-
-        ``recall`` are the arguments of ``recall``. Where nothing is known the prompt says so.
-
-        >>> from recallm import RecallM
-        >>> memory = RecallM()
-        >>> update = memory.update("Brandon loves coffee")
-        >>> "Brandon loves coffee" in memory.fetch_thoughts("Who loves coffee?")
-        True
-        """
-        return self._prompt(question, self.recall(question, **recall))
+        prompt = RANKINGS[self._opened.config.ranking].prompt(question, context.text)
+        return Answer(answer_of(model, prompt), context)
 
     def superseded(
         self, statements: Iterable[RecalledStatement], *, as_of: Moment | None = None
@@ -161,9 +149,6 @@ class Reading(Part):
             index = self._opened.relation_indexes.of(self._opened.name, reader)
             keys = superseded_statements(reader, rows, index)
         return frozenset(stored[key] for key in keys)
-
-    def _prompt(self, question: str, context: RecalledContext) -> str:
-        return RANKINGS[self._opened.config.ranking].prompt(question, context.text)
 
     @property
     def recaller(self) -> Recaller:

@@ -196,7 +196,6 @@ class RecallM:
     recall = of_part("_reading", Reading.recall)
     explain = of_part("_reading", Reading.explain)
     ask = of_part("_reading", Reading.ask)
-    fetch_thoughts = of_part("_reading", Reading.fetch_thoughts)
     superseded = of_part("_reading", Reading.superseded)
     get = of_part("_reading", Reading.get)
     get_many = of_part("_reading", Reading.get_many)
@@ -224,7 +223,7 @@ class RecallM:
     def items(self) -> MemoryItems:
         """Texts stored under keys at paths."""
         self._opened.check_open()
-        return MemoryItems(self._opened, self._writing.put, self._reading.ranked_passages)
+        return MemoryItems(self._opened, self._writing, self._reading)
 
     @property
     def config(self) -> RecallConfig:
@@ -343,7 +342,6 @@ class RecallM:
     aforget = in_thread(forget)
     arecall = in_thread(recall)
     aask = in_thread(ask)
-    afetch_thoughts = in_thread(fetch_thoughts)
     ahistory = in_thread(history)
     aget = in_thread(get)
     apassages = in_thread(passages)

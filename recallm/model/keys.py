@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 POSITION_BITS = 20
 """How many low bits of a key hold the position."""
@@ -21,9 +21,6 @@ NO_POSITION = (1 << POSITION_BITS) - 1
 
 MAX_POSITION = NO_POSITION - 1
 """The last position that a statement can have in its passage."""
-
-Scalar: TypeAlias = str | int | bool | None
-"""A JSON value that is compared as a whole."""
 
 LARGEST_NUMBER = 1 << 62
 """Greater than every key and t, and the largest count: stores hold signed integers of 64 bits."""

@@ -66,7 +66,7 @@ def test_nothing_is_recalled_about_somebody_unknown(memory: RecallM) -> None:
     context = memory.recall("Who is Zed Ray's sister?")
     assert context.unknown == ("Zed Ray",)
     assert "unknown: Zed Ray" in context.explain()
-    assert "(nothing about this is remembered)" in memory.fetch_thoughts("Who is Zed Ray's sister?")
+    assert "(nothing about this is remembered)" in memory.ask("Who is Zed Ray's sister?", llm=str)
 
 
 def test_days_and_months_are_no_unknown_names(memory: RecallM) -> None:
