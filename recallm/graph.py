@@ -27,8 +27,12 @@ from recallm.model import (
     TripletUpsert,
     empty_mapping,
 )
-from recallm.recall.graph_export import networkx_graph
-from recallm.recall.neighbourhood import Neighbourhood, known_name, read_neighbourhood
+from recallm.recall.neighbourhood import (
+    Neighbourhood,
+    known_name,
+    networkx_graph,
+    read_neighbourhood,
+)
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors import encode, nearest
 

@@ -13,8 +13,8 @@ from recallm.facts.chat_prompts import END_OF_REPLY, chat_prompt
 from recallm.facts.fact import Fact, NewFact
 from recallm.facts.memory import FactMemory
 from recallm.ground import checks
-from recallm.ground.language_models import answer_of
 from recallm.ground.untrusted_text import letters_and_digits, quoted, storable, without_delimiters
+from recallm.recall.prompts import answer_of
 
 _LONGEST_REPLY = 40_000
 """Characters that a model may write in a reply."""

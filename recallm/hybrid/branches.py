@@ -11,10 +11,9 @@ from typing import Any, Unpack
 
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
 from recallm.ground import checks
-from recallm.ground.language_models import answer_of
 from recallm.hybrid.discriminator import Choice, Discriminator, TrainedDiscriminator
 from recallm.memory import RecallM
-from recallm.recall.prompts import question_prompt
+from recallm.recall.prompts import answer_of, question_prompt
 from recallm.recall.request import RecallArguments
 from recallm.recall.results import Answer, RecalledContext
 

@@ -20,9 +20,8 @@ import numpy as np
 
 from recallm.errors import InvalidInputError, LLMError
 from recallm.ground import checks
-from recallm.ground.language_models import answer_of
 from recallm.ground.untrusted_text import storable
-from recallm.recall.prompts import discriminator_prompt
+from recallm.recall.prompts import answer_of, discriminator_prompt
 
 
 @dataclass(frozen=True, slots=True)

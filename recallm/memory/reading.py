@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 from recallm.errors import LLMRequiredError
 from recallm.ground import checks
-from recallm.ground.language_models import answer_of
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_memory import Part
 from recallm.model import (
@@ -22,6 +21,7 @@ from recallm.model import (
     statement_key,
 )
 from recallm.recall.neighbourhood import known_name
+from recallm.recall.prompts import answer_of
 from recallm.recall.recalling import RANKINGS, Recaller, check_probabilities, checked_request
 from recallm.recall.request import FilterArguments, RecallArguments, RecallRequest
 from recallm.recall.results import (

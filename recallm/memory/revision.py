@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from recallm.config import RecallConfig
 from recallm.errors import LLMError, StoreError
-from recallm.ground.language_models import answer_of
 from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
 from recallm.recall.contexts import ConceptContext, concept_contexts
-from recallm.recall.prompts import revision_prompt
+from recallm.recall.prompts import answer_of, revision_prompt
 from recallm.recall.results import KnowledgeUpdate, Revision
 from recallm.stores.base import GraphReader, GraphStore
 

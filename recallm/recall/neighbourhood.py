@@ -1,12 +1,24 @@
-"""The temporal graph around one concept: never all of it, a bounded number of neighbours."""
+"""The temporal graph as it is shown: a concept with a bounded number of neighbours, and for other
+programs all of it as a networkx graph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from recallm.errors import MissingDependencyError
 from recallm.model import ConceptRow, Relation
 from recallm.stores.base import GraphReader
+
+if TYPE_CHECKING:
+    from networkx import MultiDiGraph
+
+_OF_CONCEPT = ("name", "label", "kind", "t_index", "updates", "statements")
+_OF_ENTITY = ("label", "t_index", "updates", "source")
+_OF_RELATION = ("strength", "t_index")
+_OF_TRIPLET = ("strength", "t_index", "source")
+"""Attributes that nodes and edges have as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +65,43 @@ def known_name(reader: GraphReader, label: str, concept_name: Callable[[str], st
     names = (spelled, label, concept_name(label.lower()))
     known = {concept.name for concept in reader.concepts(names)}
     return next((name for name in names if name in known), spelled)
+
+
+def networkx_graph(reader: GraphReader) -> MultiDiGraph:
+    """See ``MemoryGraph.to_networkx``.
+
+    Raises:
+        MissingDependencyError: networkx is not installed.
+
+    """
+    try:
+        from networkx import MultiDiGraph
+    except ImportError:
+        raise MissingDependencyError("networkx", extra="networkx") from None
+    graph = MultiDiGraph()
+    concepts = reader.concepts()
+    for concept in concepts:
+        node = f"concept:{concept.name}"
+        graph.add_node(node, element="concept", **_attributes(concept, _OF_CONCEPT))
+    for relation in reader.relations([concept.name for concept in concepts], among=True):
+        ends = f"concept:{relation.a}", f"concept:{relation.b}"
+        own = _attributes(relation, _OF_RELATION)
+        graph.add_edge(*ends, "relation", element="relation", label="relation", **own)
+    for entity in reader.entities():
+        node = f"entity:{entity.id}"
+        own = _attributes(entity, _OF_ENTITY)
+        own |= {"name": entity.id, "kind": entity.type, "properties": dict(entity.properties)}
+        graph.add_node(node, element="entity", **own)
+        if entity.concept:
+            kind = "stands on"
+            graph.add_edge(node, f"concept:{entity.concept}", kind, element=kind, label=kind)
+    for triplet in reader.triplets():
+        ends = f"entity:{triplet.subject}", f"entity:{triplet.object}"
+        own = _attributes(triplet, _OF_TRIPLET)
+        own |= {"label": triplet.predicate, "properties": dict(triplet.properties)}
+        graph.add_edge(*ends, triplet.predicate, element="triplet", **own)
+    return graph
+
+
+def _attributes(row: object, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}

@@ -1,4 +1,4 @@
-"""The prompts for language models.
+"""The prompts for language models, and how a model, a function from a prompt to a text, is asked.
 
 A prompt is the paper's where the paper prints one, our own where it only describes one. Remembered
 text, and the answers of other models, are data in a prompt: they stand between delimiters that no
@@ -7,8 +7,9 @@ text can close (``recallm.ground.untrusted_text``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from recallm.errors import LLMError
 from recallm.ground.untrusted_text import (
     as_data,
     delimited,
@@ -24,6 +25,27 @@ CHRONOLOGICAL_PREFIX = (
 """The prefix of the prompt (RecallM, Questioning the System)."""
 
 _NOTHING_KNOWN = "(nothing about this is remembered)"
+
+
+def answer_of(llm: Callable[[str], str], prompt: str) -> str:
+    """The answer of ``llm`` to ``prompt``, without surrounding white space.
+
+    Raises:
+        LLMError: it failed, or gave something other than a str.
+
+    """
+    try:
+        answer: object = llm(prompt)
+    except LLMError:
+        raise
+    except Exception as error:
+        raise LLMError(f"the language model failed: {type(error).__name__}: {error}") from error
+    if not isinstance(answer, str):
+        raise LLMError(
+            f"the language model answered with {type(answer).__name__}, not with a str; wrap "
+            "it in a function that returns the text"
+        )
+    return answer.strip()
 
 
 def question_prompt(question: str, context: str) -> str:
