@@ -9,7 +9,6 @@ __all__ = [
     "ClosedError",
     "ConflictError",
     "DimensionError",
-    "DocumentError",
     "EmbeddingError",
     "EmbeddingModelError",
     "InvalidInputError",
@@ -136,15 +135,6 @@ class PipelineError(RecallMError):
     def __init__(self, message: str, *, model: str) -> None:
         super().__init__(message)
         self.model = model
-
-
-class DocumentError(RecallMError, ValueError):
-    """A file gives no text; nothing was written. ``name`` is its path."""
-
-    def __init__(self, name: str, problem: str) -> None:
-        super().__init__(f"{name} cannot be remembered: {problem}")
-        self.name = name
-        self.problem = problem
 
 
 class MissingDependencyError(RecallMError, ImportError):

@@ -19,7 +19,7 @@ _SLOW = frozenset(
     {
         *("benchmarks", "langchain", "llama_index", "mcp_server", "training", "vectors", "viewer"),
         *("test_cli_hostile.py", "test_documentation.py", "test_examples.py"),
-        *("test_documents.py", "test_pipeline_training.py"),
+        "test_pipeline_training.py",
     }
 )
 """Folders and files whose tests need frameworks, processes, servers or a browser."""

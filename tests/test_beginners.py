@@ -47,10 +47,6 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         lambda m: m.update("Ann sings.", timestamp=1_700_000_000),
         "datetime.fromtimestamp(…, timezone.utc)",
     ),
-    "the address of a page": (
-        lambda m: m.update_from_file("https://example.com/a"),
-        "take its text first",
-    ),
     "a text where an archive is read": (lambda m: m.load("paper.pdf"), "make one with export"),
     "a closed memory": (closed, "open it again with RecallM(…)"),
     "several texts": (lambda m: m.update(["Ann sings.", "Bo reads."]), "update_many"),
@@ -87,7 +83,6 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
     ),
     "a folder that is not there": (lambda _: RecallM("none/memory.db"), "create it first"),
     "another database": (lambda _: RecallM("postgresql://host/db"), "neo4j://HOST:7687"),
-    "a PDF": (lambda m: m.update_from_file("paper.pdf"), "it is a PDF; give its text"),
     "a template where nothing fills it": (
         lambda m: RecallMMemoryBlock(memory=m, namespace="user-{user_id}"),
         "memory.in_namespace(f'user-{user_id}')",

@@ -180,7 +180,6 @@ MEMORY: dict[str, dict[str, Any]] = {
     "superseded": {"statements": []},
     "update": {"text": "Ann met Bo."},
     "write": {"request": UpdateRequest(text="Ann met Bo.", id="write")},
-    "update_from_file": {"path": "notes.txt"},
     "update_many": {"items": ["Ann met Bo."]},
     "withdraw": {"ids": ["p"]},
     "with_ranking": {"ranking": "paper"},
@@ -227,7 +226,6 @@ def test_every_public_method_is_in_a_table() -> None:
 
 
 def test_memory(memory: RecallM) -> None:
-    Path("notes.txt").write_text("Ann met Bo.")
     for name in sorted(MEMORY.keys() - {"before_closing", "close", "load"}):
         check(getattr(filled(memory.in_namespace(name)), name), MEMORY[name])
 

@@ -89,10 +89,8 @@ async def test_a_cancelled_update_is_written_whole(tmp_path: Path) -> None:
     await memory.aclose()
 
 
-def test_an_argument_that_does_not_exist_names_the_one_that_is_meant(tmp_path: Path) -> None:
+def test_an_argument_that_does_not_exist_names_the_one_that_is_meant() -> None:
     memory = RecallM()
-    text = tmp_path / "a.txt"
-    text.write_text("Ann keeps bees.")
     calls: list[tuple[Callable[..., Any], str, str]] = [
         (RecallM, "user_id", "namespace="),
         (RecallM, "embedings", "embeddings="),
@@ -101,7 +99,7 @@ def test_an_argument_that_does_not_exist_names_the_one_that_is_meant(tmp_path: P
         (partial(memory.ask, "Who?", llm=str), "top_k", "limit="),
         (memory.update, "sesion", "session="),
         (memory.update, "colour", "known are text, speaker"),
-        (partial(memory.update_from_file, text), "created_at", "timestamp="),
+        (partial(memory.update, "Ann keeps bees."), "created_at", "timestamp="),
         (memory.forget, "concpet", "concept="),
         (memory.history, "top_k", "limit="),
         (memory.items.search, "k", "limit="),

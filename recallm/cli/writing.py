@@ -18,7 +18,6 @@ from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, lines_of, moment_of
 from recallm.cli.output import console, counted, printable, working
 from recallm.ground.checks import shown
-from recallm.ground.documents import check_prose
 from recallm.memory.spoken import is_message
 from recallm.stores.addresses import is_server
 from recallm.stores.sqlite import back_up, restore_file
@@ -255,11 +254,18 @@ def restore(
 
 
 def _check_prose(path: Path) -> None:
-    """Refuse a table or a web page before the memory is opened."""
-    try:
-        check_prose(path)
-    except InvalidInputError as error:
-        raise typer.BadParameter(error.message) from error
+    """Refuse a table, whose cells are no sentences, and a web page, by the file's name."""
+    ending = path.suffix.lower()
+    if ending in (".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
+        raise typer.BadParameter(
+            f"{path} is no prose; write the rows of a table as facts, in Python: "
+            "FactMemory(memory).load"
+        )
+    if ending in (".html", ".htm", ".xhtml"):
+        raise typer.BadParameter(
+            f"{path} is a web page, whose menus and markup are no prose; take its text first, with "
+            "a loader of LangChain or LlamaIndex or with trafilatura.extract(html)"
+        )
 
 
 def _check_no_file(text: str) -> None:

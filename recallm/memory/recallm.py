@@ -183,7 +183,6 @@ class RecallM:
 
     update = of_part("_writing", Writing.update)
     update_many = of_part("_writing", Writing.update_many)
-    update_from_file = of_part("_writing", Writing.update_from_file)
     write = of_part("_writing", Writing.write)
     extract = of_part("_writing", Writing.extract)
     embed = of_part("_writing", Writing.embed)
@@ -338,7 +337,6 @@ class RecallM:
 
     aupdate = in_thread(update)
     aupdate_many = in_thread(update_many)
-    aupdate_from_file = in_thread(update_from_file)
     aforget = in_thread(forget)
     arecall = in_thread(recall)
     aask = in_thread(ask)

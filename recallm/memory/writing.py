@@ -12,17 +12,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import islice
-from pathlib import Path
 from typing import Any, Unpack
 
 from tqdm import tqdm
 
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.ground import checks
-from recallm.ground.documents import file_text
 from recallm.memory.discourses import Discourses
 from recallm.memory.forgetting import sweep_expired
 from recallm.memory.open_memory import Part
@@ -60,31 +57,6 @@ class Writing(Part):
         """
         given: dict[str, Any] = {"text": text, **arguments}
         return self.write(UpdateRequest(**given))
-
-    def update_from_file(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        encoding: str | None = None,
-        **update: Unpack[UpdateArguments],
-    ) -> KnowledgeUpdate:
-        """Add the text of a file as one knowledge update.
-
-        ``update`` are the arguments of ``update``; ``source`` is the name of the file where none is
-        given. ``encoding``: that of the file; the default is UTF-8.
-
-        Raises:
-            DocumentError: the file cannot be read, has no text, or is not in this encoding.
-            InvalidInputError: it holds rows of a table or a web page (give the page's text to
-                ``update``), or an argument cannot be used.
-            ConflictError, UnknownEntityError, StoreError: as in ``update``.
-
-        """
-        self._opened.check_open()
-        file = Path(checks.file_path(path, "path"))
-        text = file_text(file, encoding=checks.optional(checks.string, encoding, "encoding"))
-        arguments: UpdateArguments = {"source": file.name, **update}
-        return self.update(text, **arguments)
 
     def write(self, request: UpdateRequest) -> KnowledgeUpdate:
         """Write one checked knowledge update, for the packages that stand on the memory.
