@@ -65,11 +65,6 @@ class RecallConfig:
     """A file with weights for the default ranking, as ``training/ranking`` writes it. None: the
     weights in the package."""
 
-    name_antecedents: Annotated[bool, checks.flag] = True
-    """A context names whom a pronoun stands for where none of its statements does ("She [Ingrid]
-    moved to Porto."), and the days that a relative date means ("yesterday [2024-03-01]"): a
-    statement stands without the text around it. The texts of ``statements`` stay verbatim."""
-
     limit: Annotated[int, checks.positive] = 10
     """Statements that "statements" recalls at most if no limit is given."""
 

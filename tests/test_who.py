@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recallm import InvalidInputError, RecallConfig, RecallM
+from recallm import InvalidInputError, RecallM
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
@@ -114,8 +114,8 @@ def test_where_nobody_has_a_role_the_newest_texts_may_answer_what_asks_of_me() -
         assert memory.recall("Where does she live?", speaker="Bob").text == ""
 
 
-def memory_of_ingrid(*, name_antecedents: bool = True) -> RecallM:
-    memory = RecallM(config=RecallConfig(name_antecedents=name_antecedents))
+def memory_of_ingrid() -> RecallM:
+    memory = RecallM()
     memory.update("Ingrid works for Siemens.", session="s", id="named")
     memory.update("She moved to Porto.", session="s", id="referring")
     return memory
@@ -137,13 +137,11 @@ def test_a_context_names_an_antecedent_that_none_of_its_statements_spells() -> N
     assert both.statements[1].line in both.text
 
 
-def test_names_of_antecedents_are_counted_in_the_budget_and_can_be_switched_off() -> None:
+def test_names_of_antecedents_are_counted_in_the_budget() -> None:
     memory = memory_of_ingrid()
     size = memory.recall("Who moved to Porto?", limit=1).tokens
     assert size == memory.count_tokens("She [Ingrid] moved to Porto.")
     assert not memory.recall("Who moved to Porto?", limit=1, max_tokens=size - 1)
-    plain = memory_of_ingrid(name_antecedents=False).recall("Who moved to Porto?", limit=1)
-    assert plain.text == plain.statements[0].line == "She moved to Porto."
 
 
 def test_a_forgotten_name_leaves_the_pronoun_with_nobody() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from hypothesis import given, settings
@@ -32,7 +31,7 @@ def ranking(texts: list[str], scores: list[float]) -> RankedStatements:
     )
 
 
-verbatim = partial(context_text, names_antecedents=False)
+verbatim = context_text
 
 
 def fit(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from recallm import InvalidInputError, RecallConfig, RecallM
+from recallm import InvalidInputError, RecallM
 from recallm.facts import FactMemory
 from recallm.recall.antecedents import annotated
 
@@ -68,9 +68,6 @@ def test_days_are_shown_in_the_line_alone_and_in_the_time_zone_of_the_clock() ->
             context = memory.recall(question)
             assert context.text == context.statements[0].line == line
             assert context.statements[0].text == late[2]
-    plain = RecallM(config=RecallConfig(name_antecedents=False))
-    plain.update(late[2], speaker="Ann", timestamp=TUESDAY)
-    assert plain.recall(question).text == f"[2024-03-05] Ann: {late[2]}"
 
 
 def test_what_a_later_statement_replaced_is_marked_and_never_stands_alone() -> None:

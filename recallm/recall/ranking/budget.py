@@ -66,12 +66,11 @@ class Budget:
     ) -> Self:
         """The budget of a request, for at most ``limit`` statements; ``superseded`` are the keys of
         those that later ones took the place of."""
-        names = request.config.name_antecedents
         return cls(
             limit=limit,
             max_tokens=request.max_tokens,
             count_tokens=request.count_tokens,
-            text=partial(context_text, names_antecedents=names, superseded=superseded),
+            text=partial(context_text, superseded=superseded),
         )
 
     def holds(self, text: str) -> bool:
@@ -100,20 +99,15 @@ def wanted_statements(request: RecallRequest) -> int:
 # The text of a context.
 
 
-def context_text(
-    statements: Sequence[StoredStatement],
-    *,
-    names_antecedents: bool,
-    superseded: Collection[int] = (),
-) -> str:
+def context_text(statements: Sequence[StoredStatement], *, superseded: Collection[int] = ()) -> str:
     """The statements in order of time, as ``lined_text`` says; empty where there are none."""
-    references = named_references(statements) if names_antecedents else {}
+    references = named_references(statements)
 
     def shown(statement: StoredStatement) -> str:
         return annotated(
             statement.text,
             references.get(statement.key, ()),
-            statement.timestamp if names_antecedents else None,
+            statement.timestamp,
             is_superseded=statement.key in superseded,
         )
 

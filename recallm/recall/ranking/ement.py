@@ -92,8 +92,7 @@ def nearest_context(nearest: Sequence[NearStatement], request: RecallRequest) ->
         return budget.text(chronological(near.statement for near in chosen))
 
     chosen = fit_in_order(nearest, text_of, budget)
-    names = request.config.name_antecedents
-    named = named_references([near.statement for near in chosen]) if names else {}
+    named = named_references([near.statement for near in chosen])
     return _context(request, text_of(chosen), chosen, nearest, {}, (), named)
 
 

@@ -291,7 +291,7 @@ def context_of_statements(
         return context
     place_of = {ranked.statements[place].key: place for place in places}
     statements = chronological(ranked.statements[place] for place in places)
-    named = named_references(statements) if request.config.name_antecedents else {}
+    named = named_references(statements)
     return replace(
         context,
         text=text,
