@@ -81,7 +81,7 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         lambda _: FactMemory("memory.db"),  # type: ignore[arg-type]
         "as in FactMemory(RecallM('memory.db'))",
     ),
-    "a folder that is not there": (lambda _: RecallM("none/memory.db"), "create it first"),
+    "a folder that is not there": (lambda _: RecallM("none/memory.db"), "create its folder first"),
     "another database": (lambda _: RecallM("postgresql://host/db"), "neo4j://HOST:7687"),
     "a template where nothing fills it": (
         lambda m: RecallMMemoryBlock(memory=m, namespace="user-{user_id}"),

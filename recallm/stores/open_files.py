@@ -33,18 +33,17 @@ _opening = new_lock()
 class OpenFile:
     """A database file, for as long as a store of this process has it open."""
 
-    def __init__(self, path: Path, *, writable: bool) -> None:
-        self.stream = open(  # noqa: SIM115 - open while the object lives
-            path, "r+b" if writable else "rb", buffering=0, opener=private if writable else None
-        )
+    def __init__(self, path: Path) -> None:
+        # Open while the object lives.
+        self.stream = open(path, "r+b", buffering=0, opener=private)  # noqa: SIM115
         weakref.finalize(self, self.stream.close)
         self.node = _node(os.fstat(self.stream.fileno()))
         self._is_forbidden = False
 
     @classmethod
-    def of(cls, path: Path, *, writable: bool) -> OpenFile:
-        """The file at ``path``, which all stores of this process share. If it is ``writable``, an
-        empty file is created where there is none.
+    def of(cls, path: Path) -> OpenFile:
+        """The file at ``path``, which all stores of this process share. An empty file is created
+        where there is none.
 
         Raises:
             OSError: it cannot be opened.
@@ -54,7 +53,7 @@ class OpenFile:
             node = node_of(path)
             file = None if node is None else _open_files.get(node)
             if file is None:
-                file = cls(path, writable=writable)
+                file = cls(path)
                 _open_files[file.node] = file
         file.check_usable()
         return file

@@ -57,9 +57,9 @@ class TestOpening:
             assert count(store) == 3
 
     def test_no_file_can_be_there(self, tmp_path: Path) -> None:
-        with pytest.raises(StoreError, match="does not exist; create it"):
+        with pytest.raises(StoreError, match="create its folder first"):
             SQLiteStore(tmp_path / "none" / "memory.db")
-        with pytest.raises(StoreError, match="is a folder"):
+        with pytest.raises(StoreError, match="Is a directory"):
             SQLiteStore(tmp_path)
 
     def test_the_file_is_no_database(self, path: Path) -> None:

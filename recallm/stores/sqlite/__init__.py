@@ -44,8 +44,7 @@ class SQLiteStore:
 
     Safe for threads, and for several processes on one file (on a local disk): readers never wait;
     writers take turns and wait at most ``timeout`` seconds. A write that returned is on the disk
-    (WAL with ``synchronous=FULL``). In a folder where this process cannot write, a reader cannot
-    lock the file, and raises StoreBusyError where another process writes to it meanwhile.
+    (WAL with ``synchronous=FULL``).
 
     When ``forget`` returns, no byte of what it took away is in the file or the log, unless the
     ``Forgotten`` says ``erasure_pending``: a reader, here or in another process, still sees an

@@ -32,14 +32,10 @@ _T = TypeVar("_T")
 
 
 class ReadConnection:
-    """A connection that readers use, and the lock by which they take turns. ``check`` is called
-    after each query, and raises if the database may have changed."""
+    """A connection that readers use, and the lock by which they take turns."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, check: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self.check = check
         self.lock = threading.RLock()
 
 
@@ -70,9 +66,6 @@ class Snapshot:
                 return source.connection.execute(sql, values).fetchall()
             except DRIVER_ERRORS as error:
                 raise translated(error, self.name) from error
-            finally:
-                if source.check is not None:
-                    source.check()
 
 
 class Connections(ABC):

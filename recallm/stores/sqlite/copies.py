@@ -109,7 +109,7 @@ def _kept_from_others(path: Path) -> OpenFile:
     """The file ``path``; as long as this object lives, no other process can open it."""
     if is_open_database(path):
         raise StoreBusyError(f"{path} is open in this process: close the memory first")
-    file = OpenFile.of(path, writable=True)
+    file = OpenFile.of(path)
     if file.is_used_elsewhere():
         raise StoreBusyError(
             f"{path} is open in another process: end the programs that use this memory first"

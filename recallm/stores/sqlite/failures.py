@@ -56,8 +56,8 @@ _FAILURES: dict[int, tuple[type[StoreError], str]] = {
         "is not a recallm database, or it is damaged ({}); restore a backup or name another file",
     ),
     sqlite3.SQLITE_CANTOPEN: (
-        StoreError,
-        "cannot be opened ({}); check that its folder exists and may be read",
+        StoreReadOnlyError,
+        "cannot be opened ({}); check that its folder may be written: SQLite keeps a log there",
     ),
     sqlite3.SQLITE_IOERR: (
         StoreError,

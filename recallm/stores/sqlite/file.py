@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from recallm.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
+from recallm.errors import StoreCorruptError, StoreError, StoreReadOnlyError
 from recallm.stores.open_files import OpenFile
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due
@@ -56,8 +55,7 @@ class FileConnections(Connections):
     Raises:
         StoreCorruptError: the file is not a recallm database, or damaged.
         SchemaVersionError: another version of recallm wrote it.
-        StoreReadOnlyError: there is no file, and none can be created.
-        StoreBusyError: the folder is read-only, and another process writes to the file.
+        StoreReadOnlyError: the file or its folder cannot be written.
         StoreError: it cannot be opened.
     """
 
@@ -66,8 +64,6 @@ class FileConnections(Connections):
         self._log = log_path(path)
         self._writer: sqlite3.Connection | None = None
         self._idle: list[ReadConnection] = []
-        self._read_only: str | None = None
-        """Why the file cannot be written."""
         self._file: OpenFile | None = None
         self._is_parted = False
         """Whether the log belongs to no earlier copy of the file."""
@@ -99,50 +95,19 @@ class FileConnections(Connections):
 
     def _begin(self) -> ReadConnection:
         while self._idle:
-            with suppress(sqlite3.OperationalError, StoreBusyError):
+            with suppress(sqlite3.OperationalError):
                 return self._begun(self._idle.pop())
-        try:
-            return self._begun(ReadConnection(self._connect()))
-        except sqlite3.OperationalError:
-            if self._read_only is None:
-                raise
-            return self._begun(self._without_locks())
+        return self._begun(ReadConnection(self._connect()))
 
     def _begun(self, source: ReadConnection) -> ReadConnection:
         try:
             source.connection.execute("BEGIN")
             # A deferred transaction takes its snapshot at its first read.
             source.connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
-            if source.check is not None:
-                source.check()
         except BaseException:
             source.connection.close()
             raise
         return source
-
-    def _without_locks(self) -> ReadConnection:
-        """A connection for a folder where SQLite can create no log, which holds its locks. Every
-        query checks that nobody has written to the file since the connection was opened."""
-        before = self._stamp()
-
-        def check() -> None:
-            if self._log.exists() or self._stamp() != before:
-                raise StoreBusyError(
-                    f"another process writes to {self.name} while it is read, and its folder is "
-                    "read-only for this process, so that it cannot lock the file: read again "
-                    "later, or allow this process to write to the folder"
-                )
-
-        check()
-        return ReadConnection(self._connect("ro&immutable=1"), check)
-
-    def _stamp(self) -> tuple[int, int, int] | None:
-        """A value that differs after every write to the file; None if it is gone."""
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
 
     def _end_source(self, source: ReadConnection) -> None:
         with suppress(sqlite3.Error):
@@ -162,8 +127,6 @@ class FileConnections(Connections):
         erase: bool,
         keep_view: bool,
     ) -> _T:
-        if self._read_only is not None:
-            raise StoreReadOnlyError(self._read_only)
         if self._writer is not None and self._writer.in_transaction:
             self._close_writer()  # the rollback failed: the disk
         writer = self._writer or self._open_writer()
@@ -217,70 +180,43 @@ class FileConnections(Connections):
     # -- opening and closing -----------------------------------------------------------------
 
     def _open(self) -> None:
-        folder = self._path.parent
         try:
-            exists = self._check_size()
-            writable = os.access(self._path if exists else folder, os.W_OK)
-            if not exists and not writable:
-                raise StoreReadOnlyError(
-                    f"{self.name} cannot be made: the folder {folder} is not writable"
-                )
-            if not (writable and os.access(folder, os.W_OK)):
-                self._read_only = (
-                    f"{self.name} cannot be written; check the permissions of the file and of its "
-                    "folder"
-                )
-            self._file = OpenFile.of(self._path, writable=self._read_only is None)
+            self._check_size()
+            self._file = OpenFile.of(self._path)
             self._identity = FileIdentity(self._path, self._file)
-            try:
-                check_belongs(self._path, self._file, lambda: self._connect("ro"))
-            except sqlite3.OperationalError:
-                if self._read_only is None:
-                    raise  # else a reader without locks looks for a log itself
-            if self._read_only is None:
-                self._open_writer()
-                self._is_parted = has_content(self._log)
-            else:
-                with self.read() as snapshot:
-                    if snapshot.source is not None:
-                        check_schema(snapshot.source.connection, self.name)
+            check_belongs(self._path, self._file, lambda: self._connect("ro"))
+            self._open_writer()
+            self._is_parted = has_content(self._log)
         except DRIVER_ERRORS as error:
             raise translated(error, self.name, self._timeout, self._timeout) from error
         except (OSError, ValueError) as error:
-            raise StoreError(
-                f"{self.name!r} cannot be opened ({error}); check that it may be read, or name "
-                "another file"
+            kind = StoreReadOnlyError if isinstance(error, PermissionError) else StoreError
+            raise kind(
+                f"{self.name!r} cannot be opened ({error}); create its folder first, check that "
+                "the file may be read and written, or name another file"
             ) from error
 
-    def _check_size(self) -> bool:
-        """Whether there is a file; refuse what cannot be a database, or was cut.
+    def _check_size(self) -> None:
+        """Refuse what cannot be a database, or was cut.
 
         Raises:
             OSError, ValueError: no file can have this name.
         """
-        folder = self._path.parent
         # Looked at first: another process may be creating the file, and writes to it before the
         # log.
         has_log = has_content(self._log)
         try:
-            found = self._path.stat()
+            size = self._path.stat().st_size
         except FileNotFoundError:
-            if not folder.is_dir():
-                raise StoreError(
-                    f"{self.name}: the folder {folder} does not exist; create it first"
-                ) from None
-            return False
-        if stat.S_ISDIR(found.st_mode):
-            raise StoreError(f"{self.name} is a folder; name a file in it")
-        if 0 < found.st_size < _HEADER_BYTES:
+            return
+        if 0 < size < _HEADER_BYTES and self._path.is_file():
             # SQLite takes a file this short for an empty one, and would overwrite it.
             raise StoreCorruptError(f"{self.name} is not a recallm database; name another file")
-        if not found.st_size and has_log:
+        if not size and has_log:
             raise StoreCorruptError(
                 f"{self.name} is empty, but its log {self._log.name} is not: the file was cut; "
                 "restore a backup of both, or move both away"
             )
-        return True
 
     def _open_writer(self) -> sqlite3.Connection:
         """Open the connection that writes; first erase what a crashed process left."""
@@ -292,8 +228,7 @@ class FileConnections(Connections):
             self._erase(writer, 0.0)
         return writer
 
-    def _connect(self, mode: str | None = None, *, writes: bool = False) -> sqlite3.Connection:
-        mode = mode or ("rw" if self._read_only is None else "ro")
+    def _connect(self, mode: str = "rw", *, writes: bool = False) -> sqlite3.Connection:
         # The name of the file may have any bytes.
         name = quote(os.fsencode(self._path.absolute()))
         connection = connect(f"file:{name}?mode={mode}", self._timeout)
