@@ -96,6 +96,7 @@ class TestForgottenText:
             store.forget("n", Selection(kind="source", value="xylophone"))
             assert find_passage(reader, "secret 1") is not None
             assert b"zyzzyva" in bytes_of(path)
+        store.apply("m", [prepared("1", "[Cy]")])
         assert b"zyzzyva" not in bytes_of(path)
 
     def test_rows_fit_afterwards(self, store: SQLiteStore, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -132,14 +131,6 @@ def test_a_log_that_was_deleted(path: Path) -> None:
         with pytest.raises(StoreUnavailableError, match="-wal was deleted"):
             store.apply("n", [prepared("2", "[Ann]")])
     assert contents(path) == ["1"]
-
-
-def test_a_file_that_is_cut_while_it_is_open(path: Path) -> None:
-    with closing(SQLiteStore(path)) as store:
-        store.apply("n", [prepared("1", "[Ann]")])
-        os.truncate(path, 0)
-        with pytest.raises(StoreUnavailableError, match="0 bytes"):
-            store.apply("n", [prepared("2", "[Ann]")])
 
 
 def test_a_file_of_no_bytes_beside_a_log_is_not_new(path: Path, tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
-from recallm.errors import ClosedError, RecallMError, StoreBusyError, StoreUnavailableError
+from recallm.errors import ClosedError, StoreBusyError, StoreUnavailableError
 from recallm.ground import forking
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 from recallm.stores.sqlite.schema import create_schema, register
@@ -105,10 +105,6 @@ class Connections(ABC):
             yield snapshot
         finally:
             self._end(snapshot)
-            if self.erasure_pending and not self.closed:
-                # This reader kept forgotten bytes from being erased: every write erases them.
-                with suppress(RecallMError):
-                    self.write(lambda _: None, waits=False)
 
     def write(
         self,

@@ -156,7 +156,9 @@ def read_triplets(
         entries = [(_common(subjects, ends), objects), (subjects, _common(objects, ends))]
     found: dict[TripletKey, Triplet] = {}
     for some_subjects, some_objects in entries:
-        chosen, lists = _chosen(view, some_subjects, predicates, some_objects)
+        chosen, lists = _chosen(
+            view, subject=some_subjects, predicate=predicates, object=some_objects
+        )
         if passages is not None:
             lists["brought"] = _of_passages(view, passages)
             chosen += " AND number IN " + among("brought")
@@ -178,23 +180,16 @@ def _common(some: Collection[str] | None, ends: Collection[str]) -> set[str]:
 
 
 def _chosen(
-    view: View,
-    subjects: Collection[str] | None,
-    predicates: Collection[str] | None,
-    objects: Collection[str] | None,
+    view: View, **ends: Collection[str] | None
 ) -> tuple[LiteralString, dict[str, Collection[Any]]]:
     """The conditions of triplets that meet these, and whose ends are visible, and their lists."""
     chosen: LiteralString = ""
     lists: dict[str, Collection[Any]] = {}
-    if subjects is not None:
-        lists["subjects"] = set(subjects)
-        chosen += " AND subject IN " + among("subjects")
-    if predicates is not None:
-        lists["predicates"] = set(predicates)
-        chosen += " AND predicate IN " + among("predicates")
-    if objects is not None:
-        lists["objects"] = set(objects)
-        chosen += " AND object IN " + among("objects")
+    columns: tuple[LiteralString, ...] = ("subject", "predicate", "object")
+    for column in columns:
+        if (wanted := ends[column]) is not None:
+            lists[column] = set(wanted)
+            chosen += " AND " + column + " IN " + among(column)
     chosen = chosen or " AND subject IS NOT NULL"
     if view.visible:
         end = _VISIBLE_END.replace("{visible}", view.visible)
@@ -235,7 +230,9 @@ def read_triplet_evidence(
     """``GraphReader.triplet_evidence``."""
     if limit == 0:
         return []
-    rows = _evidence(view, *_chosen(view, subjects, predicates, objects), limit)
+    rows = _evidence(
+        view, *_chosen(view, subject=subjects, predicate=predicates, object=objects), limit
+    )
     elements = elements_of(view, {number for _, number, *_ in rows})
     ends = {end for x in elements.values() for end in (x.subject, x.object)}
     entities = _entities(view, ends)

@@ -133,12 +133,6 @@ def is_busy(error: sqlite3.Error) -> bool:
     return _code(error) in _BUSY
 
 
-def is_full(error: sqlite3.Error) -> bool:
-    """Whether there was no room to write."""
-    kind, _ = _FAILURES.get(getattr(error, "sqlite_errorcode", 0), _UNKNOWN_FAILURE)
-    return kind is StoreFullError
-
-
 def translated(
     error: sqlite3.Error | UnicodeDecodeError, name: str, waited: float = 0.0, limit: float = 0.0
 ) -> RecallMError:

@@ -19,7 +19,7 @@ from recallm.errors import StoreCorruptError, StoreError, StoreReadOnlyError
 from recallm.stores.open_files import OpenFile
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due
-from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, is_full, translated
+from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
 from recallm.stores.sqlite.lineage import (
     FileIdentity,
     check_belongs,
@@ -127,6 +127,7 @@ class FileConnections(Connections):
         erase: bool,
         keep_view: bool,
     ) -> _T:
+        del keep_view  # every reader has a state of its own
         if self._writer is not None and self._writer.in_transaction:
             self._close_writer()  # the rollback failed: the disk
         writer = self._writer or self._open_writer()
@@ -145,14 +146,7 @@ class FileConnections(Connections):
             self._identity.check_log()
             return result
 
-        try:
-            result = transact(writer, checked)
-        except sqlite3.OperationalError as error:
-            if not is_full(error) or keep_view:  # the records of a restore are read once
-                raise
-            # The log's room is used again once the log is copied into the file.
-            writer.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
-            result = transact(writer, checked)
+        result = transact(writer, checked)
         if self.erasure_pending:
             self._erase(writer, _ERASURE_WAIT if erase else 0.0)
         return result

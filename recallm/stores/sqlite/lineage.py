@@ -114,8 +114,8 @@ class FileIdentity:
         """Refuse to continue if the file under the name is another file, or none.
 
         Raises:
-            StoreUnavailableError: it was deleted, moved, replaced or cut to nothing, or this
-                process may not use it.
+            StoreUnavailableError: it was deleted, moved or replaced, or this process may not use the
+                file.
         """
         found = node_of(self._path)
         if found != self.file.node:
@@ -123,10 +123,6 @@ class FileIdentity:
             raise StoreUnavailableError(
                 f"{self._path} was {what} while it was open; nothing is written to it any more: "
                 "put the file back, or close this memory and open it again"
-            )
-        if not self.file.size():
-            raise StoreUnavailableError(
-                f"{self._path} was cut to 0 bytes while it was open; restore a backup"
             )
         self.file.check_usable()
 
