@@ -114,8 +114,7 @@ class FileIdentity:
         """Refuse to continue if the file under the name is another file, or none.
 
         Raises:
-            StoreUnavailableError: it was deleted, moved or replaced, or this process may not use the
-                file.
+            StoreUnavailableError: it is, or this process may not use the file any more.
         """
         found = node_of(self._path)
         if found != self.file.node:
