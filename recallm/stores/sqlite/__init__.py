@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import uuid
 import weakref
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ _ALL = Horizon()
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
-    What is read of a damaged file is a StoreCorruptError wherever the damage shows (``codec``
+    What is read of a damaged file is a StoreCorruptError wherever the damage shows (``schema``
     says where it does not).
 
     Safe for threads, and for several processes on one file (on a local disk): readers never wait;
@@ -71,13 +70,11 @@ class SQLiteStore:
         self._connections: Connections = (
             MemoryConnections(patience) if path is None else FileConnections(Path(path), patience)
         )
-        # What is in memory is no other store's, though a later one may have the same address.
-        self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         # A memory that is dropped and not closed leaves no open file behind.
         self._finalizer = weakref.finalize(self, self._connections.close)
 
     def __repr__(self) -> str:
-        return f"SQLiteStore({self._place!r})"
+        return f"SQLiteStore({self._connections.name!r})"
 
     def apply(
         self,

@@ -41,6 +41,17 @@ from recallm.stores.sqlite.view import Queries, fetch_from
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
 
+_KEY_COLUMNS: dict[LiteralString, int] = {
+    "passage": 1,
+    "metadata_entry": 2,
+    "statement": 1,
+    "posting": 2,
+    "mention": 2,
+    "reference": 2,
+    "vector": 1,
+}
+"""The tables of passages, each with the columns after its namespace by which rows are deleted."""
+
 
 class RowWriter(Queries):
     """Writes the rows of one namespace inside a write transaction of ``connection``.
@@ -134,14 +145,10 @@ class RowWriter(Queries):
         """Delete each passage as it was, with its statements, and insert what it is now."""
         gone = [before for before, _ in changes.passages if before and before.text is not None]
         new = [after for _, after in changes.passages if after and after.text is not None]
-        for table, rows in self._index_rows(gone).items():
-            self._delete(table, rows)
-        keys = [(statement_key(t_of(u), s.position),) for u in gone for s in u.statements]
-        self._delete("vector", keys)
-        self._delete("statement", keys)
-        self._delete("passage", [(t_of(update),) for update in gone])
-        self._insert_passages(new)
-        for table, rows in self._index_rows(new).items():
+        if gone:
+            for table, rows in self._rows_of(gone).items():
+                self._delete(table, {row[: _KEY_COLUMNS[table]] for row in rows})
+        for table, rows in self._rows_of(new).items():
             self._insert(table, rows)
         vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
         self._insert("vector", vectors)
@@ -150,73 +157,37 @@ class RowWriter(Queries):
         ]
         self._insert("summary", summaries, "REPLACE")
 
-    def _index_rows(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
-        """The rows of updates in the inverted indexes, by table."""
-        terms, concepts = self.terms, self.concepts
-        postings: list[_Row] = []
-        mentions: list[_Row] = []
-        references: set[_Row] = set()
-        entries: list[_Row] = []
-        for update in updates:
-            entries += [(hash_of(*entry), t_of(update)) for entry in update.metadata.items()]
-            session = self._place(update)
-            for s in update.statements:
-                at = statement_key(t_of(update), s.position)
-                postings += [(terms[stem], at, n, session) for stem, n in Counter(s.terms).items()]
-                mentions += [(concepts[mention.name], at, session) for mention in s.concepts]
-                references.update((hash_of(id), at) for id in antecedents_in(s))
-        return {
-            "posting": postings,
-            "mention": mentions,
-            "reference": list(references),
-            "metadata_entry": entries,
-        }
-
-    def _place(self, update: PreparedUpdate) -> int:
-        """What statements of an update stand in: their session, else the update alone."""
-        return self._session(update) or -t_of(update)
-
-    def _session(self, update: PreparedUpdate) -> int | None:
-        key = stored_session_key(update)
-        return None if key is None else self.sessions[key]
-
-    def _insert_passages(self, updates: list[PreparedUpdate]) -> None:
-        self._insert(
-            "passage",
-            [
-                (
-                    t_of(u), u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
-                    timestamp_text(u.timestamp), json_text(u.metadata), pack(u.path), u.key,
-                    timestamp_text(u.expires_at), u.withdrawn_t, passage_row(self.ns, t_of(u)),
-                    microseconds(u.timestamp), microseconds(u.expires_at), self._session(u),
-                    self._pairs(u),
-                )
-                for u in updates
-            ],
-        )  # fmt: skip
-        self._insert(
-            "statement",
-            [
-                (
-                    statement_key(t_of(u), s.position), self._place(u), s.start, s.end, s.length,
-                    pack(s.terms), pack_mentions(s.concepts), int(s.traits),
-                )
-                for u in updates
-                for s in u.statements
-            ],
-        )  # fmt: skip
-        self._insert(
-            "vector",
-            [
-                (statement_key(t_of(u), v.position), v.model, v.blob)
-                for u in updates
-                for v in u.vectors
-            ],
-        )
-
-    def _pairs(self, update: PreparedUpdate) -> str:
+    def _rows_of(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
+        """The rows of updates, by table. What statements stand in is their session, else the update
+        alone."""
         ids = self.concepts
-        return " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in update.neighbours)
+        found: dict[LiteralString, list[_Row]] = {table: [] for table in _KEY_COLUMNS}
+        for u in updates:
+            t, key = t_of(u), stored_session_key(u)
+            session = None if key is None else self.sessions[key]
+            place = session or -t
+            pairs = " ".join(f"{ids[n.a]} {ids[n.b]} {n.earlier} {n.later}" for n in u.neighbours)
+            passage = (
+                t, u.id, u.text, u.source, u.session, u.speaker, u.speaker_concept,
+                timestamp_text(u.timestamp), json_text(u.metadata), pack(u.path), u.key,
+                timestamp_text(u.expires_at), u.withdrawn_t, pairs, passage_row(self.ns, t),
+                microseconds(u.timestamp), microseconds(u.expires_at), session,
+            )  # fmt: skip
+            found["passage"].append(passage)
+            found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
+            for s in u.statements:
+                at = statement_key(t, s.position)
+                statement = (
+                    at, place, s.start, s.end, s.length, pack(s.terms), pack_mentions(s.concepts),
+                    int(s.traits),
+                )  # fmt: skip
+                found["statement"].append(statement)
+                for stem, count in Counter(s.terms).items():
+                    found["posting"].append((self.terms[stem], at, count, place))
+                found["mention"] += [(ids[mention.name], at, place) for mention in s.concepts]
+                found["reference"] += [(hash_of(id), at) for id in antecedents_in(s)]
+            found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
+        return found
 
     # -- relations, entities, triplets -------------------------------------------------------
 

@@ -34,7 +34,7 @@ range of ``at`` is a range of time.
   size of a vector under each model) outlives the vectors. ``open_t`` is the t of the update whose
   session the next one may continue, 0 for none. ``vocabulary`` is that of ``NamespaceState``.
 * ``crc`` is the checksum of the columns before it, or of a vector and the number of its
-  statement or entity. ``passage.pairs_crc`` is that of the pairs, which recall does not read.
+  statement or entity.
 * ``erasure`` has a row while deleted bytes may remain in the file or its log (``erasing``).
 
 A list of strings is one text, with a separator behind each: splitting it costs a tenth of reading
@@ -82,9 +82,8 @@ CREATE TABLE namespace (
 CREATE TABLE passage (
     ns INTEGER NOT NULL, t INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, source TEXT,
     session TEXT, speaker TEXT, speaker_concept TEXT, timestamp TEXT, metadata TEXT NOT NULL,
-    path TEXT NOT NULL, key TEXT, expires_at TEXT, withdrawn INTEGER{crc},
-    row INTEGER PRIMARY KEY, said INTEGER, expires INTEGER, session_id INTEGER,
-    pairs TEXT NOT NULL{pairs_crc});
+    path TEXT NOT NULL, key TEXT, expires_at TEXT, withdrawn INTEGER, pairs TEXT NOT NULL{crc},
+    row INTEGER PRIMARY KEY, said INTEGER, expires INTEGER, session_id INTEGER);
 CREATE UNIQUE INDEX passage_id ON passage (ns, id);
 CREATE UNIQUE INDEX passage_t ON passage (ns, t, said, expires, session_id, withdrawn);
 CREATE INDEX passage_expires ON passage (ns, expires) WHERE expires IS NOT NULL;
@@ -210,12 +209,11 @@ def create_schema(connection: sqlite3.Connection) -> None:
     if not is_empty_file(connection):
         return
     register(connection)
-    pairs_crc = checksum_column(("ns", "t", "pairs"), "pairs_crc")
     for statement in _SCHEMA.strip().split(";\n"):
         if "{crc}" in statement:
             covered = columns_of(statement.strip().partition(" (")[0].removeprefix("CREATE TABLE "))
             statement = statement.replace("{crc}", checksum_column(covered))
-        connection.execute(statement.replace("{pairs_crc}", pairs_crc))
+        connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     begin(connection)
@@ -320,19 +318,17 @@ def register(connection: sqlite3.Connection) -> None:
     connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
 
 
-def checksum_column(
-    columns: tuple[LiteralString, ...], name: LiteralString = "crc"
-) -> LiteralString:
-    """The definition of a column that holds the checksum of these columns of its table.
+def checksum_column(columns: tuple[LiteralString, ...]) -> LiteralString:
+    """The definition of the column that holds the checksum of these columns of its table.
 
     The checksum of a vector has the number added of what the vector belongs to: it holds only in
     its own row, so that a damaged index cannot give a vector to another owner.
     """
     if columns[-1] == "blob":
-        return ", " + name + " INTEGER NOT NULL AS (crc32(blob) + " + columns[1] + ") STORED"
+        return ", crc INTEGER NOT NULL AS (crc32(blob) + " + columns[1] + ") STORED"
     values: list[LiteralString] = ["ifnull(" + column + ", 'None')" for column in columns]
     text: LiteralString = " || char(31) || ".join(values)
-    return ", " + name + " INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
+    return ", crc INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from itertools import repeat
 from typing import Any, LiteralString
 
 from recallm.model import (
@@ -19,7 +18,7 @@ from recallm.model import (
     position_of,
     t_index_of,
 )
-from recallm.stores.semantics.reading import evidence_of, update_of
+from recallm.stores.semantics.reading import DUMP_ORDER, evidence_of, update_of
 from recallm.stores.semantics.rows import Evidence
 from recallm.stores.sqlite.elements import elements_of
 from recallm.stores.sqlite.schema import (
@@ -92,13 +91,12 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
             StatementVector(position=position_of(at), model=model, blob=blob)
         )
     elements = _elements(queries, ts)
-    passages, neighbours = _passages(queries, ts), _neighbours(queries, ts)
+    passages = _passages(queries, ts)
     return [
         update_of(
             t,
             passages.get(t),
             statements=statements.get(t, ()),
-            neighbours=neighbours.get(t, ()),
             entities=(e for e in elements.get(t, ()) if isinstance(e, EntityUpsert)),
             triplets=(x for x in elements.get(t, ()) if isinstance(x, TripletUpsert)),
             vectors=vectors.get(t, ()),
@@ -119,7 +117,7 @@ def _of_updates(
 
 
 def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]]:
-    """T → the fields of the update whose passage it is."""
+    """T → the fields of the update whose passage it is, with the neighbour pairs."""
     rows = queries.read("passage", "SELECT {} FROM passage WHERE" + _AT, ts)
     keys = dict(
         queries.rows(
@@ -128,31 +126,26 @@ def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]
             ts,
         )
     )
+    numbers = {row[1]: [*map(int, row[-1].split())] for row in rows}
+    ids = {id for found in numbers.values() for id in (*found[::4], *found[1::4])}
+    concepts = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
+    names = {id: name for _, id, name, *_ in concepts}
+    pairs = {
+        t: [
+            Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
+            for a, b, earlier, later in zip(*[iter(found)] * 4, strict=True)
+        ]
+        for t, found in numbers.items()
+    }
     return {
         row[1]: {
             **passage_fields_of(row),
             "speaker_concept": row[7],
             "session_key": keys.get(row[1]),
+            "neighbours": tuple(sorted(pairs[row[1]], key=DUMP_ORDER["neighbours"])),
         }
         for row in rows
     }
-
-
-def _neighbours(queries: Queries, ts: Collection[int]) -> dict[int, list[Neighbours]]:
-    """T → the neighbour pairs of its passage."""
-    pairs: list[tuple[int, int, int, int, int]] = []
-    sql: LiteralString = "SELECT ns, t, pairs, pairs_crc FROM passage WHERE" + _AT
-    for _, t, text in verified(queries.rows(sql, ts), "passage"):
-        numbers = iter(map(int, text.split()))
-        pairs += zip(repeat(t), numbers, numbers, numbers, numbers, strict=False)
-    ids = {id for _, a, b, _, _ in pairs for id in (a, b)}
-    concepts = queries.read("concept", "SELECT {} FROM concept WHERE id IN {list}", ids)
-    names = {id: name for _, id, name, *_ in concepts}
-    found: dict[int, list[Neighbours]] = {}
-    for t, a, b, earlier, later in pairs:
-        pair = Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
-        found.setdefault(t, []).append(pair)
-    return found
 
 
 def _elements(queries: Queries, ts: Collection[int]) -> dict[int, list[Evidence]]:
