@@ -2,6 +2,10 @@
 
 Each open reader has a connection of its own, because SQLite's read transaction is the reader's
 snapshot; one connection writes. The file uses a write-ahead log (WAL).
+
+SQLite uses the database by a descriptor and its log by a name. If a file is deleted, moved or
+replaced while it is open, SQLite continues to write to a file that nobody will open again, and its
+log stands beside the file that took the name: every read and write checks the names.
 """
 
 from __future__ import annotations
@@ -15,18 +19,18 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from recallm.errors import StoreCorruptError, StoreError, StoreReadOnlyError
-from recallm.stores.open_files import OpenFile
+from recallm.errors import (
+    ClosedError,
+    StoreCorruptError,
+    StoreError,
+    StoreReadOnlyError,
+    StoreUnavailableError,
+)
+from recallm.stores.open_files import Node, OpenFile, node_of
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
-from recallm.stores.sqlite.lineage import (
-    FileIdentity,
-    check_belongs,
-    has_content,
-    log_path,
-    mark,
-)
+from recallm.stores.sqlite.lineage import check_belongs, has_content, log_path, mark
 from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
 
 _HEADER_BYTES = 512
@@ -65,9 +69,9 @@ class FileConnections(Connections):
         self._writer: sqlite3.Connection | None = None
         self._idle: list[ReadConnection] = []
         self._file: OpenFile | None = None
+        self._log_node: Node | None = None
         self._is_parted = False
         """Whether the log belongs to no earlier copy of the file."""
-        self._identity: FileIdentity
         super().__init__(str(path), timeout)
         with self._lock:
             self._open()
@@ -85,11 +89,10 @@ class FileConnections(Connections):
                     self._erase(self._writer, 0.0)
                 self._close_writer()
             self._file = None
-            del self._identity
 
     def _check(self) -> None:
         super()._check()
-        self._identity.check()
+        self._checked_file()
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -139,11 +142,11 @@ class FileConnections(Connections):
             result = work(connection)
             if erase and result:
                 connection.execute("INSERT INTO erasure VALUES (1)")
+            file = self._checked_file()
             if connection.total_changes != before:
-                mark(connection, self._identity.file)
+                mark(connection, file)
             self.erasure_pending = is_erasure_due(connection)
-            self._identity.check()
-            self._identity.check_log()
+            self._check_log()
             return result
 
         result = transact(writer, checked)
@@ -157,7 +160,7 @@ class FileConnections(Connections):
         if self._is_parted:
             return
         if not has_content(self._log):
-            transact(writer, lambda connection: mark(connection, self._identity.file))
+            transact(writer, lambda connection: mark(connection, self._checked_file()))
         writer.execute("PRAGMA busy_timeout = 0")
         (blocked, *_) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         writer.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
@@ -167,8 +170,7 @@ class FileConnections(Connections):
         """Erase what was deleted, or leave it to the next write or opening. The deletion is
         committed either way."""
         with suppress(sqlite3.Error, OSError):
-            self._identity.check()
-            done = erase_deleted(writer, self._identity.file, self._log, wait)
+            done = erase_deleted(writer, self._checked_file(), self._log, wait)
             self.erasure_pending = not done
 
     # -- opening and closing -----------------------------------------------------------------
@@ -177,7 +179,6 @@ class FileConnections(Connections):
         try:
             self._check_size()
             self._file = OpenFile.of(self._path)
-            self._identity = FileIdentity(self._path, self._file)
             check_belongs(self._path, self._file, lambda: self._connect("ro"))
             self._open_writer()
             self._is_parted = has_content(self._log)
@@ -215,7 +216,7 @@ class FileConnections(Connections):
     def _open_writer(self) -> sqlite3.Connection:
         """Open the connection that writes; first erase what a crashed process left."""
         writer = self._connect(writes=True)
-        self._identity.renew_log()
+        self._log_node = node_of(self._log)
         self._writer = writer
         self.erasure_pending = is_erasure_due(writer)
         if self.erasure_pending:
@@ -270,7 +271,62 @@ class FileConnections(Connections):
     def _close_writer(self) -> None:
         writer, self._writer = self._writer, None
         if writer is not None:
-            self._identity.close_last(writer)
+            self._close_last(writer)
+
+    def _close_last(self, connection: sqlite3.Connection) -> None:
+        """Close a connection that may be the last one, and leave no log under a name that now
+        belongs to another database.
+
+        SQLite keeps the log of a file that was moved. This copies the log into the file, wherever
+        that is, and deletes it, before another database under the old name is opened with it. If
+        the log alone was replaced, SQLite would delete the new one, which others may use: then the
+        connection stays open for good, and this process may not use the file any more.
+        """
+        file, is_copied = self._file, False
+        is_own_log = node_of(self._log) in (None, self._log_node)
+        if file is not None and node_of(self._path) != file.node:
+            with suppress(sqlite3.Error):
+                (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                is_copied = not blocked
+        elif file is not None and not is_own_log:
+            file.forbid(connection)
+            return
+        connection.close()
+        if is_copied and is_own_log:
+            self._log.unlink(missing_ok=True)
+
+    # -- names -------------------------------------------------------------------------------
+
+    def _checked_file(self) -> OpenFile:
+        """The open file.
+
+        Raises:
+            StoreUnavailableError: another file is under its name, or none, or this process may not
+                use the file any more.
+        """
+        if self._file is None:
+            raise ClosedError
+        found = node_of(self._path)
+        if found != self._file.node:
+            what = "deleted or moved away" if found is None else "replaced by another file"
+            raise StoreUnavailableError(
+                f"{self._path} was {what} while it was open; nothing is written to it any more: "
+                "put the file back, or close this memory and open it again"
+            )
+        self._file.check_usable()
+        return self._file
+
+    def _check_log(self) -> None:
+        """Refuse to continue if the log under its name is not the log that SQLite writes.
+
+        Raises:
+            StoreUnavailableError: it was deleted, moved or replaced.
+        """
+        if node_of(self._log) != self._log_node:
+            raise StoreUnavailableError(
+                f"{self._log} was deleted, moved or replaced while {self._path} was open; close "
+                "this memory, which copies into the file what can be saved, and open it again"
+            )
 
     # -- forks -------------------------------------------------------------------------------
 
