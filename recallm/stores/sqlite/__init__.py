@@ -26,7 +26,6 @@ from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows
-from recallm.stores.sqlite.view import View
 
 __all__ = ["SQLiteStore", "back_up", "restore_file"]
 
@@ -104,11 +103,7 @@ class SQLiteStore:
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
             return forget(SQLiteRows(connection, namespace), selection)
 
-        if selection.limit is not None and isinstance(selection.value, datetime):
-            with self._connections.read() as snapshot:
-                horizon = Horizon(now=selection.value, withdrawn=True)
-                if not View(snapshot, namespace, horizon).hides:
-                    return Forgotten()
+        if selection.limit is not None:
             return self._connections.write(forget_selected, waits=False)
         try:
             forgotten = self._connections.write(forget_selected, erase=True)

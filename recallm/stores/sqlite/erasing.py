@@ -38,14 +38,6 @@ _MOST_PAGES = 1 << 25
 
 _PAGES_READ = 2_048
 
-_TRIES = 3
-
-
-def is_erasure_due(connection: sqlite3.Connection) -> bool:
-    """Whether some deleted bytes are not erased yet."""
-    (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
-    return bool(due)
-
 
 def erase_deleted(connection: sqlite3.Connection, file: OpenFile, log: Path, wait: float) -> bool:
     """Erase what was deleted, outside of a transaction; False if a reader of an earlier state or a
@@ -56,26 +48,24 @@ def erase_deleted(connection: sqlite3.Connection, file: OpenFile, log: Path, wai
     """
     connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
     (page_size,) = connection.execute("PRAGMA page_size").fetchone()
-    for _ in range(_TRIES):
-        try:
-            (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if blocked or file.size() >= _MOST_PAGES * page_size:
-                return False
-            connection.execute("BEGIN IMMEDIATE")
-            if log.stat().st_size:
-                continue  # another process has written since
-            # Pages in this connection's cache hold the copies too.
-            connection.execute("PRAGMA shrink_memory")
-            _clear_unused(file, page_size)
-            # This commit makes all other connections drop their caches.
-            connection.execute("DELETE FROM erasure")
-            mark(connection, file)
-            connection.execute("COMMIT")
-            return True
-        finally:
-            if connection.in_transaction:
-                connection.rollback()
-    return False
+    try:
+        (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if blocked or file.size() >= _MOST_PAGES * page_size:
+            return False
+        connection.execute("BEGIN IMMEDIATE")
+        if log.stat().st_size:
+            return False  # another process has written since
+        # Pages in this connection's cache hold the copies too.
+        connection.execute("PRAGMA shrink_memory")
+        _clear_unused(file, page_size)
+        # This commit makes all other connections drop their caches.
+        connection.execute("DELETE FROM erasure")
+        mark(connection, file)
+        connection.execute("COMMIT")
+        return True
+    finally:
+        if connection.in_transaction:
+            connection.rollback()
 
 
 def _clear_unused(file: OpenFile, page_size: int) -> None:

@@ -28,7 +28,7 @@ from recallm.errors import (
 )
 from recallm.stores.open_files import Node, OpenFile, node_of
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
-from recallm.stores.sqlite.erasing import erase_deleted, is_erasure_due
+from recallm.stores.sqlite.erasing import erase_deleted
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
 from recallm.stores.sqlite.lineage import check_belongs, has_content, log_path, mark
 from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
@@ -145,7 +145,7 @@ class FileConnections(Connections):
             file = self._checked_file()
             if connection.total_changes != before:
                 mark(connection, file)
-            self.erasure_pending = is_erasure_due(connection)
+            self.erasure_pending = _is_erasure_due(connection)
             self._check_log()
             return result
 
@@ -218,7 +218,7 @@ class FileConnections(Connections):
         writer = self._connect(writes=True)
         self._log_node = node_of(self._log)
         self._writer = writer
-        self.erasure_pending = is_erasure_due(writer)
+        self.erasure_pending = _is_erasure_due(writer)
         if self.erasure_pending:
             self._erase(writer, 0.0)
         return writer
@@ -345,3 +345,9 @@ class FileConnections(Connections):
                 source.connection.close()
         elif self._file is not None:
             self._file.forbid((self._idle, self._writer, sources))
+
+
+def _is_erasure_due(connection: sqlite3.Connection) -> bool:
+    """Whether some deleted bytes are not erased yet."""
+    (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
+    return bool(due)
