@@ -126,9 +126,8 @@ class RowWriter(Queries):
         self._put("term", self.terms, {stem: (n,) for stem, n in changes.terms.items()})
         sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
         self._put("session", self.sessions, sessions)
-        predicates = changes.predicates.items()
-        self._insert("predicate", [row for row in predicates if row[1]], "REPLACE")
-        self._delete("predicate", [row[:1] for row in predicates if not row[1]])
+        counts = changes.predicates.items()
+        self._set("predicate", {(predicate,): (n,) if n else None for predicate, n in counts})
 
     def _delete_unused(self, changes: Changes) -> None:
         """Delete terms that no statement holds, and sessions that no passage belongs to."""
@@ -152,10 +151,11 @@ class RowWriter(Queries):
             self._insert(table, rows)
         vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
         self._insert("vector", vectors)
-        summaries = [
-            (s.concept, s.t_index, s.text, pack(s.terms), int(s.traits)) for s in changes.summaries
-        ]
-        self._insert("summary", summaries, "REPLACE")
+        summaries: dict[_Row, _Row | None] = {
+            (s.concept,): (s.t_index, s.text, pack(s.terms), int(s.traits))
+            for s in changes.summaries
+        }
+        self._set("summary", summaries)
 
     def _rows_of(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
         """The rows of updates, by table. What statements stand in is their session, else the update
@@ -192,27 +192,20 @@ class RowWriter(Queries):
     # -- relations, entities, triplets -------------------------------------------------------
 
     def _write_relations(self, changes: Changes) -> None:
-        latest = self.latest
-        old: list[_Row] = []
-        new: list[_Row] = []
-        shown: list[_Row] = []
-        hidden: list[_Row] = []
+        evidence: dict[_Row, _Row | None] = {}
+        neighbours: dict[_Row, _Row | None] = {}
         for pair, relation in changes.relations.items():
             a, b = key = self.of_pair(pair)
             for t, strength in changes.relation_evidence.get(pair, {}).items():
-                if strength is None:
-                    hidden.append((a, b, t))
-                else:
-                    shown.append((a, b, t, strength))
-            before, after = latest.get(key, 0), relation.t_index if relation else 0
+                evidence[a, b, t] = None if strength is None else (strength,)
+            before, after = self.latest.get(key, 0), relation.t_index if relation else 0
             if before != after:
-                old += ((a, before, b), (b, before, a)) if before else ()
-                new += ((a, after, b), (b, after, a)) if after else ()
-                latest[key] = after
-        self._delete("evidence", hidden)
-        self._insert("evidence", shown, "REPLACE")
-        self._delete("neighbour", old)
-        self._insert("neighbour", new)
+                for t, row in ((before, None), (after, ())):
+                    if t:
+                        neighbours[a, t, b] = neighbours[b, t, a] = row
+                self.latest[key] = after
+        self._set("evidence", evidence)
+        self._set("neighbour", neighbours)
 
     def _write_elements(self, changes: Changes) -> None:
         numbers = self.elements
@@ -235,24 +228,21 @@ class RowWriter(Queries):
             rows,
             lambda key: (key, None, None, None) if isinstance(key, str) else (None, *key),
         )
-        gone: list[_Row] = []
-        shown: list[_Row] = []
-        for key, rows_of_evidence in changes.element_evidence.items():
-            for at, evidence in rows_of_evidence.items():
-                row = (numbers[key], at)
-                if evidence is None:
-                    gone.append(row)
-                else:
-                    properties = json_text(evidence.properties) if evidence.properties else None
-                    description = description_of(evidence)
-                    text = json.dumps(description) if description else None
-                    shown.append((*row, properties, text))
-        self._delete("element_evidence", gone)
-        self._insert("element_evidence", shown, "REPLACE")
+        evidence: dict[_Row, _Row | None] = {}
+        for key, shown in changes.element_evidence.items():
+            for at, each in shown.items():
+                row: _Row | None = None
+                if each is not None:
+                    description = description_of(each)
+                    row = (
+                        json_text(each.properties) if each.properties else None,
+                        json.dumps(description) if description else None,
+                    )
+                evidence[numbers[key], at] = row
+        self._set("element_evidence", evidence)
         self._write_words(changes, given, stored)
         vectors = changes.entity_vectors.items()
-        rows_of_vectors = [(numbers[id], model, blob) for (id, model), blob in vectors]
-        self._insert("entity_vector", rows_of_vectors, "REPLACE")
+        self._set("entity_vector", {(numbers[id], m): (blob,) for (id, m), blob in vectors})
         keys = [(numbers.pop(key),) for key in deleted]
         for table in ("element_evidence", "entity_vector", "element"):
             self._delete(table, keys)
@@ -276,8 +266,7 @@ class RowWriter(Queries):
                     words = entity_words(row.concept.name, {**vectors, **given.get(id, {})})
                     new.update((word, number) for word in words)
                 self.concept_of[id] = row.concept.name if row else ""
-        self._delete("entity_word", old - new)
-        self._insert("entity_word", new - old)
+        self._set("entity_word", {**dict.fromkeys(old - new), **dict.fromkeys(new - old, ())})
 
     def _vectors_of(self, elements: Collection[ElementKey]) -> dict[int, dict[str, bytes]]:
         """The stored vectors of elements, by number and model."""
@@ -292,6 +281,12 @@ class RowWriter(Queries):
     def _many(self, sql: LiteralString, rows: list[Any]) -> None:
         if rows:
             self.connection.executemany(sql, rows)
+
+    def _set(self, table: LiteralString, rows: Mapping[_Row, _Row | None]) -> None:
+        """Write rows by their keys, which lack their namespace, or delete them (None)."""
+        self._delete(table, [key for key, row in rows.items() if row is None])
+        there = [(*key, *row) for key, row in rows.items() if row is not None]
+        self._insert(table, there, "REPLACE")
 
     def _insert(
         self, table: LiteralString, rows: Collection[_Row], on_conflict: LiteralString = "ABORT"
