@@ -236,11 +236,7 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
         cached_statements=256,
         uri=address.startswith("file:"),
     )
-    try:
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    except BaseException:
-        connection.close()
-        raise
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     return connection
 
 
