@@ -119,6 +119,11 @@ def _of_updates(
 def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]]:
     """T → the fields of the update whose passage it is, with the neighbour pairs."""
     rows = queries.read("passage", "SELECT {} FROM passage WHERE" + _AT, ts)
+    indexed = queries.rows(
+        "SELECT t FROM passage INDEXED BY passage_t WHERE ns = :ns AND t IN {list}", ts
+    )
+    if {t for (t,) in indexed} != {row[1] for row in rows}:
+        raise ValueError("an index of the table passage does not match the table")
     keys = dict(
         queries.rows(
             "SELECT p.t, s.key FROM passage p JOIN session s ON s.id = p.session_id"
