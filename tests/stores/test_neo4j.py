@@ -257,11 +257,10 @@ def test_evidence_is_read_where_it_must_be(
     assert lookups.EVIDENCE not in queries
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
     store.apply(namespace, [joining("1", k=0, m=0)])
-    # A concept is counted anew too, which needs the lock: the write begins again.
-    assert queries.count(lookups.EVIDENCE) == 2
+    assert queries.count(lookups.EVIDENCE) == 1
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="2"))
-    assert queries.count(lookups.EVIDENCE) == 3
+    assert queries.count(lookups.EVIDENCE) == 2
     assert _properties(store, namespace) == [{"k": 3, "l": 3, "m": 0}] * 2
     store.forget(namespace, Selection(kind="id", value="1"))
     assert _properties(store, namespace) == [{"k": 3, "l": 3}] * 2
@@ -329,7 +328,7 @@ def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: li
     store.apply(namespace, [prepared("1", "[Ann]")])
     queries.clear()
     store.apply(namespace, [prepared("2", *many), prepared("3", *many)])
-    assert queries == [lookups.PREPARE, GUARDED]
+    assert queries == [lookups.LOCK, GUARDED]
 
 
 def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
@@ -351,7 +350,7 @@ def test_entities_on_no_concept_are_not_counted(
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
     queries.clear()
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
-    assert queries == [lookups.PREPARE, GUARDED]
+    assert queries == [lookups.LOCK, GUARDED]
 
 
 def test_round_trips_of_a_text_without_statements(
@@ -362,7 +361,7 @@ def test_round_trips_of_a_text_without_statements(
     queries.clear()
     bare = PreparedUpdate(id="2", text="…", session="s")
     assert store.apply(namespace, [bare]) == [Applied(t_index=2)]
-    assert queries == [lookups.PREPARE, GUARDED]
+    assert queries == [lookups.LOCK, GUARDED]
 
 
 def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
@@ -376,8 +375,7 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
 
     # The second half of the batch takes the place of the first, before that was ever written.
     store.apply(namespace, items(0, 120))
-    # The first write of a namespace needs the lock from the beginning.
-    assert len(queries) == 4
+    assert len(queries) == 2
     queries.clear()
     applied = store.apply(namespace, items(120, 180))
     assert [update.t_index for update in applied] == list(range(121, 181))

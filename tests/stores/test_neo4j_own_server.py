@@ -25,8 +25,7 @@ from recallm.stores.cypher import (
     reader_queries,
     schema,
 )
-from recallm.stores.neo4j import Neo4jStore, adding, generations, removing, rows, stored
-from recallm.stores.neo4j import store as store_module
+from recallm.stores.neo4j import Neo4jStore, adding, removing, rows, stored
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
 from tests.store_suite.topics.base import at, find_passage
@@ -105,7 +104,7 @@ def test_rows_that_a_crash_left(
         store.apply(namespace, [rich("1"), rich("2")])
         rows = rows_of(driver, namespace)
         with monkeypatch.context() as patch:
-            patch.setattr(store_module, "purge", lambda connection: None)
+            patch.setattr(Neo4jStore, "_purge", lambda _: None)
             forgotten = store.forget(namespace, Selection(kind="everything", value=True))
             assert (forgotten.passages, forgotten.statements, forgotten.triplets) == (2, 4, 1)
             with store.reader(namespace, Horizon()) as reader:
@@ -119,7 +118,7 @@ def test_rows_that_a_crash_left(
 
 
 def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:
-    """Written in portions, seen as a whole, or not at all."""
+    """Written in portions of one transaction."""
     store.apply(f"{namespace}-source", [rich(f"{n}") for n in range(3)])
     with store.reader(f"{namespace}-source", Horizon()) as reader:
         records = list(reader.dump())
@@ -159,7 +158,6 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
             graph_queries,
             postings,
             stored,
-            generations,
         )
         for name in vars(module)
         if name.isupper() and not name.startswith("_") and name not in _NO_QUERIES

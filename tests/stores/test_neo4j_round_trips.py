@@ -121,7 +121,7 @@ def test_writers_that_are_in_each_others_way(
     with closing(Neo4jStore(neo4j_server.uri, auth=neo4j_server.auth)) as other:
 
         def commit_later(tx: Tx) -> None:
-            if tx.at_commit is not None:
+            if tx._at_commit is not None:
                 tries.append(tx)
                 monkeypatch.setattr(Tx, "commit", commit)
                 other.apply(namespace, [prepared(f"other-{len(tries)}", "[Ann] met [Bo]")])

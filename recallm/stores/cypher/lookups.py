@@ -21,8 +21,8 @@ CALL (n) {
     MATCH (w:RecallMStem {namespace: n.rows, key: key})
     RETURN collect([w.name, w.documents]) AS terms
 }
-CALL (n) {
-    UNWIND $sessions AS key
+CALL (n, session_keys) {
+    UNWIND session_keys AS key
     MATCH (x:RecallMSession {namespace: n.rows, key: key})
     RETURN collect([x.name, x.statements, x.terms]) AS sessions
 }
@@ -47,17 +47,20 @@ CALL (n) {
 RETURN n {
     concepts, terms, sessions, relations, elements, their_concepts, predicates"""
 
-LOOK_UP: Final[LiteralString] = "WITH {rows: $namespace} AS n" + _LOOK_UP + "\n} AS row\n"
+LOOK_UP: Final[LiteralString] = (
+    "WITH {rows: $namespace} AS n, $sessions AS session_keys" + _LOOK_UP + "\n} AS row\n"
+)
 """A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
 row for each, of nulls where there is none."""
 
 WRITES: Final[LiteralString] = """
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
-WITH n, last(writes) AS latest, any(write IN writes WHERE write ENDS WITH $write) AS written, [
-    write IN writes WHERE NOT write STARTS WITH $writer
-        AND toInteger(split(write, ' ')[1]) > timestamp() - $remembered
-] AS others
+WITH n, coalesce(last(writes), '') AS latest,
+    any(write IN writes WHERE write ENDS WITH $write) AS written, [
+        write IN writes WHERE NOT write STARTS WITH $writer
+            AND toInteger(split(write, ' ')[1]) > timestamp() - $remembered
+    ] AS others
 """
 """Locks the namespace ``n``, and says what its latest write is, whether this write is done, and
 the writes of other writers.
@@ -69,10 +72,15 @@ NOTE_WRITE: Final[LiteralString] = """
 SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
 """
 
-_OPEN: Final[LiteralString] = (
-    WRITES
-    + "{{NOTE_WRITE}}WITH n, latest, written"
-    + """
+LOCK: Final[LiteralString] = (
+    """
+MERGE (n:RecallMNamespace {key: $key})
+ON CREATE SET n += $fresh"""
+    + WRITES
+    + "FOREACH (_ IN $held | "
+    + NOTE_WRITE
+    + """)
+WITH n, latest, written
 CALL (n) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
@@ -84,12 +92,9 @@ CALL (n) {
     RETURN collect([item, u.t, u.id]) AS items
 }
 OPTIONAL MATCH (open:RecallMUpdate {namespace: n.rows, t: n.open_t})
-CALL (n, open) {
-    MATCH (x:RecallMSession {namespace: n.rows, key: open.lane})
-    RETURN collect([x.name, x.statements, x.terms]) AS open_sessions
-}"""
+WITH *, $sessions + [open.lane] AS session_keys"""
     + _LOOK_UP
-    + """, open_sessions, latest, written, passages, items, .rows, .vector_bytes,
+    + """, latest, written, passages, items, .rows, .vector_bytes,
     totals: n { """
     + ", ".join([f".{name}" for name in TOTALS])
     + """ }, open_session: [open.t, open.session_key, open.said, open.source],
@@ -97,18 +102,10 @@ CALL (n, open) {
 } AS row
 """
 )
-
-LOCK: Final[LiteralString] = """
-MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n += $fresh""" + _OPEN.replace("{{NOTE_WRITE}}", NOTE_WRITE)
-"""Setting a property locks the node until the transaction ends: what is read after it, t above
-all, no other writer of the namespace can change. ``rows`` is the namespace of all other queries.
-What ``LOOK_UP`` finds is there too; ``open_sessions`` has the session that is open."""
-
-PREPARE: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $key})""" + _OPEN.replace("{{NOTE_WRITE}}", "")
-"""The same for a write that ``GUARDED`` does later. The lock, which ends with the query, keeps it
-from reading half of another writer's commit. No row: the namespace was never written."""
+"""Setting a property locks the node until the transaction ends, or until the query does where the
+lock is not ``$held``: what is read after it, t above all, no other writer of the namespace can
+change. ``rows`` is the namespace of all other queries. What ``LOOK_UP`` finds is there too, with
+the session that is open."""
 
 EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key

@@ -6,7 +6,7 @@ Every key begins with the namespace:
   ``origin``, ``revision``), ``vector_bytes`` (JSON: the size of a vector under each model),
   ``vocabulary`` (that of ``NamespaceState``), ``open_t`` (the t of the update whose session the
   next one may continue), and the lock that a writer takes first. All other nodes of the namespace
-  have its ``rows``, a number, as their ``namespace`` (``recallm.stores.neo4j.generations``).
+  have its ``rows``, a number, as their ``namespace``.
 * ``(:RecallMUpdate)-[:HAS]->(:RecallMStatement)``: a knowledge update, a passage where it has an
   ``id``, and its statements. ``content`` of a statement is JSON: its terms, and its concepts. Its
   vector is ``blob``, under a ``model``. ``said`` and ``expires`` are microseconds since 1970,
@@ -52,10 +52,10 @@ VERSION: Final = 1
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
 RETURN [schema.version, EXISTS {
-    MATCH (n:RecallMNamespace) WHERE n.purge_after <= timestamp()
+    MATCH (n:RecallMNamespace) WHERE n.is_garbage
 }] AS row
 """
-"""The version, and whether rows that no namespace points at are to be deleted (``generations``)."""
+"""The version, and whether rows of what was forgotten as a whole are left."""
 
 WRITE_VERSION: Final[LiteralString] = """
 MERGE (schema:RecallMSchema {key: 'schema'})
@@ -97,7 +97,7 @@ UNIQUE: Final[_Rows] = (
 )
 
 _INDEXED: Final[_Rows] = (
-    ("recallm_purge_after", "RecallMNamespace", "purge_after"),
+    ("recallm_garbage", "RecallMNamespace", "is_garbage"),
     ("recallm_update_source", "RecallMUpdate", "namespace, source_key"),
     ("recallm_update_lane", "RecallMUpdate", "namespace, lane"),
     ("recallm_update_said", "RecallMUpdate", "namespace, said, t"),

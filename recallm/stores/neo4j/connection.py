@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, LiteralString, TypeVar
 
 import neo4j
 from neo4j import Auth, Driver, GraphDatabase, Session
-from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
@@ -28,10 +28,9 @@ from recallm.stores.neo4j.transaction import (
 
 Result = TypeVar("Result")
 
-_WORK_LIMITS: Final = (20.0, 160.0, 1280.0)
-"""Seconds for which a transaction may wait for the lock and work. When the server ended it, the
-client begins it again: with the same limit if it had no lock yet, else with the next one. A client
-that vanished loses its lock after the first limit; large work still gets the time that it needs."""
+_WORK_LIMITS: Final = (20.0, 1280.0)
+"""Seconds for which a transaction may wait for the lock and work, at first and at most. A client
+that vanished loses its lock after the first; large work still gets the time that it needs."""
 _LONGEST_TIMEOUT: Final = 1_000_000.0
 """Seconds (eleven days); the longest that sockets, the driver and the server all accept."""
 _LEAST_LOCK_WAIT: Final = 3.0
@@ -103,18 +102,13 @@ class Connection:
         return _Tries(self, lambda tx: tx.rows(query, parameters), retries=retry).run()
 
     def write(
-        self,
-        work: Callable[[Tx], Result],
-        *,
-        locks: bool = True,
-        unlocked: Callable[[Tx], Result] | None = None,
+        self, work: Callable[[Tx], Result], *, locks: bool = True, holds: bool = True
     ) -> Result:
         """Run ``work`` in a write transaction; retry it after transient errors.
 
-        The first query must take a lock. ``rows.lock`` also makes a retry safe when the reply to a
-        commit was lost. Work that may run twice can use another lock. ``locks=False``: no lock.
-        ``unlocked`` does the same without a lock between its queries; it is tried first, until
-        other writers changed too often what it had looked up.
+        The first query must take a lock (``lookups.LOCK``), which also makes a retry safe when the
+        reply to a commit was lost. Work that may run twice can do without: ``locks=False``.
+        ``holds=False``: the queries are no transaction, at first (``Tx``).
 
         Raises:
             StoreBusyError: the lock was not free in time, or the work took too long.
@@ -125,7 +119,7 @@ class Connection:
             "write": uuid.uuid4().hex,
             "remembered": _REMEMBERED,
         }
-        return _Tries(self, work, stamp=stamp, locks=locks, unlocked=unlocked).run()
+        return _Tries(self, work, stamp=stamp, locks=locks, holds=holds).run()
 
     def close(self) -> None:
         """Begin nothing from now on, and close the driver if it is ours."""
@@ -158,9 +152,12 @@ class Connection:
             session.close()
         except _BETWEEN_REPLIES:
             raise
-        except BaseException:
+        except BaseException as error:
             # To a session, this class says: let go of the connection without another word.
             session.__exit__(CancelledError, None, None)  # type: ignore[no-untyped-call]
+            if isinstance(error, ValueError) and "DNS resolve" in str(error):
+                # What some versions of the driver raise for a host that is not known.
+                raise ServiceUnavailable(str(error)) from error
             raise
 
     def failure(self, error: DriverError | Neo4jError, *, unknown: bool = False) -> RecallMError:
@@ -173,25 +170,19 @@ class Connection:
 class _Tries(Generic[Result]):
     """The tries of one transaction, until one succeeds or no other would.
 
-    ========================================  =================================================
-    a try failed because                      the next try
-    ========================================  =================================================
-    the work needs the lock from the start    begins at once, with the lock
-    another writer changed what was read      begins at once; after three of them with the lock
-    another writer held the lock              begins at once, until the time to wait is over
-    the server ended it, which had the lock   begins at once, with the next limit, if there is one
-    of an error that passes                   begins after a pause, until the time to retry is over
-    of any other error                        is not made
-    ========================================  =================================================
+    A write begins again with the lock where it needs the lock from its first query on, or found
+    three times that another writer wrote meanwhile. It goes on waiting for the lock until its time
+    to wait is over. What the server ended for its time has eight times as long in the next try.
+    After another error that passes, the next try begins after a pause, until the time to retry is
+    over.
 
     Args:
         connection: where.
-        work: runs the queries. Without a ``stamp``, this is one query that only reads, and needs no
-            transaction around it.
+        work: runs the queries. Without a ``stamp``, this is one query that only reads.
         stamp: identifies a write.
         locks: whether the first query takes a lock.
+        holds: whether the queries are one transaction from the first try on (``Tx``).
         retries: whether the transaction is tried again after errors that pass.
-        unlocked: does what ``work`` does, without a lock between its queries; it is tried first.
     """
 
     def __init__(
@@ -201,21 +192,19 @@ class _Tries(Generic[Result]):
         *,
         stamp: WriteStamp = _NO_STAMP,
         locks: bool = False,
+        holds: bool = False,
         retries: bool = True,
-        unlocked: Callable[[Tx], Result] | None = None,
     ) -> None:
         self._connection = connection
         self._work = work
         self._stamp = stamp
         self._locks = locks
+        self._holds = holds
         self._retries = retries
-        self._unlocked = unlocked
         self._unlocked_tries = _UNLOCKED_TRIES
-        self._lock_until = time.monotonic() + connection.lock_patience
-        self._retry_until: float | None = None
-        """None before a try has failed."""
-        self._limits = list(_WORK_LIMITS)
-        """That of the next try, and those after it."""
+        self._bound = _WORK_LIMITS[0]
+        self._lock_until = self._retry_until = 0.0
+        """Until when a try may wait for the lock, and another may begin; 0: not known yet."""
         self._tx: Tx | None = None
         """The latest try."""
         self._results: list[Result] = []
@@ -235,37 +224,35 @@ class _Tries(Generic[Result]):
         """
         while True:
             self._connection.check_open()
+            if self._tx is None or self._tx.is_answered:
+                # A process that was stopped, or worked for long, did not wait for the lock then.
+                patience = time.monotonic() + self._connection.lock_patience
+                self._lock_until = max(self._lock_until, patience)
             self._tx, self._is_committing = None, False
             try:
                 return self._try()
             except NeedsLockError:
-                self._unlocked = None
+                self._holds = True
             except ChangedError:
                 self._unlocked_tries -= 1
-                self._wait_for_the_lock_anew()
+                self._holds = self._unlocked_tries == 0
             except (DriverError, Neo4jError) as error:
-                if not self._begins_at_once(error):
-                    self._check_retry(error)
-                    time.sleep(self._pause)
-                    self._pause = min(2 * self._pause, 1.0)
+                self._prepare_next(error)
 
     def _try(self) -> Result:
         """One try, up to the reply to its commit."""
         reads = not self._stamp
-        unlocked = self._unlocked if self._unlocked_tries else None
-        bound = patience = self._limits[0]
-        if self._locks:
-            patience = max(self._lock_until - time.monotonic(), 0.1)
+        patience = self._lock_until - time.monotonic() if self._locks else self._bound
         with self._connection.session(reads=reads) as session:
             self._tx = tx = Tx(
                 session,
-                bound=bound,
-                patience=patience,
+                bound=self._bound,
+                patience=max(patience, 0.1),
                 stamp=self._stamp,
-                is_whole=not reads and unlocked is None,
+                holds=self._holds,
             )
             try:
-                result = (unlocked or self._work)(tx)
+                result = self._work(tx)
             except AlreadyWrittenError:
                 result = self._results[0]
             self._results = [result]
@@ -273,53 +260,37 @@ class _Tries(Generic[Result]):
             tx.commit()
             return result
 
-    def _begins_at_once(self, error: DriverError | Neo4jError) -> bool:
-        """Whether the next try begins without a pause.
-
-        Raises:
-            StoreBusyError: another writer held the lock for all of the time to wait.
-        """
-        is_late = ran_out_of_time(error)
-        if self._locks and self._tx is not None:
-            if self._tx.is_answered:
-                # A process that was stopped, or worked for long, did not spend that time waiting.
-                self._wait_for_the_lock_anew()
-            elif is_late and time.monotonic() < self._lock_until:
-                return True
-            elif is_late and not self._is_unknown:
-                raise StoreBusyError(
-                    f"another writer did not let go of the namespace on {self._connection.name} in "
-                    f"{self._connection.lock_patience:g} s; try again, or let writes wait longer "
-                    "with timeout=… (retry_time=… of Neo4jStore)"
-                ) from error
-            elif is_late:
-                return False
-        if is_late and len(self._limits) > 1:
-            del self._limits[0]
-            return True
-        return False
-
-    def _check_retry(self, error: DriverError | Neo4jError) -> None:
-        """Note a failure after which another try may succeed.
+    def _prepare_next(self, error: DriverError | Neo4jError) -> None:
+        """Wait until the next try may begin.
 
         Raises:
             RecallMError: none may.
         """
         now, connection = time.monotonic(), self._connection
         connection.check_open()
-        if self._retry_until is None:
-            self._retry_until = now + connection.timeout
+        if ran_out_of_time(error):
+            if self._locks and self._tx is not None and not self._tx.is_answered:
+                if now < self._lock_until:
+                    return
+                if not self._is_unknown:
+                    raise StoreBusyError(
+                        f"another writer did not let go of the namespace on {connection.name} in "
+                        f"{connection.lock_patience:g} s; try again, or let writes wait longer "
+                        "with timeout=… (retry_time=… of Neo4jStore)"
+                    ) from error
+            elif self._bound < _WORK_LIMITS[1]:
+                self._bound *= 8
+                return
+        self._retry_until = self._retry_until or now + connection.timeout
         if self._is_committing and is_lost(error) and not self._is_unknown:
             self._is_unknown = True
             self._retry_until = max(self._retry_until, now + _LEAST_COMMIT_CHECK)
             # The server may keep the earlier try, and its lock, until its bound.
-            self._lock_until = max(self._lock_until, now + self._limits[0] + _GRACE)
+            self._lock_until = max(self._lock_until, now + self._bound + _GRACE)
         if now > self._retry_until or not self._retries or not is_passing(error):
             raise connection.failure(error, unknown=self._is_unknown) from error
-
-    def _wait_for_the_lock_anew(self) -> None:
-        until = time.monotonic() + self._connection.lock_patience
-        self._lock_until = max(self._lock_until, until)
+        time.sleep(self._pause)
+        self._pause = min(2 * self._pause, 1.0)
 
 
 def _driver(uri: str, auth: object, *, patience: float, timeout: float) -> Driver:

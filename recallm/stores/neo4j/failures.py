@@ -97,9 +97,13 @@ def is_lost(error: DriverError | Neo4jError) -> bool:
 
 
 def is_passing(error: DriverError | Neo4jError) -> bool:
-    """Whether a retry may succeed soon. ``IF NOT EXISTS`` does not see which constraint or index
-    another store is creating at this moment; the next try does."""
-    return error.is_retryable() or is_lost(error) or _code(error).endswith("AlreadyExists")
+    """Whether a retry may succeed soon; not where the memory of the server is too small. ``IF NOT
+    EXISTS`` does not see which constraint or index another store is creating at this moment; the
+    next try does."""
+    code = _code(error)
+    if code.endswith("OutOfMemoryError"):
+        return False
+    return error.is_retryable() or is_lost(error) or code.endswith("AlreadyExists")
 
 
 def ran_out_of_time(error: DriverError | Neo4jError) -> bool:

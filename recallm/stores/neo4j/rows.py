@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
@@ -22,7 +20,7 @@ from recallm.model import (
 )
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.cypher.reader_queries import STATS
-from recallm.stores.cypher.schema import NO_TOTALS
+from recallm.stores.cypher.schema import NO_TOTALS, UNIQUE
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.adding import ADD, GUARDED, added_by
 from recallm.stores.neo4j.removing import REMOVE, removed_by
@@ -76,11 +74,43 @@ FORGET_EVERYTHING: Final[LiteralString] = (
     """
 MATCH (n:RecallMNamespace {rows: $namespace})
 SET n.rows = $fresh
-CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, purge_after: timestamp()})
+CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, is_garbage: true})
 WITH n"""
     + STATS
 )
-"""The namespace stands on fresh rows; those that it had are garbage (``generations``)."""
+"""The namespace stands on fresh rows: however many it had, they are gone at once, and no
+transaction grows with them. They are garbage now, under a node without a name."""
+
+GARBAGE: Final[LiteralString] = """
+MATCH (n:RecallMNamespace)
+WHERE n.is_garbage
+RETURN n.key AS row
+"""
+
+_PURGED: Final[tuple[LiteralString, ...]] = (
+    "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = n.rows AND a.key IS NOT NULL",
+    *[
+        "(x:"
+        + label
+        + ") WHERE x.namespace = n.rows"
+        + "".join([" AND x." + name + " IS NOT NULL" for name in key.split(", ")[1:]])
+        for _, label, key in UNIQUE
+        if key.startswith("namespace, ")
+    ],
+)
+
+PURGE: Final[tuple[LiteralString, ...]] = (
+    *[
+        "MATCH (n:RecallMNamespace {key: $key}) MATCH "
+        + pattern
+        + " CALL (x) { DETACH DELETE x } IN TRANSACTIONS OF 5000 ROWS"
+        for pattern in _PURGED
+    ],
+    "MATCH (n:RecallMNamespace {key: $key}) DELETE n",
+)
+"""The queries that delete garbage, found by the index of a constraint (a condition names each of
+its properties); relationships first, so that no node has many left. Where a process is killed
+before the last, the next store that is opened deletes the rest."""
 
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
@@ -130,13 +160,24 @@ def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
     )
 
 
-class Neo4jRows(ABC):
-    """The rows of one namespace, but for how it is opened and how a query is run."""
+class Neo4jRows:
+    """The rows of one namespace in one try of a write.
 
-    def __init__(self, namespace: str, rows: int) -> None:
-        self.namespace = namespace
-        self.rows = rows
+    With the lock comes what ``updates``, which the write adds, need of the graph: it serves until
+    another query is run. In a try without the lock between its queries (``Tx``), ``write`` keeps
+    the changes until the commit; then they go as one query (``GUARDED``), which writes only if
+    nobody wrote since. What else such a try needs is refused with ``NeedsLockError``.
+    """
+
+    def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate] = ()) -> None:
+        self.rows = values.fresh_rows()
         """The property ``namespace`` of all rows."""
+        self._tx = tx
+        self._name = namespace
+        self._key = values.key_of(namespace)
+        self._updates = updates
+        self._latest = ""
+        self._found: Mapping[str, Any] | None = None
 
     def open(
         self,
@@ -145,9 +186,29 @@ class Neo4jRows(ABC):
         items: Collection[tuple[tuple[str, ...], str]] = (),
         now: datetime | None = None,
     ) -> Opened:
+        """The rows with the lock of the namespace.
+
+        Raises:
+            AlreadyWrittenError: an earlier try of this write was committed.
+        """
         by_key = {values.item_key(*item): item for item in items}
-        found = self.opened(ids=values.keys_of(ids), items=list(by_key), now=values.moment_of(now))
-        self.rows = found["rows"]
+        [found] = self._tx.rows(
+            cypher.LOCK,
+            {
+                "key": self._key,
+                "fresh": {**NO_TOTALS, "name": self._name, "rows": self.rows},
+                "held": [True] if self._tx.raw else [],
+                **self._tx.stamp,
+                "ids": values.keys_of(ids),
+                "items": list(by_key),
+                "now": values.moment_of(now),
+                **look_up_parameters(writing.keys_of(self._updates)),
+            },
+        )
+        if found["written"]:
+            raise AlreadyWrittenError
+        self.rows, self._latest = found["rows"], found["latest"]
+        self._found = found if self._updates else None
         totals = NamespaceTotals(
             **found["totals"],
             vector_sizes=dict(mapping_of(found["vector_bytes"])),
@@ -163,26 +224,27 @@ class Neo4jRows(ABC):
             opened.items.setdefault(by_key[item], {})[t] = id
         return opened
 
-    @abstractmethod
-    def opened(self, **parameters: Any) -> Mapping[str, Any]:
-        """The row of ``LOCK``, or of a query that finds the same.
-
-        Raises:
-            AlreadyWrittenError: an earlier try of this write was committed.
-        """
-
-    @abstractmethod
     def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
         """Run a query in the namespace."""
+        if self._tx.raw is None:
+            raise NeedsLockError
+        self._found = None
+        return self._tx.rows(query, {"namespace": self.rows, **parameters})
 
     def look_up(self, keys: Keys) -> Totals:
-        return totals_of(self.rows_of(cypher.LOOK_UP, **look_up_parameters(keys))[0], keys)
+        found = self._found or self.rows_of(cypher.LOOK_UP, **look_up_parameters(keys))[0]
+        return totals_of(found, keys)
 
     def write(self, changes: Changes) -> None:
         removed = removed_by(changes)
         if any(removed.values()):
             self.rows_of(REMOVE, **removed)
-        self.rows_of(ADD, **added_by(changes))
+        added = added_by(changes)
+        if self._tx.raw is not None:
+            self.rows_of(ADD, **added)
+        else:
+            given = {"key": self._key, "namespace": self.rows, "latest": self._latest}
+            self._tx.write_at_commit(GUARDED, {**given, **self._tx.stamp, **added})
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(self.rows_of, sorted(ts))
@@ -256,89 +318,10 @@ class Neo4jRows(ABC):
         self.rows_of(WITHDRAW, rows=[[t, own, own] for t in ts])
 
     def delete_everything(self) -> Forgotten:
-        """Let the namespace stand on fresh rows; ``generations.purge`` deletes the others."""
+        """Let the namespace stand on fresh rows; the store deletes the others."""
         fresh = values.fresh_rows()
         given = {"fresh": fresh, "garbage": values.fresh_key(), **_EVERY_T}
         [counts] = self.rows_of(FORGET_EVERYTHING, **given)
         self.rows = fresh
         del counts["sessions"], counts["vectors"]
         return Forgotten(**counts)
-
-
-class LockedRows(Neo4jRows):
-    """The rows of a namespace inside one write transaction. ``key`` and ``rows`` are those of a
-    node without a name."""
-
-    def __init__(
-        self, tx: Tx, namespace: str | None, *, key: str = "", rows: int | None = None
-    ) -> None:
-        super().__init__(namespace or "", values.fresh_rows() if rows is None else rows)
-        self._tx = tx
-        self._key = key or values.key_of(self.namespace)
-        self._name = namespace
-
-    def opened(self, **parameters: Any) -> Mapping[str, Any]:
-        fresh = {**NO_TOTALS, "name": self._name, "rows": self.rows}
-        given = {"key": self._key, "fresh": fresh, **look_up_parameters(Keys()), **self._tx.stamp}
-        [found] = self._tx.rows(cypher.LOCK, {**given, **parameters})
-        if found["written"]:
-            raise AlreadyWrittenError
-        return dict(found)
-
-    def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
-        return self._tx.rows(query, {"namespace": self.rows, **parameters})
-
-
-class UnlockedRows(Neo4jRows):
-    """The rows of a namespace for ``updates`` that only add to them; no lock between queries.
-
-    ``open`` looks up the rows of all updates too (``PREPARE``). ``write`` keeps the changes until
-    the transaction is committed; then they go as one query (``GUARDED``), which writes only if
-    nobody wrote since. The lock of the namespace is held while the server runs a query, never while
-    it waits for a client. What else a write needs is refused with ``NeedsLockError``.
-    """
-
-    def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate]) -> None:
-        super().__init__(namespace, values.fresh_rows())
-        self._tx = tx
-        self._key = values.key_of(namespace)
-        self._keys = writing.keys_of(updates)
-        self._found: Mapping[str, Any] = {}
-
-    def opened(self, **parameters: Any) -> Mapping[str, Any]:
-        given = {"key": self._key, **look_up_parameters(self._keys), **self._tx.stamp}
-        rows = self._tx.rows(cypher.PREPARE, {**given, **parameters})
-        if not rows:  # the namespace was never written
-            raise NeedsLockError
-        [self._found] = rows
-        if self._found["written"]:
-            raise AlreadyWrittenError
-        return self._found
-
-    def look_up(self, keys: Keys) -> Totals:
-        """The rows that ``open`` found; none for a session that begins with this write."""
-        for kind in fields(Keys):
-            unknown = getattr(keys, kind.name) - getattr(self._keys, kind.name)
-            if kind.name == "sessions":
-                opened = {key for key, *_ in self._found["open_sessions"]}
-                unknown = {key for key in unknown - opened if not self._is_new(key)}
-            if unknown:
-                raise NeedsLockError
-        sessions = self._found["sessions"] + self._found["open_sessions"]
-        return totals_of({**self._found, "sessions": sessions}, keys)
-
-    def write(self, changes: Changes) -> None:
-        if self._tx.at_commit is not None or any(removed_by(changes).values()):
-            raise NeedsLockError
-        given = {"key": self._key, "namespace": self.rows, "latest": self._found["latest"]}
-        self._tx.write_at_commit(GUARDED, {**given, **self._tx.stamp, **added_by(changes)})
-
-    def _is_new(self, session_key: str) -> bool:
-        """Whether the session begins with an update that is not yet written."""
-        return session_key.startswith("@") and int(session_key[1:]) > self._found["totals"]["t"]
-
-    def rows_of(self, query: LiteralString, **parameters: Any) -> list[Any]:
-        # What reads after the changes must see them.
-        if query != cypher.EVIDENCE or self._tx.at_commit is not None:
-            raise NeedsLockError
-        return self._tx.rows(query, {"namespace": self.rows, **parameters})

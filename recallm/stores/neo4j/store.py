@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 
 from neo4j import Driver
 
-from recallm.errors import SchemaVersionError
+from recallm.errors import SchemaVersionError, StoreError
 from recallm.ground import checks
 from recallm.ground.forking import new_lock
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.generations import purge, restore
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.rows import LockedRows, UnlockedRows
+from recallm.stores.neo4j.rows import GARBAGE, PURGE, Neo4jRows
 from recallm.stores.neo4j.transaction import Tx
-from recallm.stores.semantics.applying import amend, apply_updates
+from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 
 _ALL = Horizon()
@@ -109,7 +109,7 @@ class Neo4jStore:
         if version != schema.VERSION:
             raise SchemaVersionError(version, schema.VERSION)
         if has_garbage:
-            purge(self._connection)
+            self._purge()
 
     def apply(
         self,
@@ -125,10 +125,8 @@ class Neo4jStore:
         has_turn = turn.acquire(timeout=self._connection.lock_patience)
         try:
             return self._connection.write(
-                lambda tx: apply_updates(LockedRows(tx, namespace), updates, now=now),
-                unlocked=lambda tx: apply_updates(
-                    UnlockedRows(tx, namespace, updates), updates, now=now
-                ),
+                lambda tx: apply_updates(Neo4jRows(tx, namespace, updates), updates, now=now),
+                holds=False,
             )
         finally:
             if has_turn:
@@ -139,7 +137,7 @@ class Neo4jStore:
         yield Neo4jReader(self._connection, namespace, horizon)
 
     def amend(self, namespace: str, amendment: Amendment) -> int:
-        return self._connection.write(lambda tx: amend(LockedRows(tx, namespace), amendment))
+        return self._connection.write(lambda tx: amend(Neo4jRows(tx, namespace), amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
         """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
@@ -147,20 +145,30 @@ class Neo4jStore:
         that is opened."""
         try:
             forgotten = self._connection.write(
-                lambda tx: forget(LockedRows(tx, namespace), selection)
+                lambda tx: forget(Neo4jRows(tx, namespace), selection)
             )
         except DryRun as dry_run:
             return dry_run.forgotten
         if selection.kind == "everything":
-            purge(self._connection)
+            self._purge()
         return forgotten
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        """Fill an empty namespace. The records are written in portions that nobody sees until
-        the last one is there."""
-        return restore(self._connection, namespace, t_index, records)
+        records = list(records)  # another try begins with the first
+        return self._connection.write(
+            lambda tx: restore_records(Neo4jRows(tx, namespace), namespace, t_index, records)
+        )
+
+    def _purge(self) -> None:
+        """Delete what was forgotten as a whole. What fails is left for the next time: nobody sees
+        these rows."""
+        with suppress(StoreError):
+            for key in self._connection.rows(GARBAGE, {}):
+                for query in PURGE:
+                    delete = partial(Tx.rows, query=query, parameters={"key": key})
+                    self._connection.write(delete, locks=False, holds=False)
 
     def namespaces(self) -> list[str]:
         return sorted(self._connection.rows(reader_queries.NAMESPACES, {}))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, LiteralString
 
 from neo4j import Query, Session
-from neo4j.exceptions import ServiceUnavailable
 
 WriteStamp = Mapping[str, str | int]
 """Parameters that identify a write, so that a retry can see whether an earlier try was committed;
@@ -37,9 +36,10 @@ class Tx:
         patience: those after which it ends the first query, which waits for the lock, where that
             is a transaction of its own.
         stamp: identifies the write.
-        is_whole: whether the queries are one transaction of the server. If not, each is in one of
-            its own, which the server opens and ends with the query: one round trip instead of
-            three. The only one that changes anything is then that of ``write_at_commit``.
+        holds: whether the queries are one transaction of the server, which holds the lock. If not,
+            each is in one of its own, which the server opens and ends with the query: one round
+            trip instead of three. The only one that changes anything is then that of
+            ``write_at_commit``.
     """
 
     def __init__(
@@ -49,27 +49,21 @@ class Tx:
         bound: float,
         patience: float,
         stamp: WriteStamp,
-        is_whole: bool,
+        holds: bool,
     ) -> None:
         self.bound = bound
         self.stamp = stamp
         self.is_answered = False
         """Whether the first query, which takes the lock, has its answer."""
-        self.at_commit: tuple[LiteralString, Mapping[str, Any]] | None = None
+        self._at_commit: tuple[LiteralString, Mapping[str, Any]] | None = None
         self._session = session
         self._timeout = min(patience, bound)
-        try:
-            self.raw = session.begin_transaction(timeout=bound) if is_whole else None
-        except ValueError as error:
-            raise _unresolved(error) from error
+        self.raw = session.begin_transaction(timeout=bound) if holds else None
 
     def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
         """Run one query and fetch all of its rows: the values of its only column."""
         if self.raw is None:
-            try:
-                found = self._session.run(Query(query, timeout=self._timeout), dict(parameters))
-            except ValueError as error:
-                raise _unresolved(error) from error
+            found = self._session.run(Query(query, timeout=self._timeout), dict(parameters))
         else:
             found = self.raw.run(query, dict(parameters))
         fetched = found.value()
@@ -82,11 +76,11 @@ class Tx:
         nothing is written.
 
         Raises:
-            NeedsLockError: this is one transaction of the server.
+            NeedsLockError: there is such a query already.
         """
-        if self.raw is not None:
+        if self._at_commit is not None:
             raise NeedsLockError
-        self.at_commit = query, parameters
+        self._at_commit = query, parameters
 
     def commit(self) -> None:
         """Commit. What stands in transactions of its own is committed already.
@@ -97,10 +91,5 @@ class Tx:
         """
         if self.raw is not None:
             self.raw.commit()
-        elif self.at_commit is not None and not self.rows(*self.at_commit):
+        elif self._at_commit is not None and not self.rows(*self._at_commit):
             raise ChangedError
-
-
-def _unresolved(error: ValueError) -> ServiceUnavailable:
-    """What version 6 of the driver raises for a host that is unknown to DNS."""
-    return ServiceUnavailable(str(error))

@@ -83,8 +83,8 @@ def item_key(path: Sequence[str], key: str) -> str:
 
 
 def fresh_rows() -> int:
-    """A number for a new generation of a namespace's rows: 63 random bits, so that writers need
-    not agree on the next one. A constraint refuses a number that another generation has."""
+    """A number for the rows of a namespace: 63 random bits, so that writers need not agree on the
+    next one. A constraint refuses a number that other rows have."""
     return secrets.randbits(63)
 
 
