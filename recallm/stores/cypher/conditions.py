@@ -11,67 +11,55 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-
-def _shown(variable: LiteralString) -> LiteralString:
-    """That the update to which a node or relationship belongs is not hidden but by its t."""
-    return """(
-    $plain OR (NOT $dated OR it.said <= $said) AND (it.expires IS NULL OR it.expires > $now)
-        AND (it.withdrawn IS NULL OR it.withdrawn > $withdrawn_by)
-)""".replace("it.", variable + ".")
-
-
-_UPDATE_SEEN: Final[LiteralString] = "(u.t <= $t AND " + _shown("u") + ")"
-_STATEMENT_SEEN: Final[LiteralString] = "(s.key < $before AND " + _shown("s") + ")"
-
-_MEETS: Final[LiteralString] = """
-    (NOT $timed OR it.said >= $since_said AND it.said <= $until_said)
-    AND ($lanes = [] OR it.lane IN $lanes)
-    AND (NOT $sessionless OR it.session_key IS NULL)
-    AND ($paths = [] OR any(path IN $paths WHERE path IN it.paths))
-    AND ($speakers = [] OR it.speaker IN $speakers)
-    AND all(entry IN $metadata WHERE entry IN it.metadata_entries)
-    AND ($items = [] OR it.item_key IN $items)
-"""
+_SHOWN: Final[LiteralString] = """(
+    $plain OR (NOT $dated OR u.said <= $said) AND (u.expires IS NULL OR u.expires > $now)
+        AND (u.withdrawn IS NULL OR u.withdrawn > $withdrawn_by)
+)"""
 
 _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
-    "UPDATE_SEEN": _UPDATE_SEEN,
     # But for the filter's bounds of t: the query's index knows those.
-    "PASSAGE_FOUND": "u.id IS NOT NULL AND "
-    + _UPDATE_SEEN
-    + " AND (NOT $filtered OR "
-    + _MEETS.replace("it.", "u.")
-    + ")",
-    # Of a statement that is found by its key: with a second condition on the key, the planner may
-    # take that one, and read all keys.
-    "STATEMENT_SHOWN": _shown("s"),
-    "STATEMENT_MEETS": "("
-    + _shown("s")
-    + " AND (NOT $filtered OR "
-    + _MEETS.replace("it.", "s.")
-    + "))",
-    "STATEMENT_HIDDEN": """(
-        $dated AND coalesce(s.said > $said, true) OR coalesce(s.expires <= $now, false)
+    "PASSAGE_FOUND": "u.id IS NOT NULL AND {{UPDATE_SEEN}} AND (NOT $filtered OR {{MEETS}})",
+    "STATEMENT_SHOWN": """(
+        $plain OR EXISTS { MATCH (s)<-[:HAS]-(u:RecallMUpdate) WHERE {{SHOWN}} }
     )""",
-    "NEIGHBOUR_SEEN": "(other.key < $before AND " + _shown("other") + ")",
+    # Where it is named, ``u`` is the update of another statement.
+    "NEIGHBOUR_SEEN": """(other.key < $before AND ($plain OR EXISTS {
+        MATCH (other)<-[:HAS]-(of:RecallMUpdate) WHERE """
+    + _SHOWN.replace("u.", "of.")
+    + """
+    }))""",
     "RELATION_SEEN": """(
         $plain OR EXISTS {
         UNWIND range(size(r.ts) - 1, 0, -1) AS place
         WITH r.ts[place] AS t WHERE t <= $t
         MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
         USING INDEX SEEK u:RecallMUpdate(namespace, t)
-        WHERE """
-    + _shown("u")
-    + """
+        WHERE {{SHOWN}}
         RETURN u
     })""",
     # Where nothing but later updates is hidden, a concept's totals say whether one touches it.
-    "CONCEPT_SEEN": "($plain OR EXISTS { MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE "
-    + _STATEMENT_SEEN
-    + """ } OR EXISTS {
-        MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE """
-    + _UPDATE_SEEN
-    + " })",
+    "CONCEPT_SEEN": """(
+        $plain OR EXISTS {
+            MATCH (c)<-[:MENTIONS]-(:RecallMStatement)<-[:HAS]-(u:RecallMUpdate)
+            WHERE {{UPDATE_SEEN}}
+        } OR EXISTS {
+            MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate)
+            WHERE {{UPDATE_SEEN}}
+        }
+    )""",
+    "UPDATE_SEEN": "(u.t <= $t AND {{SHOWN}})",
+    "SHOWN": _SHOWN,
+    "MEETS": """(
+        (NOT $timed OR u.said >= $since_said AND u.said <= $until_said)
+        AND ($lanes = [] OR u.lane IN $lanes)
+        AND (NOT $sessionless OR u.session_key IS NULL)
+        AND ($paths = [] OR any(path IN $paths WHERE path IN u.paths))
+        AND ($speakers = [] OR u.speaker IN $speakers)
+        AND all(entry IN $metadata WHERE entry IN u.metadata_entries)
+        AND ($items = [] OR u.item_key IN $items)
+    )""",
 }
+"""A condition may name those after it."""
 
 
 def literal(text: str) -> LiteralString:

@@ -10,8 +10,9 @@ from recallm.stores.cypher.conditions import spelled
 
 _WITH_SUMMARY: Final[LiteralString] = spelled("""
 WITH c, CASE WHEN c.summary_t <= $t AND ($plain OR NOT EXISTS {
-    MATCH (s:RecallMStatement)-[:MENTIONS]->(c)
-    WHERE s.key < (c.summary_t + 1) * 1048576 AND {{STATEMENT_HIDDEN}}
+    MATCH (c)<-[:MENTIONS]-(:RecallMStatement)<-[:HAS]-(u:RecallMUpdate)
+    WHERE u.t <= c.summary_t
+        AND ($dated AND coalesce(u.said > $said, true) OR coalesce(u.expires <= $now, false))
 }) THEN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] END AS summary
 WITH c, summary, size(COLLECT {
     WITH summary WHERE summary IS NOT NULL

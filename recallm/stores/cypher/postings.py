@@ -117,9 +117,9 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
     WITH keys[place] AS key, counts[place] AS count, sessions[place] AS session
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
         AND ($plain AND NOT $filtered OR EXISTS {
-            MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-            USING INDEX SEEK s:RecallMStatement(namespace, key)
-            WHERE {{STATEMENT_MEETS}}
+            MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
+            USING INDEX SEEK u:RecallMUpdate(namespace, t)
+            WHERE {{SHOWN}} AND (NOT $filtered OR {{MEETS}})
         })
     RETURN {{POSTING}} LIMIT $limit
 } AS rows

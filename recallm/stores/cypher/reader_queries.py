@@ -163,11 +163,20 @@ CALL () {
     RETURN DISTINCT s
 }
 MATCH (s)<-[:HAS]-(u:RecallMUpdate)
-WHERE {{STATEMENT_SHOWN}}"""
+WHERE {{SHOWN}}"""
     + _STATEMENT_ROWS
     + "ORDER BY s.key\n"
 )
 """Statements, and up to ``$ahead`` of their lane before and after each."""
+
+_SESSIONS_COUNTED: Final[LiteralString] = """COUNT {
+    MATCH (x:RecallMSession)
+    WHERE x.namespace = $namespace AND x.number <= $t AND x.statements > 0
+        AND (x.t_index <= $t OR EXISTS {
+            MATCH (s:RecallMStatement)
+            WHERE s.namespace = $namespace AND s.lane = x.key AND s.key < $before
+        })
+}"""
 
 CORPUS: Final[LiteralString] = (
     """
@@ -177,18 +186,11 @@ CALL () {
     WHERE s.namespace = $namespace AND s.key >= $first AND s.key < $end
     RETURN count(s) AS statements, coalesce(sum(s.length), 0) AS terms
 }
-CALL () {
-    MATCH (x:RecallMSession)
-    WHERE x.namespace = $namespace AND x.number <= $t AND x.statements > 0
-        AND (x.t_index <= $t OR EXISTS {
-            MATCH (s:RecallMStatement)
-            WHERE s.namespace = $namespace AND s.lane = x.key AND s.key < $before
-        })
-    RETURN count(x) AS sessions
-}
 RETURN ["""
     + _CORPUS
-    + """, statements, terms, sessions] AS row
+    + ", statements, terms, "
+    + _SESSIONS_COUNTED
+    + """] AS row
 """
 )
 """The totals of the namespace, the statements and terms from the key ``$first`` to ``$end``, and
@@ -248,11 +250,11 @@ WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND {{PASSAGE_F
 RETURN u.t AS row ORDER BY u.namespace, u.t
 """)
 
-STATS: Final[LiteralString] = """
+STATS: Final[LiteralString] = (
+    """
 CALL () {
     MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND s.key < $before
-    RETURN count(s) AS statements, count(DISTINCT s.session_key) AS sessions,
-        count(s.model) AS vectors
+    RETURN count(s) AS statements, count(s.model) AS vectors
 }
 CALL () {
     MATCH (c:RecallMConcept)
@@ -264,8 +266,10 @@ CALL () {
     RETURN count(c) AS concepts, count(CASE WHEN c.summary_t <= $t THEN 1 END) AS summaries
 }
 RETURN {
-    statements: statements, sessions: sessions, vectors: vectors, concepts: concepts,
-    summaries: summaries,
+    statements: statements, vectors: vectors, concepts: concepts, summaries: summaries,
+    sessions: """
+    + _SESSIONS_COUNTED
+    + """,
     passages: COUNT {
         MATCH (u:RecallMUpdate)
         WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= $t AND u.id IS NOT NULL
@@ -289,3 +293,4 @@ RETURN {
     }
 } AS row
 """
+)

@@ -13,9 +13,8 @@ Every key begins with the namespace:
   ``withdrawn`` is a t. ``lane`` is the resolved session, or a value of the update's own where it
   has none.
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
-  indexed, so that the newest come first; ``paths`` of the item and of its statements lists them.
-  A statement repeats what filters ask of its update: ``speaker``, ``metadata_entries`` and
-  ``item_key``, which is made of the item's path and key.
+  indexed, so that the newest come first; ``paths`` of the item lists them. ``item_key`` is made of
+  the item's path and key.
 * ``(statement)-[:MENTIONS]->(:RecallMConcept)``. Which statements mention a concept, or hold a
   stem, newest first, says a posting list (``recallm.stores.cypher.postings``) at the concept or at
   the ``(:RecallMStem)``; its earlier parts are ``(:RecallMPostings)``.

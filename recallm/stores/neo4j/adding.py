@@ -34,12 +34,6 @@ _UPDATE: Final = (
 )  # fmt: skip
 """Properties of updates, in the order of their columns."""
 
-_SHARED: Final = (
-    "lane", "session_key", "paths", "speaker", "metadata_entries", "item_key", "said", "expires",
-    "withdrawn",
-)  # fmt: skip
-"""Properties that statements repeat from their updates."""
-
 
 def _entries(rows: LiteralString, row: LiteralString, columns: Mapping[str, int]) -> LiteralString:
     """The entries of a map of properties, each from a row of its column."""
@@ -108,12 +102,10 @@ RETURN collect(u) AS updates
 _STATEMENTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($statements[0]) - 1) AS i
-WITH concepts, i, $statements[0][i] AS of, updates[$statements[0][i]] AS u
+WITH concepts, i, updates[$statements[0][i]] AS u
 CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
     + _entries("$statements", "i", {name: n for n, name in enumerate(values.STATEMENT, 3)})
-    + ", "
-    + _entries("$updates", "of", {name: _UPDATE.index(name) for name in _SHARED})
-    + """})
+    + """, lane: u.lane})
 WITH s, i, concepts
 UNWIND $statements[2][i] AS place
 WITH s, concepts[place] AS c

@@ -49,10 +49,6 @@ _CUTS: Final[LiteralString] = """
 UNWIND $cuts AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, t: row.t})
 SET u += row.properties, u.cuts = coalesce(u.cuts, 0) + 1
-WITH row, u
-FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
-    SET said.metadata_entries = u.metadata_entries
-)
 WITH row
 UNWIND row.statements AS said
 MATCH (s:RecallMStatement {namespace: $namespace, key: said.key})

@@ -52,12 +52,9 @@ _SET: Final[LiteralString] = """
 UNWIND $rows AS row
 MATCH (u:RecallMUpdate {namespace: $namespace, {{KEY}}: row[0]})
 SET u += row[1]
-FOREACH (said IN COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN s } |
-    SET said += row[2]
-)
 RETURN count(u) AS row
 """
-"""Properties of updates, and those that their statements repeat."""
+"""Properties of updates."""
 
 EXPIRE: Final[LiteralString] = _SET.replace("{{KEY}}", "id_key")
 WITHDRAW: Final[LiteralString] = _SET.replace("{{KEY}}", "t")
@@ -306,16 +303,18 @@ class Neo4jRows:
         return None
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        changed: list[Any] = []
-        for id, moment in expires_at.items():
-            own = {"expires": microseconds(moment)}
-            changed.append([values.key_of(id), {"expires_at": timestamp_text(moment), **own}, own])
+        changed = [
+            [
+                values.key_of(id),
+                {"expires_at": timestamp_text(moment), "expires": microseconds(moment)},
+            ]
+            for id, moment in expires_at.items()
+        ]
         [count] = self.rows_of(EXPIRE, rows=changed)
         return int(count)
 
     def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        own = {"withdrawn": withdrawn_t}
-        self.rows_of(WITHDRAW, rows=[[t, own, own] for t in ts])
+        self.rows_of(WITHDRAW, rows=[[t, {"withdrawn": withdrawn_t}] for t in ts])
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; the store deletes the others."""
