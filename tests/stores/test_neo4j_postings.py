@@ -78,11 +78,11 @@ def test_lists_of_blocks(store: Neo4jStore, driver: Driver, namespace: str) -> N
     _agree(stores, namespace)
     blocks = (
         "MATCH (n:RecallMNamespace {name: $name}) MATCH (p:RecallMPostings {namespace: n.rows}) "
-        "RETURN count(p) AS blocks, min(size(p.keys)) AS least, max(size(p.keys)) AS most"
+        "RETURN count(p) AS blocks, max(size(p.keys)) AS most"
     )
     found = driver.execute_query(blocks, name=namespace).records[0]
     assert found["blocks"] > 20
-    assert found["least"] == found["most"] == 64
+    assert found["most"] == 64
     for id in ("p0", "p2", "p64", "p66", "p131", *(f"p{n}" for n in range(140, 215)), "p329"):
         for each in stores:
             each.forget(namespace, Selection(kind="id", value=id))

@@ -131,12 +131,11 @@ MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 """
     + MENTION_LISTS
     + """
-WITH c, reduce(sum = 0, list IN lists | sum + size(list)) = c.statements AS is_whole,
-    [list IN lists |
-        CASE WHEN list[-1] < $before THEN list ELSE [key IN list WHERE key < $before] END]
-        AS lists
-WITH c, is_whole, [list IN lists WHERE size(list) > 0] AS lists
-WITH c, is_whole, lists, lists[0][0] AS first_mention, lists[-1][-1] AS last_mention,
+WITH c, [list IN lists |
+        CASE WHEN list[-1] < $before THEN list ELSE [key IN list WHERE key < $before] END
+    ] AS lists
+WITH c, [list IN lists WHERE size(list) > 0] AS lists
+WITH c, lists, lists[0][0] AS first_mention, lists[-1][-1] AS last_mention,
     reduce(sum = 0, list IN lists | sum + size(list)) AS statements,
     reduce(sum = 0, i IN range(0, size(lists) - 1) | sum + size([
         place IN range(0, size(lists[i]) - 1)
@@ -159,14 +158,13 @@ OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
 RETURN [
     c.name, coalesce(s.content, ''), coalesce(first_entity[2], ''), coalesce(first_entity[3], ''),
     CASE WHEN last_shown > coalesce(mentioned_at, 0) THEN last_shown ELSE mentioned_at END,
-    updates, statements, CASE WHEN is_whole THEN true END
+    updates, statements
 ] AS row
 """
 )
 """The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. With them
 come the content of the earliest statement that mentions the concept, and the label and the kind
-that hold where none does. The last column is null where the list of mentions and the total of the
-concept differ: another writer changes them, or this one has not set the total yet."""
+that hold where none does."""
 
 _SELECTED: Final[LiteralString] = """
 MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND {{CONDITION}}

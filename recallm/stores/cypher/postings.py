@@ -4,12 +4,12 @@ A list has one posting for each such statement: the statement's key, the number 
 where it has none) and, for a stem, how often the statement holds the stem. The list is kept in
 three lists of numbers of equal length, ``keys``, ``sessions`` and ``counts``, ordered by key.
 
-The newest postings stand at the node of the stem or the concept itself. The earlier ones stand in
-blocks of 64, the nodes ``(:RecallMPostings)``. A block has the name of its ``list``, and its
-``last``: the keys in the block are not greater, the keys behind the block are.
+The first 64 postings stand at the node of the stem or the concept itself, later ones in blocks of
+64, the nodes ``(:RecallMPostings)``. A block has the name of its ``list``, and its ``first``: the
+least key that stood in the block. The node has the ``first`` of the ``last`` block. A posting never
+moves, so that a reader beside a writer misses none.
 
-For example, a stem in 70 statements has one block with its first 64 postings, and its node has the
-other 6. A posting costs a few bytes. A relationship with an index over it would cost 200.
+A posting costs a few bytes. A relationship with an index over it would cost 200.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def postings_added(
     rows: LiteralString, prefix: LiteralString, counts: LiteralString
 ) -> LiteralString:
     """The clauses that append postings to the list of the stem or the concept ``x``. All of them
-    are later than those in the list. What no longer fits at the node becomes blocks.
+    are later than those in the list.
 
     Column 0 of ``rows`` has the key of ``x``, in row ``i``, and column 2 the places of its
     statements in ``$statements``, of which column 1 is the place of the session in ``numbers`` and
@@ -32,19 +32,23 @@ def postings_added(
     """
     return spelled(
         """
-WITH *, {{ROWS}}[2][i] AS places,
-    [place IN {{ROWS}}[2][i] | numbers[$statements[1][place]]] AS located
-WITH *, coalesce(x.keys, []) + [place IN places | $statements[3][place]] AS keys,
-    coalesce(x.counts, []) + {{COUNTS}} AS counts, coalesce(x.sessions, []) + located AS sessions
-WITH *, CASE places WHEN [] THEN 0 ELSE (size(keys) - 1) / 64 END AS full
-FOREACH (block IN range(0, full - 1) | CREATE (:RecallMPostings {
-    namespace: $namespace, list: {{PREFIX}} + {{ROWS}}[0][i], last: keys[64 * block + 63],
-    keys: keys[64 * block .. 64 * block + 64], counts: counts[64 * block .. 64 * block + 64],
-    sessions: sessions[64 * block .. 64 * block + 64]
-}))
-FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
-    SET element.keys = keys[64 * full ..], element.counts = counts[64 * full ..],
-        element.sessions = sessions[64 * full ..]
+WITH *, {{ROWS}}[2][i] AS places, {{PREFIX}} + {{ROWS}}[0][i] AS list
+OPTIONAL MATCH (p:RecallMPostings {namespace: $namespace, list: list, first: x.last})
+WITH *, [place IN places | $statements[3][place]] AS keys, {{COUNTS}} AS counts,
+    [place IN places | numbers[$statements[1][place]]] AS sessions,
+    CASE WHEN x.last IS NULL THEN x ELSE p END AS block
+WITH *, CASE WHEN block IS NULL THEN 0 ELSE 64 - size(coalesce(block.keys, [])) END AS room
+FOREACH (b IN CASE WHEN room > 0 AND places <> [] THEN [block] ELSE [] END |
+    SET b.keys = coalesce(b.keys, []) + keys[..room],
+        b.sessions = coalesce(b.sessions, []) + sessions[..room],
+        b.counts = coalesce(b.counts, []) + counts[..room]
+)
+FOREACH (at IN range(room, size(keys) - 1, 64) |
+    CREATE (:RecallMPostings {
+        namespace: $namespace, list: list, first: keys[at], keys: keys[at .. at + 64],
+        sessions: sessions[at .. at + 64], counts: counts[at .. at + 64]
+    })
+    SET x.last = keys[at]
 )
 """,
         ROWS=rows,
@@ -56,23 +60,19 @@ FOREACH (element IN CASE places WHEN [] THEN [] ELSE [x] END |
 _DELETED: Final[LiteralString] = """
 UNWIND {{ROWS}} AS row
 MATCH (x:{{LABEL}} {namespace: $namespace, key: row[0]})
-WITH x, row, [x] + COLLECT {
-    UNWIND row[1] AS key
-    CALL (row, key) {
-        MATCH (p:RecallMPostings)
-        WHERE p.namespace = $namespace AND p.list = {{PREFIX}} + row[0] AND p.last >= key
-        RETURN p ORDER BY p.namespace, p.list, p.last LIMIT 1
-    }
-    RETURN DISTINCT p
-} AS holders
-UNWIND holders AS holder
-WITH x, row, holder, coalesce(holder.keys, []) AS keys, holder.counts AS counts,
-    holder.sessions AS sessions
-WITH *, [i IN range(0, size(keys) - 1) WHERE NOT keys[i] IN row[1]] AS left
-SET holder.keys = [i IN left | keys[i]], holder.sessions = [i IN left | sessions[i]],
-    holder.counts = CASE WHEN counts IS NOT NULL THEN [i IN left | counts[i]] END
-WITH x, holder WHERE holder <> x AND size(holder.keys) = 0
-DELETE holder
+UNWIND row[1] AS key
+CALL (row, key) {
+    OPTIONAL MATCH (p:RecallMPostings)
+    WHERE p.namespace = $namespace AND p.list = {{PREFIX}} + row[0] AND p.first <= key
+    RETURN p ORDER BY p.namespace DESC, p.list DESC, p.first DESC LIMIT 1
+}
+WITH DISTINCT x, row[1] AS gone, coalesce(p, x) AS block
+WITH x, block, block.keys AS keys, block.sessions AS sessions, block.counts AS counts,
+    [i IN range(0, size(block.keys) - 1) WHERE NOT block.keys[i] IN gone] AS left
+SET block.keys = [i IN left | keys[i]], block.sessions = [i IN left | sessions[i]],
+    block.counts = CASE WHEN counts IS NOT NULL THEN [i IN left | counts[i]] END
+WITH x, block, left WHERE block <> x AND left = []
+DELETE block
 """
 
 POSTINGS_DELETED: Final = (
@@ -86,35 +86,31 @@ that is empty then is deleted."""
 _READ: Final[LiteralString] = """
 UNWIND {{NAMES}} AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
-WITH x, {{LIST}} + name AS list, coalesce(x.keys, []) AS newest, x.counts AS counted,
-    x.sessions AS located
-// A block that is written while this is read has postings that were read already.
-WITH *, coalesce(newest[0], 9223372036854775807) AS first
-CALL (x, list, newest, first) {
+CALL (x, name) {
     WITH x WHERE x.t_index <= $t
     RETURN x.{{TOTAL}} AS total
     UNION ALL
-    WITH x, list, newest, first WHERE coalesce(x.t_index, $t + 1) > $t
-    RETURN size([key IN newest WHERE key < $before]) + reduce(sum = 0, count IN COLLECT {
+    WITH x, name WHERE coalesce(x.t_index, $t + 1) > $t
+    RETURN size([key IN x.keys WHERE key < $before]) + reduce(sum = 0, count IN COLLECT {
         MATCH (p:RecallMPostings)
-        WHERE p.namespace = $namespace AND p.list = list AND p.last < first
+        WHERE p.namespace = $namespace AND p.list = {{PREFIX}} + name AND p.first < $before
         RETURN size([key IN p.keys WHERE key < $before])
     } | sum + count) AS total
 }
 WITH * WHERE coalesce(total, 1) > 0
-WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
-    CALL (list, newest, counted, located, first) {
-        RETURN newest AS keys, counted AS counts, located AS sessions
-        UNION ALL
+WITH x, total, COLLECT {
+    CALL (x, name) {
         MATCH (p:RecallMPostings)
-        WHERE p.namespace = $namespace AND p.list = list AND p.last < first
-        RETURN p.keys AS keys, p.counts AS counts, p.sessions AS sessions
-        ORDER BY p.namespace DESC, p.list DESC, p.last DESC
+        WHERE p.namespace = $namespace AND p.list = {{PREFIX}} + name AND p.first < $before
+        RETURN p AS block ORDER BY p.namespace DESC, p.list DESC, p.first DESC
+        UNION ALL
+        RETURN x AS block
     }
-    WITH keys, CASE WHEN size(counts) = size(keys) THEN counts END AS counts,
-        CASE WHEN size(sessions) = size(keys) THEN sessions END AS sessions
+    WITH block.keys AS keys, block.sessions AS sessions, block.counts AS counts
+    WITH keys, CASE WHEN size(sessions) = size(keys) THEN sessions END AS sessions,
+        CASE WHEN size(counts) = size(keys) THEN counts END AS counts
     UNWIND range(size(keys) - 1, 0, -1) AS place
-    WITH keys[place] AS key, counts[place] AS count, sessions[place] AS session
+    WITH keys[place] AS key, sessions[place] AS session, counts[place] AS count
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
         AND ($plain AND NOT $filtered OR EXISTS {
             MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
@@ -124,8 +120,7 @@ WITH x, total, size(newest) <> size(coalesce(located, [])) AS is_torn, COLLECT {
     RETURN {{POSTING}} LIMIT $limit
 } AS rows
 RETURN [x.name, total, CASE
-    WHEN NOT is_torn AND none(row IN rows WHERE any(value IN row WHERE value IS NULL))
-        AND (size(rows) = total OR size(rows) >= $limit OR $filtered OR NOT $plain)
+    WHEN none(row IN rows WHERE any(value IN row WHERE value IS NULL))
     THEN [first IN range(0, size(rows) - 1, 100) |
         reduce(text = '', row IN rows[first .. first + 100] |
             text + reduce(numbers = '', value IN row | numbers + value + ' ')
@@ -143,16 +138,14 @@ RETURN [x.name, total, CASE
 The numbers of the postings are texts. The driver reads a list number by number, which takes
 longer than the server needs to find them.
 
-Another transaction may write the list meanwhile. Then some properties of the node are missing
-or older than others, or a new block is not in its index yet. Such a read shows itself: lists
-have different lengths, or there are too few postings though nothing is hidden. The postings are
-null then, and the row is read again."""
+Where another transaction writes a block meanwhile, its lists may have different lengths. The
+postings are null then, and the row is read again."""
 
 POSTINGS: Final[LiteralString] = spelled(
     _READ,
     NAMES="$stems",
     LABEL="RecallMStem",
-    LIST="'s'",
+    PREFIX="'s'",
     TOTAL="documents",
     POSTING="[key, session, count]",
 )
@@ -161,27 +154,24 @@ MENTIONS: Final[LiteralString] = spelled(
     _READ,
     NAMES="$names",
     LABEL="RecallMConcept",
-    LIST="'c'",
+    PREFIX="'c'",
     TOTAL="statements",
     POSTING="[key, session]",
 )
 
-
 NEWEST_MENTION: Final[LiteralString] = """
-coalesce(c.keys[-1], head(COLLECT {
+coalesce(head(COLLECT {
     MATCH (p:RecallMPostings)
-    WHERE p.namespace = $namespace AND p.list = 'c' + $concept AND p.last >= 0
-    RETURN p.keys[-1] ORDER BY p.namespace DESC, p.list DESC, p.last DESC LIMIT 1
-}))"""
+    WHERE p.namespace = $namespace AND p.list = 'c' + $concept AND p.first >= 0
+    RETURN p.keys[-1] ORDER BY p.namespace DESC, p.list DESC, p.first DESC LIMIT 1
+}), c.keys[-1])"""
 """The key of the latest statement that mentions the concept ``c``, whose key is ``$concept``."""
 
 MENTION_LISTS: Final[LiteralString] = """
-WITH c, coalesce(c.keys, []) AS newest
-WITH c, newest, coalesce(newest[0], 9223372036854775807) AS first
-WITH c, COLLECT {
+WITH c, [coalesce(c.keys, [])] + COLLECT {
     MATCH (p:RecallMPostings)
-    WHERE p.namespace = $namespace AND p.list = 'c' + c.key AND p.last < first
-    RETURN p.keys ORDER BY p.namespace, p.list, p.last
-} + [newest] AS lists
+    WHERE p.namespace = $namespace AND p.list = 'c' + c.key AND p.first < $before
+    RETURN p.keys ORDER BY p.namespace, p.list, p.first
+} AS lists
 """
 """The ``lists`` of keys of the statements that mention the concept ``c``, in ascending order."""

@@ -17,10 +17,10 @@ Every key begins with the namespace:
   the item's path and key.
 * ``(statement)-[:MENTIONS]->(:RecallMConcept)``. Which statements mention a concept, or hold a
   stem, newest first, says a posting list (``recallm.stores.cypher.postings``) at the concept or at
-  the ``(:RecallMStem)``; its earlier parts are ``(:RecallMPostings)``.
+  the ``(:RecallMStem)``; its later parts are ``(:RecallMPostings)``.
 * ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its pronouns refer to.
 * ``(a)-[:RELATED]->(b)`` between concepts (a < b), with the t of each update that shows the
-  relation in ``ts``, ascending. ``neighbours`` of an update are numbers: the relations that the
+  relation in ``ts``, ascending. ``neighbours`` of an update are JSON: the relations that the
   update shows, with the positions of the statements that do.
 * ``(:RecallMElement:RecallMEntity)-[:STANDS_ON]->(concept)`` is an entity,
   ``(:RecallMElement:RecallMTriplet)-[:SUBJECT|OBJECT]->(entity)`` a triplet;
@@ -86,7 +86,7 @@ UNIQUE: Final[_Rows] = (
     ("recallm_passage", "RecallMUpdate", "namespace, id_key"),
     ("recallm_concept", "RecallMConcept", "namespace, key"),
     ("recallm_stem", "RecallMStem", "namespace, key"),
-    ("recallm_postings", "RecallMPostings", "namespace, list, last"),
+    ("recallm_postings", "RecallMPostings", "namespace, list, first"),
     ("recallm_session", "RecallMSession", "namespace, key"),
     ("recallm_session_number", "RecallMSession", "namespace, number"),
     ("recallm_entity", "RecallMEntity", "namespace, key"),

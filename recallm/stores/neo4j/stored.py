@@ -139,7 +139,7 @@ def _update(
         t,
         passage,
         statements=statements,
-        neighbours=neighbours_in(node.get("neighbours"), statements),
+        neighbours=neighbours_in(node.get("neighbours")),
         entities=[
             evidence_of(id, at, properties, description, dict(vectors))
             for id, at, properties, description, vectors in entities

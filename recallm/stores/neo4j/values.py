@@ -9,11 +9,10 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 from recallm.model import (
     LARGEST_NUMBER,
-    ConceptKind,
     ConceptMention,
     ElementKey,
     Entity,
@@ -146,33 +145,18 @@ def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any
     }
 
 
-def neighbours_out(update: PreparedUpdate) -> list[int] | None:
-    """The property of an update's node that holds its neighbours: for each pair the places of its
-    names among those that the update mentions, sorted, and its positions. Neo4j packs small
-    numbers."""
-    names = _mentioned(update.statements)
-    places = {name: place for place, name in enumerate(names)}
-    numbers = [
-        number
-        for pair in update.neighbours
-        for number in (places[pair.a], places[pair.b], pair.earlier, pair.later)
-    ]
-    return numbers or None
+def neighbours_out(update: PreparedUpdate) -> str | None:
+    """The property of an update's node that holds its neighbours, as JSON."""
+    rows = [[n.a, n.b, n.earlier, n.later] for n in update.neighbours]
+    return _compact_json(rows) if rows else None
 
 
-def neighbours_in(
-    numbers: Sequence[int] | None, statements: Iterable[ExtractedStatement]
-) -> tuple[Neighbours, ...]:
-    """The neighbours of an update's node; ``statements`` are those of the update."""
-    names, given = _mentioned(statements), iter(numbers or ())
+def neighbours_in(text: str | None) -> tuple[Neighbours, ...]:
+    """The neighbours of an update's node."""
     return tuple(
-        Neighbours(a=names[a], b=names[b], earlier=earlier, later=later)
-        for a, b, earlier, later in zip(given, given, given, given, strict=True)
+        Neighbours(a=a, b=b, earlier=earlier, later=later)
+        for a, b, earlier, later in json.loads(text or "[]")
     )
-
-
-def _mentioned(statements: Iterable[ExtractedStatement]) -> list[str]:
-    return sorted({mention.name for statement in statements for mention in statement.concepts})
 
 
 STATEMENT: Final = (
@@ -215,26 +199,15 @@ def postings_of(
     return stems, concepts
 
 
-_KINDS: Final[tuple[ConceptKind, ...]] = get_args(ConceptKind)
-
-
 def content_out(statement: ExtractedStatement) -> str:
     """The property of a statement's node that holds its terms and its concepts, as JSON, which is
-    much smaller than lists of strings. A concept is its name, its label, the number of its kind,
-    and its reference where it has one; a term that is the name of a concept is the concept's
-    place."""
-    places = {mention.name: place for place, mention in enumerate(statement.concepts)}
+    much smaller than lists of strings. A concept is its name, its label, its kind, and its
+    reference where it has one."""
     concepts = [
-        [
-            mention.name,
-            mention.label,
-            _KINDS.index(mention.kind),
-            *([mention.reference] if mention.reference else []),
-        ]
+        [mention.name, mention.label, mention.kind, *filter(None, [mention.reference])]
         for mention in statement.concepts
     ]
-    terms = [places.get(term, term) for term in statement.terms]
-    return json.dumps([terms, concepts], ensure_ascii=False, separators=(",", ":"))
+    return _compact_json([statement.terms, concepts])
 
 
 def content_in(text: str) -> tuple[tuple[str, ...], tuple[ConceptMention, ...]]:
@@ -244,18 +217,22 @@ def content_in(text: str) -> tuple[tuple[str, ...], tuple[ConceptMention, ...]]:
         ConceptMention(
             name=name,
             label=label,
-            kind=_KINDS[kind],
+            kind=kind,
             reference=Reference(*spans[0]) if spans else None,
         )
         for name, label, kind, *spans in rows
     )
-    return tuple(concepts[term].name if isinstance(term, int) else term for term in terms), concepts
+    return tuple(terms), concepts
+
+
+def _compact_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def counted_in(rows: Iterable[Sequence[Any]]) -> dict[str, ConceptTotals]:
     """The totals of concepts in rows of ``COUNT_TOUCHES``."""
     counted: dict[str, ConceptTotals] = {}
-    for name, content, label, kind, t_index, updates, statements, _ in rows:
+    for name, content, label, kind, t_index, updates, statements in rows:
         if content:
             first = next(each for each in content_in(content)[1] if each.name == name)
             label, kind = first.label, first.kind
