@@ -13,7 +13,7 @@ import pytest
 from neo4j import Driver, GraphDatabase
 
 from recallm.stores.neo4j import Neo4jStore
-from recallm.stores.neo4j.transaction import Tx
+from recallm.stores.neo4j.connection import Tx
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy
 

@@ -22,7 +22,7 @@ from recallm.stores.base import Applied
 from recallm.stores.cypher import lookups
 from recallm.stores.neo4j import Neo4jStore, stored
 from recallm.stores.neo4j.adding import GUARDED
-from recallm.stores.neo4j.transaction import Tx
+from recallm.stores.neo4j.connection import Tx
 from recallm.stores.semantics import applying
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.topics.base import (
@@ -389,8 +389,7 @@ def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[s
 
 
 def test_many_writers(store: Neo4jStore, namespace: str) -> None:
-    """Threads take turns: all are written once, each at the t of its answer, and a conflict harms
-    nobody else."""
+    """All are written once, each at the t of its answer, and a conflict harms nobody else."""
     store.apply(namespace, [prepared("0", "[Ann]")])
 
     def write(n: int) -> tuple[str, int]:

@@ -32,8 +32,8 @@ from recallm.model import (
 )
 from recallm.stores.base import Applied
 from recallm.stores.neo4j import Neo4jStore, connection
+from recallm.stores.neo4j.connection import Tx
 from recallm.stores.neo4j.rows import Neo4jRows
-from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.semantics import applying
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.proxy import Proxy

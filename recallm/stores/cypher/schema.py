@@ -51,7 +51,7 @@ VERSION: Final = 1
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
 RETURN [schema.version, EXISTS {
-    MATCH (n:RecallMNamespace) WHERE n.is_garbage
+    MATCH (:RecallMNamespace {is_garbage: true})
 }] AS row
 """
 """The version, and whether rows of what was forgotten as a whole are left."""

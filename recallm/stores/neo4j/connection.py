@@ -12,19 +12,12 @@ from contextlib import contextmanager
 from typing import Any, Final, Generic, LiteralString, TypeVar
 
 import neo4j
-from neo4j import Auth, Driver, GraphDatabase, Session
+from neo4j import Auth, Driver, GraphDatabase, Query, Session
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
 from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
 from recallm.stores.addresses import checked_uri
 from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
-from recallm.stores.neo4j.transaction import (
-    AlreadyWrittenError,
-    ChangedError,
-    NeedsLockError,
-    Tx,
-    WriteStamp,
-)
 
 Result = TypeVar("Result")
 
@@ -40,15 +33,93 @@ _GRACE: Final = 5.0
 """Seconds that the server may take to end a transaction whose time is over: it checks every 2 s."""
 _LEAST_COMMIT_CHECK: Final = 10.0
 """Seconds; the shortest time of retries after the reply to a commit was lost."""
-_UNLOCKED_TRIES: Final = 3
-"""Tries of a write without the lock; then the writer takes it, so that every writer gets on."""
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
 _REMEMBERED: Final = 900_000
 """Milliseconds: 15 minutes. See ``WriteStamp``."""
+
+WriteStamp = Mapping[str, str | int]
+"""Parameters that identify a write, so that a retry can see whether an earlier try was committed;
+they are stored at the namespace. ``writer`` is the name of a thread, which does one write at a
+time, ``write`` that of the write, the same at every try, and ``remembered`` the milliseconds after
+which a writer has learnt what became of its latest write."""
+
 _NO_STAMP: Final[WriteStamp] = {}
-_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, ChangedError)
+
+
+class AlreadyWrittenError(Exception):
+    """An earlier try of this write was committed, and its reply was lost."""
+
+
+class NeedsLockError(Exception):
+    """A write needs the lock of its namespace held from its first query to its commit."""
+
+
+_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError)
 """What the driver and the work in a transaction raise: a connection can go on after it."""
+
+
+class Tx:
+    """One try of a transaction.
+
+    Args:
+        session: of the driver.
+        bound: seconds after which the server ends the transaction, so that a client that vanished
+            loses its lock.
+        patience: those after which it ends the first query, which waits for the lock, where that
+            is a transaction of its own.
+        stamp: identifies the write.
+        holds: whether the queries are one transaction of the server, which holds the lock. If not,
+            each is in one of its own, which the server opens and ends with the query: one round
+            trip instead of three. The only one that changes anything is then that of
+            ``write_at_commit``.
+    """
+
+    def __init__(
+        self, session: Session, *, bound: float, patience: float, stamp: WriteStamp, holds: bool
+    ) -> None:
+        self.bound = bound
+        self.stamp = stamp
+        self.is_answered = False
+        """Whether the first query, which takes the lock, has its answer."""
+        self._at_commit: tuple[LiteralString, Mapping[str, Any]] | None = None
+        self._session = session
+        self._timeout = min(patience, bound)
+        self.raw = session.begin_transaction(timeout=bound) if holds else None
+
+    def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
+        """Run one query and fetch all of its rows: the values of its only column."""
+        if self.raw is None:
+            found = self._session.run(Query(query, timeout=self._timeout), dict(parameters))
+        else:
+            found = self.raw.run(query, dict(parameters))
+        fetched = found.value()
+        self.is_answered = True
+        self._timeout = self.bound
+        return fetched
+
+    def write_at_commit(self, query: LiteralString, parameters: Mapping[str, Any]) -> None:
+        """Let the query run when the transaction is committed; without a row from the query,
+        nothing is written.
+
+        Raises:
+            NeedsLockError: there is such a query already.
+        """
+        if self._at_commit is not None:
+            raise NeedsLockError
+        self._at_commit = query, parameters
+
+    def commit(self) -> None:
+        """Commit. What stands in transactions of its own is committed already.
+
+        Raises:
+            NeedsLockError: the query of ``write_at_commit`` wrote nothing, for another writer
+                changed what was looked up.
+        """
+        if self.raw is not None:
+            self.raw.commit()
+        elif self._at_commit is not None and not self.rows(*self._at_commit):
+            raise NeedsLockError
 
 
 class Connection:
@@ -108,7 +179,7 @@ class Connection:
 
         The first query must take a lock (``lookups.LOCK``), which also makes a retry safe when the
         reply to a commit was lost. Work that may run twice can do without: ``locks=False``.
-        ``holds=False``: the queries are no transaction, at first (``Tx``).
+        ``holds=False``: a first try does without a lock between its queries (``Tx``).
 
         Raises:
             StoreBusyError: the lock was not free in time, or the work took too long.
@@ -170,18 +241,17 @@ class Connection:
 class _Tries(Generic[Result]):
     """The tries of one transaction, until one succeeds or no other would.
 
-    A write begins again with the lock where it needs the lock from its first query on, or found
-    three times that another writer wrote meanwhile. It goes on waiting for the lock until its time
-    to wait is over. What the server ended for its time has eight times as long in the next try.
-    After another error that passes, the next try begins after a pause, until the time to retry is
-    over.
+    A write that needs the lock between its queries begins again with the lock. It goes on waiting
+    for the lock until its time to wait is over. What the server ended for its time has eight times
+    as long in the next try. After another error that passes, the next try begins after a pause,
+    until the time to retry is over.
 
     Args:
         connection: where.
         work: runs the queries. Without a ``stamp``, this is one query that only reads.
         stamp: identifies a write.
         locks: whether the first query takes a lock.
-        holds: whether the queries are one transaction from the first try on (``Tx``).
+        holds: whether the first try, too, holds the lock between its queries (``Tx``).
         retries: whether the transaction is tried again after errors that pass.
     """
 
@@ -201,7 +271,6 @@ class _Tries(Generic[Result]):
         self._locks = locks
         self._holds = holds
         self._retries = retries
-        self._unlocked_tries = _UNLOCKED_TRIES
         self._bound = _WORK_LIMITS[0]
         self._lock_until = self._retry_until = 0.0
         """Until when a try may wait for the lock, and another may begin; 0: not known yet."""
@@ -233,9 +302,6 @@ class _Tries(Generic[Result]):
                 return self._try()
             except NeedsLockError:
                 self._holds = True
-            except ChangedError:
-                self._unlocked_tries -= 1
-                self._holds = self._unlocked_tries == 0
             except (DriverError, Neo4jError) as error:
                 self._prepare_next(error)
 

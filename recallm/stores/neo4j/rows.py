@@ -23,9 +23,9 @@ from recallm.stores.cypher.reader_queries import STATS
 from recallm.stores.cypher.schema import NO_TOTALS, UNIQUE
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.adding import ADD, GUARDED, added_by
+from recallm.stores.neo4j.connection import AlreadyWrittenError, NeedsLockError, Tx
 from recallm.stores.neo4j.removing import REMOVE, removed_by
 from recallm.stores.neo4j.stored import stored_updates
-from recallm.stores.neo4j.transaction import AlreadyWrittenError, NeedsLockError, Tx
 from recallm.stores.semantics import writing
 from recallm.stores.semantics.reading import evidence_of, mapping_of, open_session_of
 from recallm.stores.semantics.rows import (
@@ -79,8 +79,7 @@ WITH n"""
 transaction grows with them. They are garbage now, under a node without a name."""
 
 GARBAGE: Final[LiteralString] = """
-MATCH (n:RecallMNamespace)
-WHERE n.is_garbage
+MATCH (n:RecallMNamespace {is_garbage: true})
 RETURN n.key AS row
 """
 

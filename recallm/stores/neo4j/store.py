@@ -11,22 +11,17 @@ from neo4j import Driver
 
 from recallm.errors import SchemaVersionError, StoreError
 from recallm.ground import checks
-from recallm.ground.forking import new_lock
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reader_queries, schema
-from recallm.stores.neo4j.connection import Connection
+from recallm.stores.neo4j.connection import Connection, Tx
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import GARBAGE, PURGE, Neo4jRows
-from recallm.stores.neo4j.transaction import Tx
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 
 _ALL = Horizon()
 _RETRY_TIME = 15.0
-_TURNS = 64
-"""Locks of the threads of one process: a thread waits for its turn here, not at the server. Several
-namespaces share a lock."""
 
 
 class Neo4jStore:
@@ -34,10 +29,9 @@ class Neo4jStore:
 
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
     follow each other; those of different namespaces do not wait for it. ``apply`` holds the lock
-    only while the server runs a query. Threads of one process take turns; namespaces share 64
-    turns. The server ends a transaction that takes more than 20 seconds, and with it the lock
-    of a writer that is gone; a writer that is not gone begins again and has 160 seconds, then
-    1,280.
+    only while the server runs a query, unless another writer wrote between its queries. The server
+    ends a transaction that takes more than 20 seconds, and with it the lock of a writer that is
+    gone; a writer that is not gone begins again and has 160 seconds, then 1,280.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what a writer forgets or replaces disappears for open readers
@@ -49,10 +43,9 @@ class Neo4jStore:
         auth: user name and password, with a URI.
         database: its name; None: the user's home database.
         retry_time: seconds for which a write waits for another writer of its namespace (3 at
-            least, 20 where the write keeps the lock; as long again for a thread of its own
-            process), and for which a transaction is
-            tried again after errors that pass. What was committed though the reply was lost is not
-            written again.
+            least, 20 where the write keeps the lock), and for which a transaction is tried again
+            after errors that pass. What was committed though the reply was lost is not written
+            again.
 
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.
@@ -78,7 +71,6 @@ class Neo4jStore:
             database=database,
             timeout=_RETRY_TIME if patience is None else patience,
         )
-        self._turns = [new_lock() for _ in range(_TURNS)]
         try:
             self._prepare_schema()
         except BaseException:
@@ -121,16 +113,10 @@ class Neo4jStore:
         self._connection.check_open()
         if not updates:
             return []
-        turn = self._turns[hash(namespace) % _TURNS]
-        has_turn = turn.acquire(timeout=self._connection.lock_patience)
-        try:
-            return self._connection.write(
-                lambda tx: apply_updates(Neo4jRows(tx, namespace, updates), updates, now=now),
-                holds=False,
-            )
-        finally:
-            if has_turn:
-                turn.release()
+        return self._connection.write(
+            lambda tx: apply_updates(Neo4jRows(tx, namespace, updates), updates, now=now),
+            holds=False,
+        )
 
     @contextmanager
     def reader(self, namespace: str, horizon: Horizon = _ALL) -> Generator[Neo4jReader, None, None]:
