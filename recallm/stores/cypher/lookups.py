@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.postings import MENTION_LISTS, NEWEST_MENTION
 from recallm.stores.cypher.schema import TOTALS
 
 _LOOK_UP: Final[LiteralString] = """
@@ -124,44 +123,24 @@ USING INDEX SEEK b:RecallMConcept(namespace, key)
 RETURN [a.name, b.name, r.ts] AS row
 """
 
-COUNT_TOUCHES: Final[LiteralString] = (
-    """
+COUNT_TOUCHES: Final[LiteralString] = """
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
-"""
-    + MENTION_LISTS
-    + """
-WITH c, [list IN lists |
-        CASE WHEN list[-1] < $before THEN list ELSE [key IN list WHERE key < $before] END
-    ] AS lists
-WITH c, [list IN lists WHERE size(list) > 0] AS lists
-WITH c, lists, lists[0][0] AS first_mention, lists[-1][-1] AS last_mention,
-    reduce(sum = 0, list IN lists | sum + size(list)) AS statements,
-    reduce(sum = 0, i IN range(0, size(lists) - 1) | sum + size([
-        place IN range(0, size(lists[i]) - 1)
-        WHERE lists[i][place] / 1048576 <> CASE
-            WHEN place > 0 THEN lists[i][place - 1] WHEN i > 0 THEN lists[i - 1][-1] ELSE -1
-        END / 1048576
-    ])) AS mentioned
 CALL (c) {
+    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE s.key < $before
+    RETURN s.key / 1048576 AS t, s.key AS key, null AS shown
+    UNION ALL
     MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
-    WITH c, u.t AS t, min([u.t, x.id, x.label, x.kind]) AS shown
-    RETURN min(shown) AS first_entity, max(t) AS last_shown,
-        count(CASE WHEN NOT EXISTS {
-            MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
-            USING INDEX SEEK s:RecallMStatement(namespace, key)
-            WHERE s.namespace = $namespace AND s.key >= t * 1048576 AND s.key < (t + 1) * 1048576
-        } THEN 1 END) AS others
+    RETURN u.t AS t, null AS key, [u.t, x.id, x.label, x.kind] AS shown
 }
-WITH *, mentioned + others AS updates, last_mention / 1048576 AS mentioned_at WHERE updates > 0
-OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first_mention})
+WITH c, max(t) AS t_index, count(DISTINCT t) AS updates, count(key) AS statements,
+    min(key) AS first, min(shown) AS entity
+OPTIONAL MATCH (s:RecallMStatement {namespace: $namespace, key: first})
 RETURN [
-    c.name, coalesce(s.content, ''), coalesce(first_entity[2], ''), coalesce(first_entity[3], ''),
-    CASE WHEN last_shown > coalesce(mentioned_at, 0) THEN last_shown ELSE mentioned_at END,
-    updates, statements
+    c.name, coalesce(s.content, ''), coalesce(entity[2], ''), coalesce(entity[3], ''),
+    t_index, updates, statements
 ] AS row
 """
-)
 """The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. With them
 come the content of the earliest statement that mentions the concept, and the label and the kind
 that hold where none does."""
@@ -218,12 +197,8 @@ MATCH (x)-[:OBJECT]->(object:RecallMEntity)
 RETURN DISTINCT [subject.id, x.name, object.id] AS row
 """
 
-CONTEXT_VERSION: Final[LiteralString] = (
-    """
-MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
-WHERE c.statements > 0
-RETURN [c.statements, c.summary_t, """
-    + NEWEST_MENTION
-    + """] AS row
+CONTEXT_VERSION: Final[LiteralString] = """
+MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})<-[:MENTIONS]-(s:RecallMStatement)
+WITH c, max(s.key) AS latest
+RETURN [c.statements, c.summary_t, latest] AS row
 """
-)

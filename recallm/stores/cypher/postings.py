@@ -43,7 +43,7 @@ FOREACH (b IN CASE WHEN room > 0 AND places <> [] THEN [block] ELSE [] END |
         b.sessions = coalesce(b.sessions, []) + sessions[..room],
         b.counts = coalesce(b.counts, []) + counts[..room]
 )
-FOREACH (at IN range(room, size(keys) - 1, 64) |
+FOREACH (at IN CASE WHEN size(keys) > room THEN range(room, size(keys) - 1, 64) ELSE [] END |
     CREATE (:RecallMPostings {
         namespace: $namespace, list: list, first: keys[at], keys: keys[at .. at + 64],
         sessions: sessions[at .. at + 64], counts: counts[at .. at + 64]
@@ -158,20 +158,3 @@ MENTIONS: Final[LiteralString] = spelled(
     TOTAL="statements",
     POSTING="[key, session]",
 )
-
-NEWEST_MENTION: Final[LiteralString] = """
-coalesce(head(COLLECT {
-    MATCH (p:RecallMPostings)
-    WHERE p.namespace = $namespace AND p.list = 'c' + $concept AND p.first >= 0
-    RETURN p.keys[-1] ORDER BY p.namespace DESC, p.list DESC, p.first DESC LIMIT 1
-}), c.keys[-1])"""
-"""The key of the latest statement that mentions the concept ``c``, whose key is ``$concept``."""
-
-MENTION_LISTS: Final[LiteralString] = """
-WITH c, [coalesce(c.keys, [])] + COLLECT {
-    MATCH (p:RecallMPostings)
-    WHERE p.namespace = $namespace AND p.list = 'c' + c.key AND p.first < $before
-    RETURN p.keys ORDER BY p.namespace, p.list, p.first
-} AS lists
-"""
-"""The ``lists`` of keys of the statements that mention the concept ``c``, in ascending order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, LiteralString
 
 from recallm.ground.entity_words import codes_of, name_words
@@ -13,6 +13,7 @@ from recallm.stores.cypher.lookups import NOTE_WRITE, WRITES
 from recallm.stores.cypher.postings import postings_added
 from recallm.stores.cypher.schema import TOTALS
 from recallm.stores.neo4j import values
+from recallm.stores.neo4j.values import STATEMENT
 from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
@@ -25,21 +26,6 @@ from recallm.stores.semantics.rows import (
     t_of,
 )
 from recallm.stores.semantics.writing import pairs_of
-
-_UPDATE: Final = (
-    "t", "id", "id_key", "text", "source", "source_key", "session", "session_key", "lane",
-    "speaker", "speaker_concept", "timestamp", "said", "metadata", "metadata_entries", "path",
-    "key", "item_key", "paths", "expires_at", "expires", "withdrawn",
-    "neighbours",
-)  # fmt: skip
-"""Properties of updates, in the order of their columns."""
-
-
-def _entries(rows: LiteralString, row: LiteralString, columns: Mapping[str, int]) -> LiteralString:
-    """The entries of a map of properties, each from a row of its column."""
-    entries = [f"{name}: {rows}[{column}][{row}]" for name, column in columns.items()]
-    return literal(", ".join(entries))
-
 
 _SESSIONS: Final[LiteralString] = """
 UNWIND range(0, size($sessions[0]) - 1) AS i
@@ -54,7 +40,7 @@ _CONCEPTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($concepts[0]) - 1) AS i
 MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts[0][i]})
-ON CREATE SET x.name = coalesce($concepts[1][i], x.key)
+ON CREATE SET x.name = $concepts[1][i]
 SET x.label = $concepts[3][i], x.kind = $concepts[4][i], x.t_index = $concepts[5][i],
     x.updates = $concepts[6][i], x.statements = $concepts[7][i]
 """
@@ -68,9 +54,9 @@ RETURN collect(x) AS concepts
 _STEMS: Final[LiteralString] = """
 UNWIND range(0, size($stems[0]) - 1) AS i
 MERGE (x:RecallMStem {namespace: $namespace, key: $stems[0][i]})
-ON CREATE SET x.name = coalesce($stems[1][i], x.key)
+ON CREATE SET x.name = $stems[1][i]
 SET x.documents = $stems[3][i], x.t_index = $t
-""" + postings_added("$stems", "'s'", "coalesce($stems[4][i], [place IN places | 1])")
+""" + postings_added("$stems", "'s'", "$stems[4][i]")
 
 _PREDICATES: Final[LiteralString] = """
 UNWIND $predicates AS row
@@ -85,26 +71,23 @@ MATCH (n:RecallMNamespace {rows: $namespace})
 SET n += $totals
 """
 
-_UPDATES: Final[LiteralString] = (
-    """
-UNWIND range(0, size($updates[0]) - 1) AS i
-CREATE (u:RecallMUpdate {namespace: $namespace, """
-    + _entries("$updates", "i", {name: column for column, name in enumerate(_UPDATE)})
-    + """})
+_UPDATES: Final[LiteralString] = """
+UNWIND range(0, size($updates) - 1) AS i
+CREATE (u:RecallMUpdate {namespace: $namespace})
+SET u += $updates[i]
 FOREACH (path IN coalesce(u.paths, []) |
     CREATE (u)-[:UNDER {namespace: $namespace, path: path, t: u.t}]->(u)
 )
 WITH u, i ORDER BY i
 RETURN collect(u) AS updates
 """
-)
 
 _STATEMENTS: Final[LiteralString] = (
     """
 UNWIND range(0, size($statements[0]) - 1) AS i
 WITH concepts, i, updates[$statements[0][i]] AS u
 CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
-    + _entries("$statements", "i", {name: n for n, name in enumerate(values.STATEMENT, 3)})
+    + literal(", ".join(f"{name}: $statements[{n}][i]" for n, name in enumerate(STATEMENT, 3)))
     + """, lane: u.lane})
 WITH s, i, concepts
 UNWIND $statements[2][i] AS place
@@ -273,13 +256,13 @@ def added_by(changes: Changes) -> dict[str, Any]:
         ),
         "concepts": _columns(
             [
-                *_listed(name, said, mentioning.get(name, ())),
+                *(values.key_of(name), name, [said[key] for key in mentioning.get(name, ())]),
                 *(row.label, row.kind, row.t_index, row.updates, row.statements),
             ]
             for name, row in concepts.items()
         ),
         "stems": _columns(
-            [*_listed(stem, said, held), documents, _counts(held.values())]
+            [values.key_of(stem), stem, [*map(said.get, held)], documents, [*held.values()]]
             for stem, documents in changes.terms.items()
             if documents
             for held in [holding.get(stem, {})]
@@ -289,7 +272,7 @@ def added_by(changes: Changes) -> dict[str, Any]:
             for name, number in changes.predicates.items()
             if number
         ],
-        "updates": _columns([node.get(name) for name in _UPDATE] for node in nodes),
+        "updates": nodes,
         "statements": _columns(statements),
         "relations": _columns(
             [place_of[a], place_of[b], totals.strength, totals.t_index, ts]
@@ -330,21 +313,8 @@ def _totals(totals: NamespaceTotals) -> dict[str, Any]:
 
 
 def _columns(rows: Iterable[Sequence[Any]]) -> list[Any]:
-    """Rows by column; null for a column of nulls alone."""
-    columns = zip(*rows, strict=True)
-    return [None if column.count(None) == len(column) else column for column in columns] or [[]]
-
-
-def _counts(held: Collection[int]) -> list[int] | None:
-    """How often statements hold a stem; null where each holds the stem once."""
-    return list(held) if any(count > 1 for count in held) else None
-
-
-def _listed(name: str, said: Mapping[int, int], keys: Iterable[int]) -> list[Any]:
-    """The first columns of a stem or a concept: its key, its name where that differs, the places
-    of the statements that its postings name."""
-    key = values.key_of(name)
-    return [key, None if name == key else name, [said[each] for each in keys]]
+    """Rows by column."""
+    return [*zip(*rows, strict=True)] or [[]]
 
 
 def _statements(

@@ -295,10 +295,8 @@ class Neo4jRows:
         for statements, summary_t, latest in self.rows_of(
             cypher.CONTEXT_VERSION, concept=values.key_of(concept)
         ):
-            if latest is not None:
-                return ContextVersion(
-                    t_index=t_index_of(latest), statements=statements, summary_t=summary_t
-                )
+            t_index = t_index_of(latest)
+            return ContextVersion(t_index=t_index, statements=statements, summary_t=summary_t)
         return None
 
     def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
@@ -318,7 +316,7 @@ class Neo4jRows:
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; the store deletes the others."""
         fresh = values.fresh_rows()
-        given = {"fresh": fresh, "garbage": values.fresh_key(), **_EVERY_T}
+        given = {"fresh": fresh, "garbage": values.garbage_key(self.rows), **_EVERY_T}
         [counts] = self.rows_of(FORGET_EVERYTHING, **given)
         self.rows = fresh
         del counts["sessions"], counts["vectors"]

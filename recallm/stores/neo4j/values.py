@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -87,9 +86,9 @@ def fresh_rows() -> int:
     return secrets.randbits(63)
 
 
-def fresh_key() -> str:
-    """A key for a namespace node without a name, which no other has."""
-    return f"{_RESERVED}{uuid.uuid4().hex}"
+def garbage_key(rows: int) -> str:
+    """The key of the node under which forgotten rows stand: no namespace's."""
+    return f"{_RESERVED}{rows}"
 
 
 def json_out(value: Mapping[str, Any]) -> str:
