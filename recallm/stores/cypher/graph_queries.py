@@ -58,15 +58,9 @@ RELATIONS: Final[LiteralString] = spelled("""
 UNWIND $names AS name
 MATCH (a:RecallMConcept {namespace: $namespace, key: name})
 CALL (a) {
-    CALL (a) {
-        MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE r.t_index <= $t AND {{RELATION_SEEN}}
-        RETURN b, startNode(r) = a AS out, r.strength AS strength, r.t_index AS t_index
-        UNION ALL
-        MATCH (a)-[r:RELATED]-(b:RecallMConcept)
-        WHERE r.t_index > $t AND r.ts[0] <= $t AND {{RELATION_SEEN}}
-        WITH a, b, r, [t IN r.ts WHERE t <= $t] AS shown
-        RETURN b, startNode(r) = a AS out, size(shown) AS strength, shown[-1] AS t_index
-    }
+    MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE {{RELATION_SEEN}}
+    WITH a, b, r, [t IN r.ts WHERE t <= $t] AS ts WHERE ts <> []
+    WITH b, startNode(r) = a AS out, size(ts) AS strength, ts[-1] AS t_index
     RETURN b, out, strength, t_index
     ORDER BY t_index DESC, strength DESC, b.name LIMIT $limit
 }
@@ -81,15 +75,8 @@ MATCH (a:RecallMConcept)
 WHERE a.namespace = $namespace AND a.key IN $names
 MATCH (a)-[r:RELATED]->(b:RecallMConcept)
 WHERE b.key IN $names AND {{RELATION_SEEN}}
-CALL (r) {
-    WITH r WHERE r.t_index <= $t
-    RETURN r.strength AS strength, r.t_index AS t_index
-    UNION ALL
-    WITH [t IN r.ts WHERE t <= $t] AS shown WHERE r.t_index > $t
-    RETURN size(shown) AS strength, shown[-1] AS t_index
-}
-WITH a, b, strength, t_index WHERE strength > 0
-RETURN [a.name, b.name, strength, t_index, []] AS row
+WITH a, b, [t IN r.ts WHERE t <= $t] AS ts WHERE ts <> []
+RETURN [a.name, b.name, size(ts), ts[-1], []] AS row
 """)
 
 ENTITIES: Final[LiteralString] = spelled("""

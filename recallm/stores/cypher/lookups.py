@@ -29,7 +29,7 @@ CALL (nodes) {
     UNWIND $relations AS pair
     WITH pair, nodes[pair[0]][0] AS a, nodes[pair[1]][0] AS b
     MATCH (a)-[r:RELATED]->(b)
-    RETURN collect([pair[0], pair[1], r.strength, r.t_index]) AS relations
+    RETURN collect([pair[0], pair[1], size(r.ts), r.ts[-1]]) AS relations
 }
 CALL (n) {
     UNWIND $elements AS key

@@ -277,7 +277,7 @@ RETURN {
     relations: COUNT {
         MATCH (a:RecallMConcept)-[r:RELATED]->()
         WHERE a.namespace = $namespace AND a.key IS NOT NULL
-            AND (r.t_index <= $t OR r.ts[0] <= $t)
+            AND r.ts[0] <= $t
     },
     entities: COUNT {
         MATCH (x:RecallMEntity)

@@ -100,8 +100,7 @@ _RELATIONS: Final[LiteralString] = """
 UNWIND range(0, size($relations[0]) - 1) AS i
 WITH i, concepts[$relations[0][i]] AS a, concepts[$relations[1][i]] AS b
 MERGE (a)-[r:RELATED]->(b)
-SET r.strength = $relations[2][i], r.t_index = $relations[3][i],
-    r.ts = coalesce(r.ts, []) + $relations[4][i]
+SET r.ts = coalesce(r.ts, []) + $relations[2][i]
 """
 
 _REFERENCES: Final[LiteralString] = """
@@ -274,11 +273,7 @@ def added_by(changes: Changes) -> dict[str, Any]:
         ],
         "updates": nodes,
         "statements": _columns(statements),
-        "relations": _columns(
-            [place_of[a], place_of[b], totals.strength, totals.t_index, ts]
-            for (a, b), ts in shown.items()
-            if (totals := changes.relations[a, b]) is not None
-        ),
+        "relations": _columns([place_of[a], place_of[b], ts] for (a, b), ts in shown.items()),
         "references": [
             [statement_key(t_of(update), statement.position), values.key_of(id)]
             for update in new

@@ -67,14 +67,10 @@ _RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS row
 MATCH (a:RecallMConcept {namespace: $namespace, key: row[0]})
 MATCH (b:RecallMConcept {namespace: $namespace, key: row[1]})
-CALL (a, b, row) {
-    MATCH (a)-[r:RELATED]->(b) WHERE row[3] > 0
-    SET r.ts = [t IN r.ts WHERE NOT t IN row[2]], r.strength = row[3], r.t_index = row[4]
-}
-CALL (a, b, row) {
-    MATCH (a)-[r:RELATED]->(b) WHERE row[3] = 0
-    DELETE r
-}
+MATCH (a)-[r:RELATED]->(b)
+SET r.ts = [t IN r.ts WHERE NOT t IN row[2]]
+WITH r WHERE r.ts = []
+DELETE r
 """
 
 
@@ -136,12 +132,9 @@ def removed_by(changes: Changes) -> dict[str, list[Any]]:
         "passages": [update.t_index for update in gone if update.text is not None],
         "cuts": [_cut(*passage) for passage in cut],
         "relations": [
-            [values.key_of(a), values.key_of(b), ts, totals.strength, totals.t_index]
-            if totals
-            else [values.key_of(a), values.key_of(b), ts, 0, 0]
+            [values.key_of(a), values.key_of(b), ts]
             for (a, b), shown in changes.relation_evidence.items()
             if (ts := [t for t, strength in shown.items() if strength is None])
-            for totals in [changes.relations[a, b]]
         ],
         "concepts": [values.key_of(name) for name, row in changes.concepts.items() if row is None],
         "stems": [
