@@ -92,7 +92,7 @@ def test_lists_of_blocks(store: Neo4jStore, driver: Driver, namespace: str) -> N
         each.forget(namespace, Selection(kind="concept", value="t3"))
     _agree(stores, namespace)
     for each in stores:
-        each.forget(namespace, Selection(kind="before", value=_UPDATES))
+        each.forget(namespace, Selection(kind="before", value=_UPDATES + 9))
     _agree(stores, namespace)
     assert driver.execute_query(blocks, name=namespace).records[0]["blocks"] == 0
 

@@ -4,7 +4,6 @@
 query without a known answer ends there (``UnansweredError``), and the next function begins. Then
 one joined query answers all recorded ones, and the functions are called again, which now come
 further.
-Functions whose queries depend on each other's answers take as many rounds as the longest chain.
 
 **Torn reads.** Neo4j reads what is committed at the moment of reading. A node that a query matched
 may be deleted before the query reads its properties, which are null then. Where a row that is a
@@ -28,20 +27,13 @@ _PAUSE = 0.0005
 """Half of the seconds before the second read, twice as long before each later one: a commit ends
 meanwhile."""
 
-Run = Callable[[LiteralString, Mapping[str, Any]], list[Any]]
-"""Runs a query in a view's namespace, with the parameters of its horizon; the rows."""
-
 
 class UnansweredError(Exception):
     """The answer of a query is not known yet: it is asked with the next round."""
 
 
 class Ask(NamedTuple):
-    """A query with its own parameters; those of the horizon are the same for all.
-
-    ``convert`` makes what a reader needs of a row, always the same for a query. A row is converted
-    when it is read, not each time that a function runs which asked for it.
-    """
+    """A query with its own parameters, and what a reader needs of a row."""
 
     query: LiteralString
     parameters: Mapping[str, Any]
@@ -49,9 +41,10 @@ class Ask(NamedTuple):
 
 
 class Answers:
-    """The answers of one view, and the asks that have none yet."""
+    """The answers of one view. ``run`` runs a query in its namespace with the parameters of its
+    horizon."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Callable[[LiteralString, Mapping[str, Any]], list[Any]]) -> None:
         self._run = run
         self._known: dict[tuple[str, str], list[Any]] = {}
         self._wanted: dict[tuple[str, str], Ask] = {}
@@ -68,65 +61,61 @@ class Answers:
             raise UnansweredError
         return list(self._known[key])
 
+    def of_all(
+        self, reads: Sequence[Callable[[GraphReader], Any]], reader: GraphReader
+    ) -> list[Any]:
+        """The results of all ``reads``, which ask ``reader``.
+
+        Raises:
+            UnansweredError: some wait for an answer.
+        """
+        results: list[Any] = []
+        for read in reads:
+            with suppress(UnansweredError):
+                results.append(read(reader))
+        if len(results) < len(reads):
+            raise UnansweredError
+        return results
+
     def read(self) -> None:
         """Read the answers of the asks that have none, in one round trip."""
         wanted, self._wanted = self._wanted, {}
-        found = answers_of(self._run, [*wanted.values()])
-        self._known.update(zip(wanted, found, strict=True))
+        self._known.update(zip(wanted, self.read_now([*wanted.values()]), strict=True))
 
+    def read_now(self, asks: Sequence[Ask]) -> list[list[Any]]:
+        """What the complete rows of each query say, in one round trip.
 
-def results_of(reads: Sequence[Callable[[GraphReader], Any]], recorder: GraphReader) -> list[Any]:
-    """The results of all ``reads``.
+        If a row is incomplete, all rows are read again, at most ``_READS`` times: other rows may
+        have values that were computed from the deleted node. The rows that are still incomplete
+        after the last read are left out.
+        """
+        found: list[list[Any]] = []
+        for turn in range(_READS):
+            if turn:
+                time.sleep(_PAUSE * 2**turn)
+            found = self._rows(asks)
+            if all(_is_complete(row) for rows in found for row in rows):
+                break
+        return [
+            [ask.convert(row) for row in rows if _is_complete(row)]
+            for ask, rows in zip(asks, found, strict=True)
+        ]
 
-    Raises:
-        UnansweredError: some wait for an answer; those queries of all ``reads`` are recorded that
-            can be asked now.
-    """
-    results: list[Any] = []
-    for read in reads:
-        with suppress(UnansweredError):
-            results.append(read(recorder))
-    if len(results) < len(reads):
-        raise UnansweredError
-    return results
-
-
-def answers_of(run: Run, asks: Sequence[Ask]) -> list[list[Any]]:
-    """What the complete rows of each query say.
-
-    If a row is incomplete, all rows are read again, at most ``_READS`` times: other rows may have
-    values that were computed from the deleted node. The rows that are still incomplete after the
-    last read are left out.
-    """
-    found: list[list[Any]] = []
-    for turn in range(_READS):
-        if turn:
-            time.sleep(_PAUSE * 2**turn)
-        found = _rows(run, asks)
-        if all(_is_complete(row) for rows in found for row in rows):
-            break
-    return [
-        [ask.convert(row) for row in rows if _is_complete(row)]
-        for ask, rows in zip(asks, found, strict=True)
-    ]
+    def _rows(self, asks: Sequence[Ask]) -> list[list[Any]]:
+        if len(asks) == 1:
+            return [self._run(asks[0].query, asks[0].parameters)]
+        query = _joined(tuple((ask.query, tuple(ask.parameters)) for ask in asks))
+        parameters = {
+            f"{name}_{place}": value
+            for place, ask in enumerate(asks)
+            for name, value in ask.parameters.items()
+        }
+        rows: list[list[Any]] = self._run(query, parameters)[0]
+        return rows
 
 
 def _is_complete(row: Any) -> bool:
     return None not in row if isinstance(row, list) else row is not None
-
-
-def _rows(run: Run, asks: Sequence[Ask]) -> list[list[Any]]:
-    """The rows of each query, in one round trip."""
-    if len(asks) == 1:
-        return [run(asks[0].query, asks[0].parameters)]
-    query = _joined(tuple((ask.query, tuple(ask.parameters)) for ask in asks))
-    parameters = {
-        f"{name}_{place}": value
-        for place, ask in enumerate(asks)
-        for name, value in ask.parameters.items()
-    }
-    rows: list[list[Any]] = run(query, parameters)[0]
-    return rows
 
 
 @cache

@@ -38,7 +38,7 @@ from recallm.stores.cypher import reader_queries as cypher
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError, answers_of, results_of
+from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.semantics import reading
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
@@ -95,12 +95,12 @@ class Neo4jReader:
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         if self._answers is not None:
-            return results_of(reads, self)
+            return self._answers.of_all(reads, self)
         recorder = copy(self)
         recorder._answers = answers = Answers(self._run)
         while True:
             try:
-                return results_of(reads, recorder)
+                return answers.of_all(reads, recorder)
             except UnansweredError:
                 answers.read()
 
@@ -339,7 +339,7 @@ class Neo4jReader:
         ask = Ask(query, parameters, convert)
         if self._answers is not None:
             return self._answers.of(ask)
-        return answers_of(self._run, [ask])[0]
+        return Answers(self._run).read_now([ask])[0]
 
     def _run(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
         given = {"namespace": self._rows, **self._horizon, **parameters}
