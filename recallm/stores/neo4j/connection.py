@@ -8,8 +8,8 @@ import time
 import uuid
 from asyncio import CancelledError
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from typing import Any, Final, Generic, LiteralString, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, Final, LiteralString, TypeVar
 
 import neo4j
 from neo4j import Auth, Driver, GraphDatabase, Query, Session
@@ -170,7 +170,7 @@ class Connection:
     ) -> list[Any]:
         """The rows of one query that only reads, in one round trip. ``retry``: after transient
         errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
-        return _Tries(self, lambda tx: tx.rows(query, parameters), retries=retry).run()
+        return self._run(lambda tx: tx.rows(query, parameters), retries=retry)
 
     def write(
         self, work: Callable[[Tx], Result], *, locks: bool = True, holds: bool = True
@@ -190,7 +190,85 @@ class Connection:
             "write": uuid.uuid4().hex,
             "remembered": _REMEMBERED,
         }
-        return _Tries(self, work, stamp=stamp, locks=locks, holds=holds).run()
+        return self._run(work, stamp=stamp, locks=locks, holds=holds)
+
+    def _run(
+        self,
+        work: Callable[[Tx], Result],
+        *,
+        stamp: WriteStamp = _NO_STAMP,
+        locks: bool = False,
+        holds: bool = False,
+        retries: bool = True,
+    ) -> Result:
+        """The result of the first try of a transaction that succeeds.
+
+        A write that needs the lock between its queries begins again with the lock. It goes on
+        waiting for the lock until its time to wait is over. What the server ended for its time has
+        eight times as long in the next try. After another error that passes, the next try begins
+        after a pause, until the time to retry is over.
+
+        Args:
+            work: runs the queries. Without a ``stamp``, this is one query that only reads.
+            stamp: identifies a write.
+            locks: whether the first query takes a lock.
+            holds: whether the first try, too, holds the lock between its queries (``Tx``).
+            retries: whether the transaction is tried again after errors that pass.
+
+        Raises:
+            StoreError: no try succeeded.
+        """
+        bound, pause = _WORK_LIMITS[0], 0.05
+        lock_until = retry_until = 0.0  # until when a try may wait, and another may begin
+        results: list[Result] = []
+        is_unknown = False  # whether the reply to a commit was lost
+        tx: Tx | None = None
+        while True:
+            self.check_open()
+            now = time.monotonic()
+            if tx is None or tx.is_answered:
+                # A process that was stopped, or worked for long, did not wait for the lock then.
+                lock_until = max(lock_until, now + self.lock_patience)
+            patience = max(lock_until - now, 0.1) if locks else bound
+            tx, is_committing = None, False
+            try:
+                with self.session(reads=not stamp) as session:
+                    tx = Tx(session, bound=bound, patience=patience, stamp=stamp, holds=holds)
+                    with suppress(AlreadyWrittenError):  # the result is that of an earlier try
+                        results = [work(tx)]
+                    is_committing = bool(stamp)
+                    tx.commit()
+                    return results[0]
+            except NeedsLockError:
+                holds = True
+                continue
+            except (DriverError, Neo4jError) as raised:
+                error = raised
+            self.check_open()
+            now = time.monotonic()
+            if ran_out_of_time(error):
+                if locks and tx is not None and not tx.is_answered:
+                    if now < lock_until:
+                        continue
+                    if not is_unknown:
+                        raise StoreBusyError(
+                            f"another writer did not let go of the namespace on {self.name} in "
+                            f"{self.lock_patience:g} s; try again, or let writes wait longer with "
+                            "timeout=… (retry_time=… of Neo4jStore)"
+                        ) from error
+                elif bound < _WORK_LIMITS[1]:
+                    bound *= 8
+                    continue
+            retry_until = retry_until or now + self.timeout
+            if is_committing and is_lost(error) and not is_unknown:
+                is_unknown = True
+                retry_until = max(retry_until, now + _LEAST_COMMIT_CHECK)
+                # The server may keep the earlier try, and its lock, until its bound.
+                lock_until = max(lock_until, now + bound + _GRACE)
+            if now > retry_until or not retries or not is_passing(error):
+                raise self._failure(error, unknown=is_unknown) from error
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
 
     def close(self) -> None:
         """Begin nothing from now on, and close the driver if it is ours."""
@@ -231,132 +309,11 @@ class Connection:
                 raise ServiceUnavailable(str(error)) from error
             raise
 
-    def failure(self, error: DriverError | Neo4jError, *, unknown: bool = False) -> RecallMError:
+    def _failure(self, error: DriverError | Neo4jError, *, unknown: bool) -> RecallMError:
         """The error of recallm for one of the driver. ``unknown``: see ``translated``."""
         if self._closed:
             return ClosedError()
         return translated(error, name=self.name, database=self._database, unknown=unknown)
-
-
-class _Tries(Generic[Result]):
-    """The tries of one transaction, until one succeeds or no other would.
-
-    A write that needs the lock between its queries begins again with the lock. It goes on waiting
-    for the lock until its time to wait is over. What the server ended for its time has eight times
-    as long in the next try. After another error that passes, the next try begins after a pause,
-    until the time to retry is over.
-
-    Args:
-        connection: where.
-        work: runs the queries. Without a ``stamp``, this is one query that only reads.
-        stamp: identifies a write.
-        locks: whether the first query takes a lock.
-        holds: whether the first try, too, holds the lock between its queries (``Tx``).
-        retries: whether the transaction is tried again after errors that pass.
-    """
-
-    def __init__(
-        self,
-        connection: Connection,
-        work: Callable[[Tx], Result],
-        *,
-        stamp: WriteStamp = _NO_STAMP,
-        locks: bool = False,
-        holds: bool = False,
-        retries: bool = True,
-    ) -> None:
-        self._connection = connection
-        self._work = work
-        self._stamp = stamp
-        self._locks = locks
-        self._holds = holds
-        self._retries = retries
-        self._bound = _WORK_LIMITS[0]
-        self._lock_until = self._retry_until = 0.0
-        """Until when a try may wait for the lock, and another may begin; 0: not known yet."""
-        self._tx: Tx | None = None
-        """The latest try."""
-        self._results: list[Result] = []
-        """The result of the latest try that reached its commit."""
-        self._is_committing = False
-        """Whether the latest write has reached its commit."""
-        self._is_unknown = False
-        """Whether the reply to a commit was lost."""
-        self._pause = 0.05
-        """Seconds between tries, longer each time."""
-
-    def run(self) -> Result:
-        """The result of the first try that succeeds.
-
-        Raises:
-            StoreError: none did.
-        """
-        while True:
-            self._connection.check_open()
-            if self._tx is None or self._tx.is_answered:
-                # A process that was stopped, or worked for long, did not wait for the lock then.
-                patience = time.monotonic() + self._connection.lock_patience
-                self._lock_until = max(self._lock_until, patience)
-            self._tx, self._is_committing = None, False
-            try:
-                return self._try()
-            except NeedsLockError:
-                self._holds = True
-            except (DriverError, Neo4jError) as error:
-                self._prepare_next(error)
-
-    def _try(self) -> Result:
-        """One try, up to the reply to its commit."""
-        reads = not self._stamp
-        patience = self._lock_until - time.monotonic() if self._locks else self._bound
-        with self._connection.session(reads=reads) as session:
-            self._tx = tx = Tx(
-                session,
-                bound=self._bound,
-                patience=max(patience, 0.1),
-                stamp=self._stamp,
-                holds=self._holds,
-            )
-            try:
-                result = self._work(tx)
-            except AlreadyWrittenError:
-                result = self._results[0]
-            self._results = [result]
-            self._is_committing = not reads
-            tx.commit()
-            return result
-
-    def _prepare_next(self, error: DriverError | Neo4jError) -> None:
-        """Wait until the next try may begin.
-
-        Raises:
-            RecallMError: none may.
-        """
-        now, connection = time.monotonic(), self._connection
-        connection.check_open()
-        if ran_out_of_time(error):
-            if self._locks and self._tx is not None and not self._tx.is_answered:
-                if now < self._lock_until:
-                    return
-                if not self._is_unknown:
-                    raise StoreBusyError(
-                        f"another writer did not let go of the namespace on {connection.name} in "
-                        f"{connection.lock_patience:g} s; try again, or let writes wait longer "
-                        "with timeout=… (retry_time=… of Neo4jStore)"
-                    ) from error
-            elif self._bound < _WORK_LIMITS[1]:
-                self._bound *= 8
-                return
-        self._retry_until = self._retry_until or now + connection.timeout
-        if self._is_committing and is_lost(error) and not self._is_unknown:
-            self._is_unknown = True
-            self._retry_until = max(self._retry_until, now + _LEAST_COMMIT_CHECK)
-            # The server may keep the earlier try, and its lock, until its bound.
-            self._lock_until = max(self._lock_until, now + self._bound + _GRACE)
-        if now > self._retry_until or not self._retries or not is_passing(error):
-            raise connection.failure(error, unknown=self._is_unknown) from error
-        time.sleep(self._pause)
-        self._pause = min(2 * self._pause, 1.0)
 
 
 def _driver(uri: str, auth: object, *, patience: float, timeout: float) -> Driver:
