@@ -19,23 +19,20 @@ from typing import Final, LiteralString
 from recallm.stores.cypher.conditions import spelled
 
 
-def postings_added(
-    rows: LiteralString, prefix: LiteralString, counts: LiteralString
-) -> LiteralString:
-    """The clauses that append postings to the list of the stem or the concept ``x``. All of them
-    are later than those in the list.
+def postings_added(prefix: LiteralString) -> LiteralString:
+    """The clauses that append postings to the list of the stem or the concept ``x``, whose name
+    begins with ``prefix``. All of them are later than those in the list.
 
-    Column 0 of ``rows`` has the key of ``x``, in row ``i``, and column 2 the places of its
-    statements in ``$statements``, of which column 1 is the place of the session in ``numbers`` and
-    column 3 the key. ``counts`` is an expression: how often each of these statements holds the
-    stem, null for a concept. The name of the list begins with ``prefix``.
+    ``row`` has the key of ``x``, its name, the places of its statements in ``$statements``, and how
+    often each of them holds the stem (null for a concept). Of a statement, column 1 is the place
+    of its session in ``numbers``, and column 3 its key.
     """
     return spelled(
         """
-WITH *, {{ROWS}}[2][i] AS places, {{PREFIX}} + {{ROWS}}[0][i] AS list
+WITH *, {{PREFIX}} + row[0] AS list, row[2] AS places, row[3] AS counts
 OPTIONAL MATCH (p:RecallMPostings {namespace: $namespace, list: list, first: x.last})
-WITH *, [place IN places | $statements[3][place]] AS keys, {{COUNTS}} AS counts,
-    [place IN places | numbers[$statements[1][place]]] AS sessions,
+WITH *, [place IN places | $statements[place][3]] AS keys,
+    [place IN places | numbers[$statements[place][1]]] AS sessions,
     CASE WHEN x.last IS NULL THEN x ELSE p END AS block
 WITH *, CASE WHEN block IS NULL THEN 0 ELSE 64 - size(coalesce(block.keys, [])) END AS room
 FOREACH (b IN CASE WHEN room > 0 AND places <> [] THEN [block] ELSE [] END |
@@ -51,9 +48,7 @@ FOREACH (at IN CASE WHEN size(keys) > room THEN range(room, size(keys) - 1, 64) 
     SET x.last = keys[at]
 )
 """,
-        ROWS=rows,
         PREFIX=prefix,
-        COUNTS=counts,
     )
 
 
@@ -106,7 +101,7 @@ WITH x, total, COLLECT {
         UNION ALL
         RETURN x AS block
     }
-    WITH block.keys AS keys, block.sessions AS sessions, block.counts AS counts
+    WITH coalesce(block.keys, []) AS keys, block.sessions AS sessions, block.counts AS counts
     WITH keys, CASE WHEN size(sessions) = size(keys) THEN sessions END AS sessions,
         CASE WHEN size(counts) = size(keys) THEN counts END AS counts
     UNWIND range(size(keys) - 1, 0, -1) AS place

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, LiteralString
 
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import ElementKey, PreparedUpdate, statement_key
-from recallm.stores.cypher.conditions import literal
 from recallm.stores.cypher.lookups import NOTE_WRITE, WRITES
 from recallm.stores.cypher.postings import postings_added
 from recallm.stores.cypher.schema import TOTALS
 from recallm.stores.neo4j import values
-from recallm.stores.neo4j.values import STATEMENT
 from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
@@ -28,23 +26,25 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.semantics.writing import pairs_of
 
 _SESSIONS: Final[LiteralString] = """
-UNWIND range(0, size($sessions[0]) - 1) AS i
-MERGE (x:RecallMSession {namespace: $namespace, key: $sessions[0][i]})
-ON CREATE SET x.name = $sessions[1][i], x.number = $sessions[2][i]
-SET x.statements = $sessions[3][i], x.terms = $sessions[4][i], x.t_index = $t
+UNWIND range(0, size($sessions) - 1) AS i
+WITH i, $sessions[i] AS row
+MERGE (x:RecallMSession {namespace: $namespace, key: row[0]})
+ON CREATE SET x.name = row[1], x.number = row[2]
+SET x.statements = row[3], x.terms = row[4], x.t_index = $t
 WITH x, i ORDER BY i
 RETURN [0] + collect(x.number) AS numbers
 """
 
 _CONCEPTS: Final[LiteralString] = (
     """
-UNWIND range(0, size($concepts[0]) - 1) AS i
-MERGE (x:RecallMConcept {namespace: $namespace, key: $concepts[0][i]})
-ON CREATE SET x.name = $concepts[1][i]
-SET x.label = $concepts[3][i], x.kind = $concepts[4][i], x.t_index = $concepts[5][i],
-    x.updates = $concepts[6][i], x.statements = $concepts[7][i]
+UNWIND range(0, size($concepts) - 1) AS i
+WITH i, numbers, $concepts[i] AS row
+MERGE (x:RecallMConcept {namespace: $namespace, key: row[0]})
+ON CREATE SET x.name = row[1]
+SET x.label = row[4], x.kind = row[5], x.t_index = row[6], x.updates = row[7],
+    x.statements = row[8]
 """
-    + postings_added("$concepts", "'c'", "null")
+    + postings_added("'c'")
     + """
 WITH x, i ORDER BY i
 RETURN collect(x) AS concepts
@@ -52,11 +52,12 @@ RETURN collect(x) AS concepts
 )
 
 _STEMS: Final[LiteralString] = """
-UNWIND range(0, size($stems[0]) - 1) AS i
-MERGE (x:RecallMStem {namespace: $namespace, key: $stems[0][i]})
-ON CREATE SET x.name = $stems[1][i]
-SET x.documents = $stems[3][i], x.t_index = $t
-""" + postings_added("$stems", "'s'", "$stems[4][i]")
+UNWIND $stems AS row
+WITH row, numbers
+MERGE (x:RecallMStem {namespace: $namespace, key: row[0]})
+ON CREATE SET x.name = row[1]
+SET x.documents = row[4], x.t_index = $t
+""" + postings_added("'s'")
 
 _PREDICATES: Final[LiteralString] = """
 UNWIND $predicates AS row
@@ -82,25 +83,22 @@ WITH u, i ORDER BY i
 RETURN collect(u) AS updates
 """
 
-_STATEMENTS: Final[LiteralString] = (
-    """
-UNWIND range(0, size($statements[0]) - 1) AS i
-WITH concepts, i, updates[$statements[0][i]] AS u
-CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, """
-    + literal(", ".join(f"{name}: $statements[{n}][i]" for n, name in enumerate(STATEMENT, 3)))
-    + """, lane: u.lane})
-WITH s, i, concepts
-UNWIND $statements[2][i] AS place
+_STATEMENTS: Final[LiteralString] = """
+UNWIND $statements AS row
+WITH row, concepts, updates[row[0]] AS u
+CREATE (u)-[:HAS]->(s:RecallMStatement {namespace: $namespace, lane: u.lane})
+SET s += row[4]
+WITH s, row, concepts
+UNWIND row[2] AS place
 WITH s, concepts[place] AS c
 CREATE (s)-[:MENTIONS]->(c)
 """
-)
 
 _RELATIONS: Final[LiteralString] = """
-UNWIND range(0, size($relations[0]) - 1) AS i
-WITH i, concepts[$relations[0][i]] AS a, concepts[$relations[1][i]] AS b
+UNWIND $relations AS row
+WITH row, concepts[row[0]] AS a, concepts[row[1]] AS b
 MERGE (a)-[r:RELATED]->(b)
-SET r.ts = coalesce(r.ts, []) + $relations[2][i]
+SET r.ts = coalesce(r.ts, []) + row[2]
 """
 
 _REFERENCES: Final[LiteralString] = """
@@ -204,10 +202,9 @@ ADD: Final[LiteralString] = "".join([f"\nCALL ({known}) {{{part}}}" for known, p
 """New updates, and totals, elements and summaries, new or changed. ``$t`` is the counter. A stem or
 a session has no t of its own: at an earlier t it is counted.
 
-Most rows come as columns, which are packed and read faster than lists of rows, and much faster
-than maps. What a row refers to is given by its place in another parameter: the update and the
-concepts of a statement, the ends of a relation, the statements of the postings of a stem or a
-concept, the session of a statement, which counts from 1 (0: none)."""
+What a row refers to is given by its place in another parameter: the update and the concepts of a
+statement, the ends of a relation, the statements of the postings of a stem or a concept, the
+session of a statement, which counts from 1 (0: none)."""
 
 GUARDED: Final[LiteralString] = (
     """
@@ -249,31 +246,31 @@ def added_by(changes: Changes) -> dict[str, Any]:
     return {
         "t": changes.namespace.t,
         "totals": _totals(changes.namespace),
-        "sessions": _columns(
+        "sessions": [
             [values.key_of(key), key, numbers.get(key, 0), row.statements, row.terms]
             for key, row in sessions.items()
-        ),
-        "concepts": _columns(
+        ],
+        "concepts": [
             [
-                *(values.key_of(name), name, [said[key] for key in mentioning.get(name, ())]),
+                *(values.key_of(name), name, [said[key] for key in mentioning.get(name, ())], None),
                 *(row.label, row.kind, row.t_index, row.updates, row.statements),
             ]
             for name, row in concepts.items()
-        ),
-        "stems": _columns(
-            [values.key_of(stem), stem, [*map(said.get, held)], documents, [*held.values()]]
+        ],
+        "stems": [
+            [values.key_of(stem), stem, [*map(said.get, held)], [*held.values()], documents]
             for stem, documents in changes.terms.items()
             if documents
             for held in [holding.get(stem, {})]
-        ),
+        ],
         "predicates": [
             [values.key_of(name), name, number]
             for name, number in changes.predicates.items()
             if number
         ],
         "updates": nodes,
-        "statements": _columns(statements),
-        "relations": _columns([place_of[a], place_of[b], ts] for (a, b), ts in shown.items()),
+        "statements": statements,
+        "relations": [[place_of[a], place_of[b], ts] for (a, b), ts in shown.items()],
         "references": [
             [statement_key(t_of(update), statement.position), values.key_of(id)]
             for update in new
@@ -307,11 +304,6 @@ def _totals(totals: NamespaceTotals) -> dict[str, Any]:
     }
 
 
-def _columns(rows: Iterable[Sequence[Any]]) -> list[Any]:
-    """Rows by column."""
-    return [*zip(*rows, strict=True)] or [[]]
-
-
 def _statements(
     new: list[PreparedUpdate],
     nodes: list[dict[str, Any]],
@@ -326,7 +318,7 @@ def _statements(
         for said in update.statements:
             mentioned = [concepts[mention.name] for mention in said.concepts]
             properties = values.statement_out(update, said, vectors.get(said.position))
-            rows.append([place, session, mentioned, *properties])
+            rows.append([place, session, mentioned, properties["key"], properties])
     return rows
 
 

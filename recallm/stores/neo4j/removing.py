@@ -53,15 +53,14 @@ WITH row
 UNWIND row.statements AS said
 MATCH (s:RecallMStatement {namespace: $namespace, key: said.key})
 SET s += said.properties
-WITH s, said WHERE said.concepts IS NOT NULL
 FOREACH (gone IN COLLECT {
     MATCH (s)-[gone:MENTIONS]->(c) WHERE NOT c.key IN said.concepts RETURN gone
     UNION ALL
     MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
 } | DELETE gone)
 """
-"""``cuts`` changes with any part of the passage, so that a dump notices it. Of a statement that
-loses mentions, ``concepts`` and ``references`` are left."""
+"""``cuts`` changes with any part of the passage, so that a dump notices it. ``concepts`` and
+``references`` of a statement are left."""
 
 _RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS row
@@ -130,7 +129,7 @@ def removed_by(changes: Changes) -> dict[str, list[Any]]:
         "concept_postings": _posting_rows(concepts),
         "statements": [statement_key(*place) for place in statements],
         "passages": [update.t_index for update in gone if update.text is not None],
-        "cuts": [_cut(*passage) for passage in cut],
+        "cuts": [_cut(after) for _, after in cut],
         "relations": [
             [values.key_of(a), values.key_of(b), ts]
             for (a, b), shown in changes.relation_evidence.items()
@@ -160,21 +159,22 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[list[Any]]:
     return [[values.key_of(name), list(held)] for name, held in postings.items()]
 
 
-def _cut(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
+def _cut(after: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that cuts passages."""
     node = values.update_out(after, None)
-    stored = {s.position: s.concepts for s in before.statements}
-    statements: list[dict[str, Any]] = []
-    for s in after.statements:
-        row: dict[str, Any] = {"properties": {"start": s.start, "end": s.end}}
-        if stored[s.position] != s.concepts:
-            row["properties"]["content"] = values.content_out(s)
-            row["concepts"] = values.keys_of({mention.name for mention in s.concepts})
-            row["references"] = values.keys_of(antecedents_in(s))
-        statements.append({"key": statement_key(t_of(after), s.position), **row})
-    names = ("text", "neighbours", "metadata", "metadata_entries")
+    vectors = {vector.position: vector for vector in after.vectors}
     return {
         "t": t_of(after),
-        "properties": {name: node[name] for name in names},
-        "statements": statements,
+        "properties": {
+            name: node[name] for name in ("text", "neighbours", "metadata", "metadata_entries")
+        },
+        "statements": [
+            {
+                "key": statement_key(t_of(after), s.position),
+                "properties": values.statement_out(after, s, vectors.get(s.position)),
+                "concepts": values.keys_of({mention.name for mention in s.concepts}),
+                "references": values.keys_of(antecedents_in(s)),
+            }
+            for s in after.statements
+        ],
     }

@@ -8,7 +8,7 @@ import secrets
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from recallm.model import (
     LARGEST_NUMBER,
@@ -158,27 +158,21 @@ def neighbours_in(text: str | None) -> tuple[Neighbours, ...]:
     )
 
 
-STATEMENT: Final = (
-    "key", "text", "start", "end", "content", "length", "traits", "model", "blob",
-)  # fmt: skip
-"""Properties of statements that they do not share with their updates."""
-
-
 def statement_out(
     update: PreparedUpdate, statement: ExtractedStatement, vector: StatementVector | None
-) -> tuple[Any, ...]:
-    """The values of ``STATEMENT`` for a statement of an update."""
-    return (
-        statement_key(update.t_index or 0, statement.position),
-        statement.text_in(update.text or ""),
-        statement.start,
-        statement.end,
-        content_out(statement),
-        statement.length,
-        int(statement.traits),
-        vector and vector.model,
-        vector and vector.blob,
-    )
+) -> dict[str, Any]:
+    """The properties of a statement's node that it does not share with its update's."""
+    return {
+        "key": statement_key(update.t_index or 0, statement.position),
+        "text": statement.text_in(update.text or ""),
+        "start": statement.start,
+        "end": statement.end,
+        "content": content_out(statement),
+        "length": statement.length,
+        "traits": int(statement.traits),
+        "model": vector and vector.model,
+        "blob": vector and vector.blob,
+    }
 
 
 def postings_of(
