@@ -276,8 +276,7 @@ RETURN {
     },
     relations: COUNT {
         MATCH (a:RecallMConcept)-[r:RELATED]->()
-        WHERE a.namespace = $namespace AND a.key IS NOT NULL
-            AND r.ts[0] <= $t
+        WHERE a.namespace = $namespace AND a.key IS NOT NULL AND r.ts[0] <= $t
     },
     entities: COUNT {
         MATCH (x:RecallMEntity)
@@ -288,8 +287,6 @@ RETURN {
         MATCH (x:RecallMTriplet)
         WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
             AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-            AND EXISTS { MATCH (x)-[:SUBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-            AND EXISTS { MATCH (x)-[:OBJECT]->()-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
     }
 } AS row
 """

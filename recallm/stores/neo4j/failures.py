@@ -41,14 +41,8 @@ _ENDED: Final = (
 def translated(
     error: DriverError | Neo4jError, *, name: str, database: str | None, unknown: bool
 ) -> StoreError:
-    """The error of recallm for an error of the driver.
-
-    Args:
-        error: the driver's error.
-        name: the address of the server, without user, password and query.
-        database: the database's name.
-        unknown: whether the reply to a commit was lost.
-    """
+    """The error of recallm for an error of the driver. ``name`` is the address of the server,
+    without user, password and query; ``unknown``: the reply to a commit was lost."""
     code = _code(error)
     if unknown:
         return StoreUnavailableError(

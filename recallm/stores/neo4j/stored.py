@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
-from typing import Any, Final, LiteralString, Protocol
+from typing import Any, Final, LiteralString
 
 from recallm.model import (
     ExtractedStatement,
@@ -17,6 +17,9 @@ from recallm.model import (
 )
 from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
 from recallm.stores.semantics.reading import dump_records, evidence_of, passage_fields, update_of
+
+_Ask = Callable[..., Sequence[Any]]
+"""Runs a query with its parameters, by name, in the namespace; the rows."""
 
 _WITH_PARTS: Final[LiteralString] = """
 RETURN [u.t, u { .* },
@@ -73,18 +76,12 @@ RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] AS ro
 """
 
 
-class Ask(Protocol):
-    """Runs a query in the namespace and returns its rows."""
-
-    def __call__(self, query: LiteralString, **parameters: Any) -> Sequence[Any]: ...
-
-
-def stored_updates(ask: Ask, ts: Sequence[int]) -> list[PreparedUpdate]:
+def stored_updates(ask: _Ask, ts: Sequence[int]) -> list[PreparedUpdate]:
     """The updates at these t, ascending, as ``GraphReader.dump`` gives them."""
     return [_update(*row) for row in ask(UPDATES_AT, ts=list(ts))]
 
 
-def dump(ask: Ask) -> Iterator[PreparedUpdate | Summary]:
+def dump(ask: _Ask) -> Iterator[PreparedUpdate | Summary]:
     """``GraphReader.dump`` without a snapshot: other writers may forget while it is read."""
 
     def page(after: int, limit: int) -> list[PreparedUpdate]:
