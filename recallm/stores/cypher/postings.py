@@ -79,7 +79,7 @@ that is empty then is deleted."""
 
 
 _READ: Final[LiteralString] = """
-UNWIND {{NAMES}} AS name
+UNWIND $names AS name
 MATCH (x:{{LABEL}} {namespace: $namespace, key: name})
 CALL (x, name) {
     WITH x WHERE x.t_index <= $t
@@ -138,7 +138,6 @@ postings are null then, and the row is read again."""
 
 POSTINGS: Final[LiteralString] = spelled(
     _READ,
-    NAMES="$stems",
     LABEL="RecallMStem",
     PREFIX="'s'",
     TOTAL="documents",
@@ -147,7 +146,6 @@ POSTINGS: Final[LiteralString] = spelled(
 
 MENTIONS: Final[LiteralString] = spelled(
     _READ,
-    NAMES="$names",
     LABEL="RecallMConcept",
     PREFIX="'c'",
     TOTAL="statements",

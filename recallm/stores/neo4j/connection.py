@@ -170,16 +170,23 @@ class Connection:
     ) -> list[Any]:
         """The rows of one query that only reads, in one round trip. ``retry``: after transient
         errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
-        return self._run(lambda tx: tx.rows(query, parameters), retries=retry)
+        first = _WORK_LIMITS[0]
+        return self._run(lambda tx: tx.rows(query, parameters), retries=retry, bound=first)
 
     def write(
-        self, work: Callable[[Tx], Result], *, locks: bool = True, holds: bool = True
+        self,
+        work: Callable[[Tx], Result],
+        *,
+        locks: bool = True,
+        holds: bool = True,
+        is_long: bool = False,
     ) -> Result:
         """Run ``work`` in a write transaction; retry it after transient errors.
 
         The first query must take a lock (``lookups.LOCK``), which also makes a retry safe when the
         reply to a commit was lost. Work that may run twice can do without: ``locks=False``.
-        ``holds=False``: a first try does without a lock between its queries (``Tx``).
+        ``holds=False``: a first try does without a lock between its queries (``Tx``). ``is_long``:
+        the first try has all the time that a later one may have.
 
         Raises:
             StoreBusyError: the lock was not free in time, or the work took too long.
@@ -190,7 +197,8 @@ class Connection:
             "write": uuid.uuid4().hex,
             "remembered": _REMEMBERED,
         }
-        return self._run(work, stamp=stamp, locks=locks, holds=holds)
+        bound = _WORK_LIMITS[is_long]
+        return self._run(work, stamp=stamp, locks=locks, holds=holds, bound=bound)
 
     def _run(
         self,
@@ -200,6 +208,7 @@ class Connection:
         locks: bool = False,
         holds: bool = False,
         retries: bool = True,
+        bound: float,
     ) -> Result:
         """The result of the first try of a transaction that succeeds.
 
@@ -214,11 +223,12 @@ class Connection:
             locks: whether the first query takes a lock.
             holds: whether the first try, too, holds the lock between its queries (``Tx``).
             retries: whether the transaction is tried again after errors that pass.
+            bound: seconds that the first try may take.
 
         Raises:
             StoreError: no try succeeded.
         """
-        bound, pause = _WORK_LIMITS[0], 0.05
+        pause = 0.05
         lock_until = retry_until = 0.0  # until when a try may wait, and another may begin
         results: list[Result] = []
         is_unknown = False  # whether the reply to a commit was lost

@@ -155,7 +155,7 @@ class Neo4jReader:
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        given = {"stems": values.keys_of(stems), "limit": limit, **_filter(where)}
+        given = {"names": values.keys_of(stems), "limit": limit, **_filter(where)}
         return dict(self._ask(POSTINGS, values.postings_in, **given))
 
     def mentions(

@@ -144,7 +144,8 @@ class Neo4jStore:
     ) -> int:
         records = list(records)  # another try begins with the first
         return self._connection.write(
-            lambda tx: restore_records(Neo4jRows(tx, namespace), namespace, t_index, records)
+            lambda tx: restore_records(Neo4jRows(tx, namespace), namespace, t_index, records),
+            is_long=True,
         )
 
     def _purge(self) -> None:
