@@ -270,8 +270,8 @@ class Extractor:
         return {place: Changed(change, *islice(reads, 3)) for place, change in found.items()}
 
     def _references(self, read: ReadText, turn: Turn) -> Sequence[FoundReference]:
-        """What the pronouns and noun phrases of a text stand for; the discourse of the turn goes
-        on with the text."""
+        """What the pronouns of a text stand for; the discourse of the turn goes on with the
+        text."""
         if self._config.concepts != "all":
             return ()
         found = self._resolved(read, turn)
@@ -281,7 +281,7 @@ class Extractor:
         return found
 
     def _resolved(self, read: ReadText, turn: Turn) -> list[FoundReference]:
-        """What the pronouns and noun phrases of a text stand for."""
+        """What the pronouns of a text stand for."""
         found: list[FoundReference] = []
         discourse = turn.discourse
         if discourse is not None and turn.speaker and (spans := [*addressed(read)]):

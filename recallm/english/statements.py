@@ -1,8 +1,7 @@
 """What the statements of a passage say, which are its sentences; and the facts in them.
 
-A pronoun or noun phrase of a statement stands for a concept: "you" for the addressee; "I" needs no
-reference, since every statement mentions its speaker. ``recallm.english.coreference`` resolves the
-third persons.
+A pronoun of a statement stands for a concept: "you" for the addressee; "I" needs no reference,
+since every statement mentions its speaker. ``recallm.english.coreference`` resolves "he" and "she".
 
 "We" is the speaker with whoever took part: "My sister Marta visited me. We flew to York." is about
 the speaker and Marta. Whom the speaker talks to is of "we" only where the words say so: "you and
@@ -48,7 +47,7 @@ _EARLIER_CHARACTERS = 2000
 
 
 class FoundReference(NamedTuple):
-    """A pronoun or noun phrase and what it stands for.
+    """A pronoun and what it stands for.
 
     ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
     its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.

@@ -80,7 +80,7 @@ ConceptKind = Literal["noun", "name", "number", "entity"]
 
 
 class Reference(NamedTuple):
-    """A pronoun, or a noun phrase such as "the company", that stands for a concept.
+    """A pronoun that stands for a concept.
 
     ``start`` and ``end`` are its span in the text of its statement. ``antecedent`` is the id of the
     passage that spells the concept; None where its own passage spells it.
@@ -95,7 +95,7 @@ class Reference(NamedTuple):
 class ConceptMention:
     """A concept as one statement mentions it: ``name`` is its key (lower-cased Porter stems),
     ``label`` the spelling. With a ``reference`` the statement does not spell the concept: a pronoun
-    or a noun phrase stands for it, and ``label`` is the antecedent's."""
+    stands for the concept, and ``label`` is the antecedent's."""
 
     name: str
     label: str

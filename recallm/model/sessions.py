@@ -17,8 +17,9 @@ arrival. A session key stays as it was written, also where the update before it 
 the update that the next one may continue is forgotten, the next one begins a session.
 
 Stores decide by this rule inside a write, and ``recallm.memory.discourses`` decides by it
-beforehand which passages stand before a text: its *discourse*, in which extraction looks for whom
-pronouns stand for (``recallm.english.coreference``).
+beforehand which passages stand before a text: its *discourse*. There "I" is the speaker, "you" the
+only other speaker of the session, and "we" both; the antecedents of "he" and "she" are looked for
+in the last passages (``recallm.english.coreference``).
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ _READ_CHARACTERS = 2_000
 
 class EarlierPassage(NamedTuple):
     """A passage of the session: its id, its speaker, the end of its text, and the concepts that it
-    mentions by a pronoun or a noun phrase."""
+    mentions by a pronoun."""
 
     id: str
     speaker: str | None

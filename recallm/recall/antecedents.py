@@ -28,7 +28,7 @@ _ENDINGS = re.compile(r"['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 
 
 class RecalledReference(NamedTuple):
-    """A pronoun, or a noun phrase such as "the company", in a recalled statement.
+    """A pronoun in a recalled statement.
 
     ``start`` and ``end`` are its span in the statement's text. ``concept`` is the name of the
     concept that it stands for, ``label`` the spelling. ``passage`` is the id of the passage that

@@ -102,8 +102,8 @@ class RecalledStatement:
 
     ``score`` is the probability (0 to 1) that it helps to answer, where the ranking gives one.
     ``contributions``: signal → what it added to the log-odds. ``path``: how recall reached the
-    statement. ``references``: its pronouns and noun phrases that stand for concepts. ``span``: its
-    (first character, last + 1) in the text of its passage, where it has one. ``fact``: the exact
+    statement. ``references``: its pronouns that stand for concepts. ``span``: its (first character,
+    last + 1) in the text of its passage, where it has one. ``fact``: the exact
     (subject, predicate, object) of a triplet that no statement shows, whose line is the ``text``.
     ``passage``: the id of its passage; None for a revised context, or a fact without a passage.
     ``superseded_by``: the id of the statement or fact that took its place, where a recall finds it.

@@ -16,20 +16,17 @@ from tests.tables import each_row
 
 @each_row(
     [
-        # A name of the same passage, of the session, of a coordination.
+        # A name of the same passage, of the session.
         (("I met Tom Baker yesterday. He is a painter.",), [("He", "Tom Baker")]),
-        (("Julia and Mark married.", "They live in Rome."), [("They", "Julia"), ("They", "Mark")]),
+        (("Ann met Tom Baker.", "He lives in Rome."), [("He", "Tom Baker")]),
         # No name stands before.
         (("She moved to Porto.",), []),
         ((("Ann", "My mother is ill."), ("Bob", "I hope she gets well soon!")), []),
-        # An "it" of the weather or of a judgement.
-        (("Siemens is in Munich. It rains all day.",), []),
-        (("Siemens is in Munich. It is clear that summer is over.",), []),
         # Neither the speaker nor the listener, nor who is thanked, is a third person.
-        ((("Anna", "Hi Bob!"), ("Bob", "Hi Anna!"), ("Anna", "He told her they would come.")), []),
+        ((("Anna", "Hi Bob!"), ("Bob", "Hi Anna!"), ("Anna", "He told her to come.")), []),
         ((("Caroline", "Thanks, Melanie! My grandma called. She is well."),), []),
-        # A company is no person.
-        (("Ann met Bob. The company is in San Jose.",), []),
+        # Who is no person, and several, are left alone.
+        (("Julia and Mark work at Siemens.", "They like it."), []),
     ]
 )
 def test_an_anaphor_has_its_antecedents(turns: tuple[Turn, ...], expected: list[object]) -> None:
@@ -58,12 +55,11 @@ def test_a_pronoun_goes_back_over_the_turns_of_a_session() -> None:
         "He",
         "the",
         "her her her",
-        "def it(self): return them[its]",
-        "| he | she |\n|---|---|\n| it | they |",
+        "| he | she |\n|---|---|\n| his | her |",
         "他说她喜欢它。",
-        "IT IS HIS.",
+        "HE IS HIS.",
         "(((\"''he``",
-        "the company's",
+        "her's",
         "\u200bhe\ufeff",
         "You can walk on S State St, and turn onto N Clinton St. The cafe is there.",
     ]
@@ -118,7 +114,7 @@ def test_twice_the_text_is_twice_the_work() -> None:
     assert twice <= 2.2 * once
 
 
-@each_row(["he", "the company ", "她", "Ann,he;"])
+@each_row(["he", "his ", "她", "Ann,he;"])
 def test_a_long_text_of_one_kind_is_read(word: str) -> None:
     assert isinstance(_rows(word * 3_000), list)
 
@@ -131,8 +127,8 @@ def test_the_shipped_ranker_was_fitted_on_the_features_that_there_are() -> None:
         found.update(*decision.rows)
         return decision.candidates[0][0]
 
-    story = 'Ann and Bob of Acme (Oslo) met Eve. He said: "She, who left, saw her." The company.'
-    for text in (story, _story(10), f"{story} Ann's car broke. It was hers, and they saw it."):
+    story = 'Ann and Bob of Acme (Oslo) met Eve. He said: "She, who left, saw her." He ran.'
+    for text in (story, _story(10), f"{story} Ann's car broke. He saw that and she cried."):
         (read,) = read_turns(text)
         list(decisions(read, (), choose))
     known = set(shipped_ranker().features)
@@ -144,7 +140,7 @@ _GAP = os.environ.get("RECALLM_GAP", "")
 
 
 def test_what_is_resolved_in_the_sessions_is_nearly_always_right() -> None:
-    result = score_dialogues()["all"]
+    result = score_dialogues()
     assert result.precision >= 0.85
     assert result.recall >= 0.4
 

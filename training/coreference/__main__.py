@@ -9,7 +9,6 @@ from zlib import crc32
 
 import numpy as np
 
-from recallm.english.coreference.features import KINDS
 from recallm.english.coreference.resolving import WEIGHTS, Decision, Ranker
 from training.cards import table, write_card
 from training.coreference.examples import (
@@ -34,12 +33,11 @@ _COPIES = 6
 """How often each template of a session is filled."""
 _NETWORKS_OF_FOLD = 2
 _PRECISION = 0.88
-"""The precision on held-out documents of GUM and held-out templates from which the thresholds
-follow. It lies above what users need (0.85), since other conversations are further away."""
+"""The precision on held-out documents of GUM and held-out templates from which the threshold
+follows. It lies above what users need (0.85), since other conversations are further away."""
 _LEAST_THRESHOLD = 0.5
 _HIGHEST_THRESHOLD = 0.9
 _FEWEST = 10
-_PERSONS = {"he", "she"}
 
 Decided = list[tuple[GapText, Decision | None]]
 Outcome = tuple[str, float, bool]
@@ -82,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         examples,
         networks=options.networks,
         seed=options.seed,
-        thresholds=[_threshold(kind, outcomes) for kind in KINDS],
+        threshold=_threshold(outcomes),
     )
     answers = [predict(*known, ranker) for known in _decided(validation)]
     scores = {
@@ -92,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     figures = (
         f"Examples: {len(texts):,} of GAP, {len(gum):,} of GUM, {len(sessions):,} of filled "
         f"templates; seed {options.seed}.\n\n{table_of_scores('GAP, two names given', scores)}\n\n"
-        f"{_table_of_thresholds(ranker, outcomes)}"
+        f"{_table_of_threshold(ranker, outcomes)}"
     )
     print(figures)
     options.output.mkdir(parents=True, exist_ok=True)
@@ -136,11 +134,9 @@ def _outcome(example: Example, ranker: Ranker) -> Outcome:
     return example.kind, float(probabilities[best]), bool(example.right[best])
 
 
-def _threshold(kind: str, outcomes: Sequence[Outcome]) -> float:
+def _threshold(outcomes: Sequence[Outcome]) -> float:
     """The least probability from which on the best candidates are right as often as asked for, in
     steps of a twentieth; the same for both genders."""
-    kinds = _PERSONS if kind in _PERSONS else {kind}
-    outcomes = [outcome for outcome in outcomes if outcome[0] in kinds]
     for step in range(round(_LEAST_THRESHOLD * 20), round(_HIGHEST_THRESHOLD * 20) + 1):
         right = [is_right for _, probability, is_right in outcomes if probability >= step / 20]
         if len(right) >= _FEWEST and np.mean(right) >= _PRECISION:
@@ -148,12 +144,12 @@ def _threshold(kind: str, outcomes: Sequence[Outcome]) -> float:
     return _HIGHEST_THRESHOLD
 
 
-def _table_of_thresholds(ranker: Ranker, outcomes: Sequence[Outcome]) -> str:
-    """What the thresholds give on documents of GUM and templates that were left out."""
+def _table_of_threshold(ranker: Ranker, outcomes: Sequence[Outcome]) -> str:
+    """What the threshold gives on documents of GUM and templates that were left out."""
     rows = []
-    for kind in KINDS:
+    least = float(ranker.threshold)
+    for kind in ("he", "she"):
         of_kind = [(probability, right) for other, probability, right in outcomes if other == kind]
-        least = ranker.thresholds[KINDS.index(kind)]
         right = [is_right for probability, is_right in of_kind if probability >= least]
         share = f"{100 * sum(right) / len(right):.0f}" if right else "-"
         rows.append((kind, f"{least:.2f}", str(len(of_kind)), str(len(right)), share))

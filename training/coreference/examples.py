@@ -108,7 +108,7 @@ def _cut_example(text: GapText, cuts: Sequence[int], pieces: Sequence[TextRead])
         name_tokens(read, named)
     token = tokens_of(pieces[-1], text.read.starts[text.token] - offsets[-1], text.pronoun)[0]
     for decision in decisions(pieces[-1], pieces[:-1], undecided):
-        if decision.anaphor.first == token:
+        if decision.anaphor.token == token:
             rows = [
                 next(
                     (
@@ -162,11 +162,11 @@ def session_examples(sessions: Sequence[Sequence[Turn]], *, copies: int) -> list
 
             def choose(decision: Decision, turn: Turn = turn, i: int = i) -> Referent | None:
                 anaphor = decision.anaphor
-                span = _characters(turn.read, anaphor.first, anaphor.last)
-                names = turn.antecedents.get(span)
-                if names is None:
+                span = _characters(turn.read, anaphor.token, anaphor.token + 1)
+                name = turn.antecedents.get(span)
+                if name is None:
                     return None
-                right = [_is_named(candidate, names) for candidate in decision.candidates]
+                right = [_is_named(candidate, name) for candidate in decision.candidates]
                 found.append(_labelled(decision, right, f"template {i % templates}"))
                 return _first_right(decision, right)
 
@@ -176,12 +176,11 @@ def session_examples(sessions: Sequence[Sequence[Turn]], *, copies: int) -> list
     return found
 
 
-def _is_named(candidate: Candidate, names: Sequence[str]) -> bool:
-    """Whether a candidate is the one antecedent, or the coordination of all of them."""
+def _is_named(candidate: Candidate, name: str) -> bool:
+    """Whether a candidate bears the name of the antecedent."""
     referent, _ = candidate
-    members = referent.members or (referent,)
-    labels = [next(iter(member.spelled.values())).label for member in members if member.spelled]
-    return len(labels) == len(names) and all(is_meant(label, names) for label in labels)
+    labels = [mention.label for mention in referent.spelled.values()]
+    return bool(labels) and is_meant(labels[0], name)
 
 
 def _spoken(text: TextRead, speaker: str) -> TextRead:
@@ -231,8 +230,8 @@ def _of_document(
             annotated: dict[tuple[int, int], str] = annotated,
             found: list[Example] = found,
         ) -> Referent | None:
-            anaphor = decision.anaphor
-            meant = annotated.get(_characters(text, anaphor.first, anaphor.last))
+            token = decision.anaphor.token
+            meant = annotated.get(_characters(text, token, token + 1))
             right = [
                 meant is not None and _meaning(candidate, meanings) == meant
                 for candidate in decision.candidates
@@ -246,23 +245,14 @@ def _of_document(
 
 
 def _meaning(candidate: Candidate, meanings: Mapping[int, tuple[Passage, TextRead]]) -> str | None:
-    """What a candidate refers to by GUM: the shortest mention that holds its newest name, or the
-    names of its coordination, and has its head within them."""
+    """What a candidate refers to by GUM: the shortest mention that holds its newest name, and has
+    its head within the name."""
     referent, ahead = candidate
-    names = (
-        [member.last for member in referent.members]
-        if referent.members
-        else [referent.last or ahead]
-    )
-    if any(name is None or id(name) not in meanings for name in names):
+    name = referent.last or ahead
+    if name is None or id(name) not in meanings:
         return None
-    places = [name for name in names if name is not None]
-    passage, text = meanings[id(places[0])]
-    if any(meanings[id(name)][1] is not text for name in places):
-        return None
-    start, end = _characters(
-        text, min(name.first for name in places), max(name.last for name in places)
-    )
+    passage, text = meanings[id(name)]
+    start, end = _characters(text, name.first, name.last)
     fitting = [
         mention
         for mention in passage.mentions

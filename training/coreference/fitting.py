@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.english.coreference.features import KINDS
 from recallm.english.coreference.resolving import PARAMETERS, Ranker
 from training.coreference.examples import Example
 
@@ -30,9 +29,7 @@ Labelled = tuple[Array, NDArray[np.bool_]]
 """The rows of an example, one feature a column, and which of them are right."""
 
 
-def fit(
-    examples: Sequence[Example], *, networks: int, seed: int, thresholds: Sequence[float] = ()
-) -> Ranker:
+def fit(examples: Sequence[Example], *, networks: int, seed: int, threshold: float = 0.0) -> Ranker:
     """Fit ``networks`` networks on the features that some example has, and put them together."""
     features = sorted({name for example in examples for row in example.rows for name in row})
     known: list[Labelled] = []
@@ -51,7 +48,7 @@ def fit(
         hidden_bias=single(np.concatenate(bias)),
         output=single(np.concatenate(output) / networks),
         direct=single(np.mean(direct, axis=0)),
-        thresholds=np.array(thresholds or [0.0] * len(KINDS), dtype=np.float32),
+        threshold=np.array(threshold, dtype=np.float32),
     )
 
 

@@ -69,9 +69,9 @@ def decide(text: GapText, choose: Callable[[Decision], Referent | None]) -> Deci
     """The decision about a text's pronoun; ``choose`` decides about the anaphors before it. None if
     the pronoun is no anaphor to recallm, or has no candidates."""
     for decision in decisions(text.read, (), choose):
-        if decision.anaphor.first == text.token:
+        if decision.anaphor.token == text.token:
             return decision
-        if decision.anaphor.first > text.token:
+        if decision.anaphor.token > text.token:
             break
     return None
 

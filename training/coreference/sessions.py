@@ -1,7 +1,7 @@
 """Short sessions with what their anaphors stand for: written by hand, or filled templates.
 
 A session is a list of turns, "SPEAKER: text" or a text alone. ``[She=Ingrid]`` is an anaphor whose
-antecedent is the name behind "="; several are separated by "+"; ``[She=]`` has none that is named.
+antecedent is the name behind "="; ``[She=]`` has none that is named.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from training.coreference.reading import read_texts
 
 _ANNOTATED = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _SPEAKER = re.compile(r"(\w+): ")
-_PLACEHOLDER = re.compile(r"\b([FMSOCG])([12])\b")
+_PLACEHOLDER = re.compile(r"\b([FMSOC])([12])\b")
 _TEMPLATES = Path(__file__).with_name("sessions.toml")
 
 Span = tuple[int, int]
@@ -29,10 +29,10 @@ Span = tuple[int, int]
 
 
 class Turn(NamedTuple):
-    """A turn as read, and its anaphors with the names of their antecedents."""
+    """A turn as read, and its anaphors with the names of their antecedents ("" for none)."""
 
     read: TextRead
-    antecedents: Mapping[Span, Sequence[str]]
+    antecedents: Mapping[Span, str]
 
 
 def read_sessions(sessions: Sequence[Sequence[str]]) -> list[list[Turn]]:
@@ -51,10 +51,9 @@ def read_sessions(sessions: Sequence[Sequence[str]]) -> list[list[Turn]]:
     return found
 
 
-def is_meant(label: str, names: Sequence[str]) -> bool:
-    """Whether a label is one of the names, or a part of one."""
-    words = set(label.split())
-    return any(words & set(name.split()) for name in names)
+def is_meant(label: str, name: str) -> bool:
+    """Whether a label is a name, or a part of the name."""
+    return not set(label.split()).isdisjoint(name.split())
 
 
 def filled_templates(copies: int, *, seed: int) -> list[list[str]]:
@@ -69,7 +68,6 @@ def filled_templates(copies: int, *, seed: int) -> list[list[str]]:
         "S": [*women, *men],
         "O": content["organisations"].split(),
         "C": content["cities"].split(),
-        "G": content["groups"].split(),
     }
     templates: list[list[str]] = content["templates"]
     sessions: list[list[str]] = []
@@ -84,16 +82,16 @@ def filled_templates(copies: int, *, seed: int) -> list[list[str]]:
     return sessions
 
 
-def _parsed(turn: str) -> tuple[str, str, dict[Span, list[str]]]:
+def _parsed(turn: str) -> tuple[str, str, dict[Span, str]]:
     """The speaker ("" if none), the plain text and the anaphors of an annotated turn."""
     spoken = _SPEAKER.match(turn)
     annotated = turn[spoken.end() :] if spoken else turn
-    antecedents: dict[Span, list[str]] = {}
+    antecedents: dict[Span, str] = {}
     plain, end = "", 0
     for match in _ANNOTATED.finditer(annotated):
         plain += annotated[end : match.start()]
         span = (len(plain), len(plain) + len(match[1]))
-        antecedents[span] = match[2].split("+") if match[2] else []
+        antecedents[span] = match[2]
         plain += match[1]
         end = match.end()
     return spoken[1] if spoken else "", plain + annotated[end:], antecedents

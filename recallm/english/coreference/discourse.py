@@ -1,5 +1,5 @@
-"""Anaphors, the pronouns and the short definite noun phrases that may stand for a name; and the
-discourse before an anaphor: whom and what the anaphor can stand for, the newest first.
+"""Anaphors, the pronouns that may stand for a name; and the discourse before an anaphor: whom the
+anaphor can stand for, the newest first.
 
 A **referent** is what one or more names mean: "Ingrid Meyer", and then "Ingrid". A discourse is
 read from left to right: first the earlier passages, then this one, name by name and anaphor by
@@ -13,74 +13,41 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from spacy.symbols import ADJ, ADV, AUX, DET, NOUN, PRON, PROPN, VERB
+from spacy.symbols import ADJ, NOUN, PROPN
 
-from recallm.english.coreference.passage import (
-    OBJECT,
-    SUBJECT,
-    VOCATIVE,
-    WORDS,
-    Name,
-    TextRead,
-    by_word,
-)
+from recallm.english.coreference.passage import OBJECT, VOCATIVE, Name, TextRead, by_word
 from recallm.model import ConceptMention
 
-Kind = Literal["he", "she", "it", "they", "phrase"]
+Kind = Literal["he", "she"]
 Case = Literal["subject", "object", "possessive", "reflexive"]
 
 _KIND_OF_PRONOUN: Final[dict[str, Kind]] = by_word("pronouns")
 _CASE_OF_PRONOUN: Final[dict[str, Case]] = by_word("cases")
-_PHRASE_NOUNS: Final = frozenset().union(*WORDS["nouns"].values())
 _FOLLOWED_BY_NOUN: Final = frozenset({NOUN, PROPN, ADJ})
 
 
-_COMPLEMENTS: Final = frozenset({"that", "to", "for", "if", "when", "how", "what", "whether", "-"})
-_JUDGING_REACH: Final = 5
-
-
 class Anaphor(NamedTuple):
-    """A pronoun or a definite noun phrase: its tokens, what it can stand for, and its case.
+    """A pronoun: its token, whom it can stand for, and its case."""
 
-    ``noun`` is the phrase's noun, empty for a pronoun.
-    """
-
-    first: int
-    last: int
+    token: int
     kind: Kind
     case: Case
-    noun: str = ""
 
 
 def anaphors(text: TextRead) -> Iterator[Anaphor]:
     """The anaphors of a passage in textual order."""
     for i, word in enumerate(text.words):
         lowered = word.lowered
-        if (lowered in _KIND_OF_PRONOUN or lowered == "the") and (found := read_anaphor(text, i)):
-            yield found
+        if (kind := _KIND_OF_PRONOUN.get(lowered)) is not None and not word.is_acronym:
+            case = _CASE_OF_PRONOUN[lowered]
+            if lowered == "her":
+                case = "possessive" if _is_possessive(text, i) else "object"
+            yield Anaphor(i, kind, case)
 
 
 def has_anaphors(text: TextRead) -> bool:
     """Whether a passage has an anaphor."""
     return next(anaphors(text), None) is not None
-
-
-def read_anaphor(text: TextRead, i: int) -> Anaphor | None:
-    """The anaphor that begins at a token, None if there is none."""
-    lowered = text.words[i].lowered
-    if lowered == "the":
-        return _phrase(text, i)
-    if (kind := _KIND_OF_PRONOUN.get(lowered)) is None or text.words[i].is_acronym:
-        return None
-    case = _CASE_OF_PRONOUN[lowered]
-    following = text.tags[i + 1] if i + 1 < len(text.words) else 0
-    if lowered == "her":
-        case = "possessive" if _is_possessive(text, i) else "object"
-    elif lowered == "it":
-        if _stands_for_nothing(text, i):
-            return None
-        case = "subject" if text.roles[i] in SUBJECT or following in (VERB, AUX) else "object"
-    return Anaphor(i, i + 1, kind, case)
 
 
 def _is_possessive(text: TextRead, i: int) -> bool:
@@ -90,62 +57,6 @@ def _is_possessive(text: TextRead, i: int) -> bool:
     if text.roles[i] in OBJECT or text.roles[i].startswith("obl"):
         return False
     return i + 1 < len(text.words) and text.tags[i + 1] in _FOLLOWED_BY_NOUN
-
-
-def _stands_for_nothing(text: TextRead, i: int) -> bool:
-    """Whether an "it" is one of weather, of judgement or of extraposition."""
-    if text.roles[i] == "expl":
-        return True
-    verbs = WORDS["verbs"]
-    words = text.words[i + 1 : i + 1 + _JUDGING_REACH]
-    if not words or text.roles[i] in OBJECT:
-        return False
-    behind = [
-        word.lowered
-        for word, tag in zip(words, text.tags[i + 1 :], strict=False)
-        if tag not in (AUX, ADV, DET)
-    ]
-    if words[0].lowered in verbs["without_antecedent"]:
-        return True
-    return (
-        text.tags[i + 1] == AUX
-        and bool(behind)
-        and behind[0] in verbs["judging"] | verbs["without_antecedent"]
-        and (len(behind) < 2 or not behind[1].isalpha() or behind[1] in _COMPLEMENTS)
-    )
-
-
-def _phrase(text: TextRead, i: int) -> Anaphor | None:
-    """A phrase of "the" and one noun, with nothing behind it that says which one is meant."""
-    noun = i + 1
-    if (
-        noun >= len(text.words)
-        or text.tags[noun] != NOUN
-        or (lowered := text.words[noun].lowered) not in _PHRASE_NOUNS
-    ):
-        return None
-    if noun + 1 < len(text.words):
-        following = text.words[noun + 1].lowered
-        if text.tags[noun + 1] in (NOUN, PROPN, PRON) or following in (
-            "of",
-            "-",
-            "that",
-            "which",
-            "who",
-            "where",
-            "for",
-            "called",
-            "named",
-        ):
-            return None
-    role = text.roles[noun]
-    if role in SUBJECT:
-        case: Case = "subject"
-    elif noun + 1 < len(text.words) and text.words[noun + 1].lowered in ("'s", "’s"):
-        case = "possessive"
-    else:
-        case = "object"
-    return Anaphor(i, noun + 1, "phrase", case, lowered)
 
 
 # The discourse.
@@ -160,10 +71,6 @@ _NAMES_OF_EARLIER: Final = 16
 _NAMES_AHEAD: Final = 4
 """Names behind an anaphor that it may stand for ("When she arrived, Ann ...")."""
 _SENTENCES_AHEAD: Final = 1
-_MOST_MEMBERS: Final = 4
-PLACES: Final = frozenset({"LOC", "GPE", "FAC"})
-ORGANISATIONS: Final = frozenset({"ORG", "NORP"})
-_THINGS: Final = PLACES | ORGANISATIONS
 
 
 @dataclass(eq=False, slots=True)
@@ -172,8 +79,8 @@ class Referent:
 
     ``last`` is its newest name, ``back`` says how many passages ago that is, ``sentence`` is its
     sentence: those of the passage are counted from 0, those before it downward from -1.
-    ``anaphor`` is the newest anaphor that was resolved to it in this passage. ``members`` are those
-    of a coordination ("Ann and Bob"). ``total`` counts its names in the whole passage.
+    ``anaphor`` is the newest anaphor that was resolved to it in this passage. ``total`` counts its
+    names in the whole passage.
     """
 
     words: frozenset[str] = frozenset()
@@ -191,7 +98,6 @@ class Referent:
     kind: str = ""
     is_speaker: bool = False
     is_listener: bool = False
-    members: tuple[Referent, ...] = ()
     spelled: dict[int, ConceptMention] = field(default_factory=dict)
     """The longest spelling in each passage, by how many passages ago."""
     parts: dict[int, tuple[ConceptMention, ...]] = field(default_factory=dict)
@@ -211,8 +117,6 @@ class Discourse:
         self._newest: dict[Referent, None] = {}  # in the order in which they were last mentioned
         self._by_name: dict[str, Referent] = {}
         self._by_part: dict[str, Referent] = {}
-        self._together: dict[tuple[Referent, ...], Referent] = {}
-        self._joined: tuple[Referent, ...] = ()
         self._read = 0
         self._first_sentence = -sum(len(passage.sentence_starts) for passage in earlier)
         for back, passage in zip(range(len(earlier), 0, -1), earlier, strict=True):
@@ -241,19 +145,16 @@ class Discourse:
         """The referents that an anaphor may stand for: those before it, the newest first, each with
         its next name shortly behind the anaphor, then those that only follow."""
         ahead = dict(reversed(list(self._ahead(anaphor))))
-        plural = anaphor.kind == "they"
         before = (
             referent
             for referent in islice(reversed(self._newest), _MOST_COMPARED)
-            if (plural or not referent.members)
-            and not self._takes_part(referent)
-            and _can_mean(anaphor, referent)
+            if not self._takes_part(referent)
         )
         for referent in islice(before, MAX_CANDIDATES):
             yield referent, ahead.pop(referent, None)
         for referent, name in reversed(ahead.items()):
             is_new = not (referent.count or referent.earlier_count)
-            if is_new and not self._takes_part(referent) and _can_mean(anaphor, referent):
+            if is_new and not self._takes_part(referent):
                 yield referent, name
 
     @staticmethod
@@ -266,11 +167,11 @@ class Discourse:
 
     def _ahead(self, anaphor: Anaphor) -> Iterator[tuple[Referent, Name]]:
         names = self.text.names
-        furthest = self.text.sentence_of(anaphor.first) + _SENTENCES_AHEAD
+        furthest = self.text.sentence_of(anaphor.token) + _SENTENCES_AHEAD
         for i in range(self._read, min(len(names), self._read + _NAMES_AHEAD)):
             if names[i].sentence > furthest:
                 break
-            if names[i].first >= anaphor.last:
+            if names[i].first > anaphor.token:
                 yield self.referents[i], names[i]
 
     def _read_earlier(self, passage: TextRead, back: int) -> None:
@@ -360,45 +261,8 @@ class Discourse:
             referent.count += 1
         if name.role.startswith("nsubj"):
             referent.subject_sentence = referent.sentence
-        if name.joined is not None and self._joined:
-            self._joined = (*self._joined, referent)[-_MOST_MEMBERS:]
-            self._mention_together(referent, name, back)
-        else:
-            self._joined = (referent,)
         self._to_front(referent)
-
-    def _mention_together(self, referent: Referent, name: Name, back: int) -> None:
-        """Mention a coordination that ends with a name, in place of its shorter beginning."""
-        members = tuple(dict.fromkeys(self._joined))
-        if len(members) < 2:
-            return
-        if (shorter := self._together.pop(members[:-1], None)) is not None:
-            self._newest.pop(shorter, None)
-        together = self._together.setdefault(members, Referent(members=members, kind="and"))
-        together.last, together.back, together.sentence = name, back, referent.sentence
-        together.count += not back
-        together.earlier_count += bool(back)
-        together.subject_sentence = referent.subject_sentence
-        self._to_front(together)
 
     def _to_front(self, referent: Referent) -> None:
         self._newest.pop(referent, None)
         self._newest[referent] = None
-
-
-def _can_mean(anaphor: Anaphor, referent: Referent) -> bool:
-    """Whether the kind of a referent lets it be what an anaphor stands for. A person is one by the
-    first name, since the recogniser's types are unsure."""
-    if anaphor.kind in ("he", "she") or referent.members:
-        return True
-    is_person = referent.is_speaker or (referent.gender_known and referent.kind not in _THINGS)
-    if anaphor.kind != "phrase":
-        return not is_person
-    nouns = WORDS["nouns"]
-    of_organisation = anaphor.noun in nouns["organisation"]
-    of_place = anaphor.noun in nouns["place"]
-    if not (of_organisation or of_place):
-        return referent.kind not in _THINGS
-    if is_person:
-        return False
-    return of_place if referent.kind in PLACES else of_organisation or not referent.kind

@@ -16,17 +16,11 @@ from typing import Final, NamedTuple
 
 from spacy.symbols import ADP, AUX, CCONJ, PRON, SCONJ, VERB
 
-from recallm.english.coreference.discourse import (
-    ORGANISATIONS,
-    PLACES,
-    Anaphor,
-    Candidate,
-    Referent,
-)
+from recallm.english.coreference.discourse import Anaphor, Candidate, Referent
 from recallm.english.coreference.passage import OBJECT, SUBJECT, WORDS, Name, TextRead, by_word
 
-KINDS: Final = ("he", "she", "it", "they", "phrase")
-"""Of anaphors."""
+_PLACES: Final = frozenset({"LOC", "GPE", "FAC"})
+_ORGANISATIONS: Final = frozenset({"ORG", "NORP"})
 _RELATIVE: Final = WORDS["words"]["relative"]
 _SUBORDINATORS: Final = WORDS["words"]["subordinators"]
 _SPEECH: Final = WORDS["verbs"]["speech"]
@@ -56,12 +50,8 @@ Row = dict[str, float]
 
 
 def fit_of_gender(anaphor: Anaphor, referent: Referent) -> float:
-    """How well a referent's gender fits an anaphor's: 0 to 1, a half where it does not matter."""
-    if anaphor.kind == "she" or anaphor.noun in WORDS["nouns"]["female"]:
-        return referent.female
-    if anaphor.kind == "he" or anaphor.noun in WORDS["nouns"]["male"]:
-        return 1.0 - referent.female
-    return 0.5
+    """How well a referent's gender fits an anaphor's (0 to 1)."""
+    return referent.female if anaphor.kind == "she" else 1.0 - referent.female
 
 
 def _share(count: int, most: int) -> float:
@@ -131,7 +121,7 @@ class Features:
     def rows(self, anaphor: Anaphor, candidates: Sequence[Candidate]) -> list[Row]:
         """A row of features for "no antecedent", then one for each candidate."""
         fits = [fit_of_gender(anaphor, referent) for referent, _ in candidates]
-        sentence = self._text.sentence_of(anaphor.first)
+        sentence = self._text.sentence_of(anaphor.token)
         start, _ = self._text.sentence_span(sentence)
         names = [referent.count for referent, _ in candidates]
         among = _Among(
@@ -139,7 +129,7 @@ class Features:
             most_names=max(names, default=0),
             all_names=sum(names),
             fitting=sum(fit > _FITS for fit in fits),
-            in_quotes=self._text.in_quotes(anaphor.first, start),
+            in_quotes=self._text.in_quotes(anaphor.token, start),
         )
         shared = self._of_anaphor(anaphor, len(candidates), among)
         rows = [{"none": 1.0, **shared}]
@@ -152,7 +142,7 @@ class Features:
                     "second newest": rank == 1,
                     "fitting names between": _share(fitting_before, 4),
                     **self._of_mentions(anaphor, candidate, among),
-                    **_of_meaning(anaphor, candidate[0], fit, among),
+                    **_of_meaning(candidate[0], fit, among),
                 }
             )
             fitting_before += fit > _FITS
@@ -164,7 +154,7 @@ class Features:
         return counts[last] - counts[first] if counts else 0
 
     def _of_anaphor(self, anaphor: Anaphor, candidates: int, among: _Among) -> Row:
-        text, i = self._text, anaphor.first
+        text, i = self._text, anaphor.token
         start, end = text.sentence_span(among.sentence)
         subject = self._subject_before(i)
         clause = self._clause(i, is_subject=anaphor.case == "subject")
@@ -220,7 +210,7 @@ class Features:
     def _of_mentions(self, anaphor: Anaphor, candidate: Candidate, among: _Among) -> Row:
         """Where a candidate is mentioned, and as what; and the surroundings of its name."""
         values: Row = {}
-        (referent, ahead), i, sentence = candidate, anaphor.first, among.sentence
+        (referent, ahead), i, sentence = candidate, anaphor.token, among.sentence
         name: Name | None = referent.last
         is_mentioned = bool(referent.count or referent.earlier_count)
         is_named_here = not referent.back and referent.count > 0
@@ -232,8 +222,8 @@ class Features:
             values["behind in sentence"] = ahead.sentence == sentence
             values["tokens behind"] = log1p(ahead.first - i) / 4
         pronoun = referent.anaphor
-        if pronoun and (not is_named_here or name is None or pronoun.first > name.first):
-            token, role = pronoun.first, _role_of(pronoun)
+        if pronoun and (not is_named_here or name is None or pronoun.token > name.first):
+            token, role = pronoun.token, _role_of(pronoun)
             distance = sentence - self._text.sentence_of(token)
             values["last mention is an anaphor"] = 1.0
             values["last anaphor has the same case"] = pronoun.case == anaphor.case
@@ -288,9 +278,9 @@ class Features:
         }
 
 
-def _of_meaning(anaphor: Anaphor, referent: Referent, fit: float, among: _Among) -> Row:
+def _of_meaning(referent: Referent, fit: float, among: _Among) -> Row:
     """What a referent is, and how often it is mentioned."""
-    kind, noun = referent.kind, anaphor.noun
+    kind = referent.kind
     return {
         "most named": 0 < referent.count == among.most_names,
         "share of names": referent.count / max(1, among.all_names),
@@ -303,16 +293,10 @@ def _of_meaning(anaphor: Anaphor, referent: Referent, fit: float, among: _Among)
         "gender misfits": fit < _MISFITS,
         "gender known": referent.gender_known,
         "person": kind in ("PER", "PERSON"),
-        "place": kind in PLACES,
-        "organisation": kind in ORGANISATIONS,
+        "place": kind in _PLACES,
+        "organisation": kind in _ORGANISATIONS,
         "untyped": not kind,
         "words of the name": _share(len(referent.words), 4),
-        "coordination": bool(referent.members),
         "speaker": referent.is_speaker,
         "listener": referent.is_listener,
-        "noun in name": noun in referent.words,
-        "noun fits kind": (
-            (kind in ORGANISATIONS and noun in WORDS["nouns"]["organisation"])
-            or (kind in PLACES and noun in WORDS["nouns"]["place"])
-        ),
     }

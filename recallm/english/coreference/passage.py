@@ -58,8 +58,7 @@ class Name(NamedTuple):
 
     ``role`` is the relation of its head, for a member of a coordination that of the first member.
     ``kind`` is the recogniser's type ("PER", "ORG", "LOC", "" where it gave none). ``female`` is
-    the share of women among those whom name and titles can describe. ``joined`` is the place, in
-    the passage's names, of the name that it is coordinated with. ``surroundings`` are those
+    the share of women among those whom name and titles can describe. ``surroundings`` are those
     features of the words around it that are not 0.
     """
 
@@ -72,7 +71,6 @@ class Name(NamedTuple):
     kind: str
     female: float
     is_gender_known: bool
-    joined: int | None
     surroundings: dict[str, float]
 
 
@@ -176,11 +174,11 @@ def name_of_span(
     sentence = text.sentence_of(first)
     head = _head(text, span, sentence)
     role = roles[head]
-    joined = None
+    is_joined = False
     if before and before[-1].sentence == sentence and 0 < first - before[-1].last <= _LONGEST_LIST:
         between = {word.lowered for word in text.words[before[-1].last : first]}
         if between <= {",", "and", "or", "&"} and (role == "conj" or "," not in between):
-            joined = len(before) - 1
+            is_joined = True
             role = before[-1].role
     in_apposition = role == "appos"
     if in_apposition:
@@ -200,12 +198,11 @@ def name_of_span(
         kind=kind,
         female=female,
         is_gender_known=is_known,
-        joined=joined,
         surroundings={
             feature: 1.0
             for feature, is_true in {
                 "in apposition": in_apposition,
-                "coordinated": joined is not None,
+                "coordinated": is_joined,
                 "passive": role == "nsubj:pass",
                 "first name known": is_known,
                 "first of the passage": not before,

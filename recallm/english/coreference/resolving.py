@@ -1,4 +1,4 @@
-"""``resolve``: the antecedents of a passage's pronouns and short definite noun phrases.
+"""``resolve``: the antecedents of a passage's pronouns.
 
 A small network, the ranker, scores every candidate, and "no antecedent", by its features. A softmax
 over the scores gives probabilities. ``python -m training.coreference`` fits the ranker.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recallm.english.coreference.discourse import Anaphor, Candidate, Discourse, Referent, anaphors
-from recallm.english.coreference.features import KINDS, Features, Row, fit_of_gender
+from recallm.english.coreference.features import Features, Row, fit_of_gender
 from recallm.english.coreference.passage import TextRead
 from recallm.model import ConceptMention
 
@@ -25,24 +25,22 @@ Floats = NDArray[np.float32]
 WEIGHTS: Final = "ranker.npz"
 """The file of the weights in ``recallm/english/data/coreference``."""
 
-PARAMETERS: Final = ("hidden", "hidden_bias", "output", "direct", "thresholds")
+PARAMETERS: Final = ("hidden", "hidden_bias", "output", "direct", "threshold")
 """The arrays of that file beside the names of the features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranker:
     """The weights: ``hidden`` has shape (features, units), ``hidden_bias`` and ``output`` (units,),
-    ``direct`` (features,). ``features`` are the places of features by name.
-
-    ``thresholds`` are the least probabilities of an antecedent, one for each
-    kind of anaphor (``KINDS``)."""
+    ``direct`` (features,). ``features`` are the places of features by name. ``threshold`` is the
+    least probability of an antecedent, an array without axes."""
 
     features: dict[str, int]
     hidden: Floats
     hidden_bias: Floats
     output: Floats
     direct: Floats
-    thresholds: Floats
+    threshold: Floats
 
     def probabilities(self, rows: Sequence[Row]) -> Floats:
         """The probability of each row of features (the first is "no antecedent")."""
@@ -83,8 +81,7 @@ class Resolved(NamedTuple):
     ``mention`` is the antecedent as its passage spells it, ``parts`` are the mentions of its words
     if it has several. ``passages_back`` says which passage spells the antecedent: 0 is the
     anaphor's own, 1 the one before it. If none of the passages that were read spells it, but one
-    refers to it by pronoun, that one counts, and ``mention`` has the reference stored there. An
-    anaphor of several antecedents ("Ann and Bob ... They") gives several values with the same span.
+    refers to it by pronoun, that one counts, and ``mention`` has the reference stored there.
     """
 
     start: int
@@ -122,7 +119,7 @@ def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[Resolved]:
         if not best or probabilities[best] < _MENTIONED:
             return None
         referent, _ = decision.candidates[best - 1]
-        if probabilities[best] >= ranker.thresholds[KINDS.index(decision.anaphor.kind)]:
+        if probabilities[best] >= ranker.threshold:
             found.extend(_resolved(text, decision.anaphor, referent))
         return referent
 
@@ -139,7 +136,7 @@ def decisions(
     discourse = Discourse(text, earlier)
     features = Features(text)
     for anaphor in anaphors(text):
-        discourse.advance(anaphor.first)
+        discourse.advance(anaphor.token)
         candidates = list(discourse.candidates(anaphor))
         if not candidates:
             continue
@@ -150,12 +147,9 @@ def decisions(
 
 
 def _resolved(text: TextRead, anaphor: Anaphor, referent: Referent) -> Iterator[Resolved]:
-    last = anaphor.last - 1
-    start, end = text.starts[anaphor.first], text.starts[last] + len(text.words[last].text)
-    for antecedent in referent.members or (referent,):
-        spelled = antecedent.spelled
-        back = min(spelled, default=antecedent.back)
-        mention = spelled.get(back, antecedent.stored)
-        if mention is not None:
-            parts = antecedent.parts.get(back, ())
-            yield Resolved(start, end, mention, back, parts)
+    start = text.starts[anaphor.token]
+    end = start + len(text.words[anaphor.token].text)
+    back = min(referent.spelled, default=referent.back)
+    mention = referent.spelled.get(back, referent.stored)
+    if mention is not None:
+        yield Resolved(start, end, mention, back, referent.parts.get(back, ()))
