@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
-from recallm.english.word_lists import (
+from recallm.english.word_lists import ENGLISH, read_table
+from recallm.english.words import (
     BARE_PASTS,
-    ENGLISH,
     PASTS,
     SINGULARS,
     VERBS,
-    read_table,
-    regular_base,
-    verb_base,
-    without_prefix,
-)
-from recallm.english.words import (
     is_all_capitals,
     is_like_acronym,
     name_in_capitals,
     plain,
+    regular_base,
     stem,
+    verb_base,
+    without_prefix,
     word_of,
 )
 from recallm.model import Mark

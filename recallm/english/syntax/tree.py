@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from spacy.symbols import NOUN, PROPN, VERB
 
-from recallm.english.word_lists import read_table, regular_base, verb_base, word_set
+from recallm.english.word_lists import read_table, word_set
+from recallm.english.words import Word, regular_base, verb_base
 from recallm.model import Mark
 
 if TYPE_CHECKING:
