@@ -21,7 +21,7 @@ from recallm.english.concepts import (
 from recallm.english.coreference.discourse import has_anaphors
 from recallm.english.coreference.passage import TextRead
 from recallm.english.coreference.resolving import resolve
-from recallm.english.plain_reading import ReadSentence, ReadText, TextCache, TextReader
+from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.questions import (
     asked_traits,
     asks_for_number,
@@ -64,9 +64,6 @@ from recallm.model import (
 _BATCH_CHARACTERS = 200_000
 """Passages are read together up to this length."""
 
-_EARLIER_CHARACTERS = 100_000
-"""Characters of the earlier passages that coreference read last."""
-
 _END_CHARACTERS = 5_000
 _END_WORDS = 32
 """How much is read of the beginning and of the end of a long text that is asked as a question."""
@@ -85,7 +82,6 @@ class Extractor:
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
         self._reader = TextReader(config)
-        self._earlier: TextCache[TextRead] = TextCache(_EARLIER_CHARACTERS)
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=32_768)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
@@ -300,23 +296,18 @@ class Extractor:
                     antecedent = (reference and reference.antecedent) or own
                 concepts = (each.mention, *each.parts)
                 found.append(FoundReference(each.start, each.end, concepts, antecedent))
-        if discourse is not None:
-            self._earlier.add(read.text, text)
         return found
 
     def _read_earlier(self, earlier: Sequence[EarlierPassage]) -> list[TextRead]:
-        """Passages as coreference reads them. A session is read anew for each of its passages."""
-        texts = [passage.text for passage in earlier]
-        known = {text: found for text in texts if (found := self._earlier.get(text)) is not None}
-        if fresh := [text for text in texts if text not in known]:
-            for text, read in zip(fresh, self._reader.read(fresh), strict=True):
-                known[text] = TextRead(read)
-                self._earlier.add(text, known[text])
+        """Passages as coreference reads them."""
+        reads = self._reader.read([passage.text for passage in earlier])
         return [
-            known[passage.text].said(
-                next(iter(self._speaker(passage.speaker)), None), passage.references
+            TextRead(
+                read,
+                speaker=next(iter(self._speaker(passage.speaker)), None),
+                referred=passage.references,
             )
-            for passage in earlier
+            for passage, read in zip(earlier, reads, strict=True)
         ]
 
     def _speaker(self, name: str | None) -> tuple[ConceptMention, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -40,7 +39,6 @@ _ID_OR_FILE: Final = re.compile(
 )
 """One word, however its letters and digits stand: "dbo.Users_2024", "Report.PDF", a UUID."""
 _TRUE: Final = 1
-_SPACY_NAME = re.compile(r"[a-z]{2,3}_(?:core|dep|ent|sent)_[a-z]+_(?:sm|md|lg|trf)")
 _PROBE = "Anna lives in Paris. She has two cats."
 _MOST_LEXEMES: Final = 50_000
 _DOC_TOKENS: Final = 4
@@ -260,27 +258,23 @@ def _tokenizer(nlp: Language) -> Tokenizer:
 
 
 def _installed(model: str) -> Pipeline:
-    if not (spacy.util.is_package(model) or Path(model).exists()):
-        raise PipelineError(
-            f"the spaCy pipeline {model!r} is not installed; {_advice(model)}", model=model
-        )
     try:
         # Lemmas are not used; leaving them out makes large pipelines a good deal faster.
         nlp = spacy.load(model, exclude=["lemmatizer"])
+        doc: Any = nlp(_PROBE)
     except Exception as error:
         raise PipelineError(
-            f"the spaCy pipeline {model!r} cannot be loaded: {error}", model=model
+            f"the spaCy pipeline {model!r} cannot be loaded: {error} Install it with "
+            f"python -m spacy download {model}, or name the folder of a pipeline.",
+            model=model,
         ) from error
-    _check(nlp, model)
+    if not (doc.has_annotation("POS") and doc.has_annotation("SENT_START")):
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} sets no part-of-speech tags or no sentence starts; use "
+            "one that does (such as en_core_web_sm), or the one that ships with recallm",
+            model=model,
+        )
     return Pipeline(nlp)
-
-
-def _advice(model: str) -> str:
-    if "/" in model or "\\" in model:
-        return "there is no such folder"
-    if _SPACY_NAME.fullmatch(model):
-        return f"install it with: python -m spacy download {model}"
-    return f"install it with: pip install {model}"
 
 
 def _check_english(nlp: Language) -> None:
@@ -289,21 +283,5 @@ def _check_english(nlp: Language) -> None:
         raise PipelineError(
             f"the parser inside recallm reads English, the spaCy pipeline {model!r} has the "
             f"language {nlp.lang!r}: use an English pipeline, or do without triplets",
-            model=model,
-        )
-
-
-def _check(nlp: Language, model: str) -> None:
-    doc: Any = nlp(_PROBE)
-    missing = [
-        what
-        for what, attribute in (("part-of-speech tags", "POS"), ("sentence starts", "SENT_START"))
-        if not doc.has_annotation(attribute)
-    ]
-    if missing:
-        raise PipelineError(
-            f"the spaCy pipeline {model!r} sets no {' and no '.join(missing)}; use one with a "
-            "morphologizer or a tagger with an attribute_ruler, and a parser, senter or "
-            "sentencizer (such as en_core_web_sm), or the one that ships with recallm",
             model=model,
         )

@@ -3,11 +3,10 @@ by itself, whoever says it and whatever stands before it."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from recallm.config import RecallConfig
 from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
@@ -20,51 +19,10 @@ from recallm.ground.forking import new_lock
 from recallm.model import Trait
 
 _OVERHEAD = 200
-"""Characters: the size of an entry beside its text."""
+"""Characters: the size of a block beside its text."""
 
-_T = TypeVar("_T")
-
-
-class TextCache(Generic[_T]):
-    """What was read out of texts, by text. Safe for several threads.
-
-    The size of an entry is the length of its text and a constant overhead. The entries that were
-    not used for longest are dropped when all together exceed ``max_characters``.
-    """
-
-    def __init__(self, max_characters: int) -> None:
-        self._free = self._max_characters = max_characters
-        self._entries: OrderedDict[str, _T] = OrderedDict()
-        self._lock = new_lock()
-
-    def add(self, text: str, value: _T) -> None:
-        """Store what was read; a text that is larger than the cache is not stored."""
-        if _size(text) > self._max_characters:
-            return
-        with self._lock:
-            if text not in self._entries:
-                self._free -= _size(text)
-            self._entries[text] = value
-            self._entries.move_to_end(text)
-            while self._free < 0:
-                oldest, _ = self._entries.popitem(last=False)
-                self._free += _size(oldest)
-
-    def get(self, text: str) -> _T | None:
-        """What was read out of a text, None if it is not stored."""
-        with self._lock:
-            found = self._entries.get(text)
-            if found is not None:
-                self._entries.move_to_end(text)
-            return found
-
-
-def _size(text: str) -> int:
-    return len(text) + _OVERHEAD
-
-
-_CACHED_CHARACTERS = 500_000
-"""Characters of the blocks that were read last: about 25 MB."""
+_REMEMBERED_CHARACTERS = 500_000
+"""Characters of the blocks that are remembered: about 25 MB."""
 
 
 class ReadBlock(NamedTuple):
@@ -110,7 +68,9 @@ class TextReader:
 
     def __init__(self, config: RecallConfig) -> None:
         self._config = config
-        self._blocks: TextCache[TaggedText] = TextCache(_CACHED_CHARACTERS)
+        self._blocks: dict[str, TaggedText] = {}
+        self._free = _REMEMBERED_CHARACTERS
+        self._lock = new_lock()
 
     @property
     def pipeline(self) -> Pipeline:
@@ -148,10 +108,23 @@ class TextReader:
             and not (parsed and found.tree is None)
         }
         fresh = [piece for piece in dict.fromkeys(pieces) if piece not in known]
-        for piece, read in zip(fresh, self.pipeline.tag(fresh, parsed=parsed), strict=True):
-            known[piece] = with_missed_names(read, asked=False)
-            self._blocks.add(piece, known[piece])
-        return map(known.__getitem__, pieces)
+        tagged = self.pipeline.tag(fresh, parsed=parsed)
+        read = {
+            piece: with_missed_names(block, asked=False)
+            for piece, block in zip(fresh, tagged, strict=True)
+        }
+        self._remember(read)
+        return map((known | read).__getitem__, pieces)
+
+    def _remember(self, read: Mapping[str, TaggedText]) -> None:
+        """Keep blocks for the texts that follow, in the place of all others where room is short."""
+        size = sum(len(piece) + _OVERHEAD for piece in read)
+        with self._lock:
+            if size > self._free:
+                self._blocks, self._free = {}, _REMEMBERED_CHARACTERS
+            if size <= self._free:
+                self._blocks |= read
+                self._free -= size
 
     def _read_text(
         self, text: str, spans: Sequence[Span], tagged: Sequence[TaggedText]

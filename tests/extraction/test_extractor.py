@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 import recallm.english.extractor as under_test
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
-from recallm.english.plain_reading import TextCache
 from recallm.errors import InvalidInputError
 from recallm.model import ConceptMention, Discourse, Extraction, Trait, Turn
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
@@ -349,7 +349,7 @@ MESSAGES = st.lists(
 def test_what_a_session_said_is_the_same_read_once_or_again(
     messages: list[tuple[str | None, str]], batch_size: int
 ) -> None:
-    """Coreference reads the passages before a message from its own cache, or else anew."""
+    """Whether or not the blocks of the messages before are remembered."""
 
     def said(extractor: Extractor) -> list[Extraction]:
         discourse = Discourse()
@@ -358,6 +358,5 @@ def test_what_a_session_said_is_the_same_read_once_or_again(
         ]
         return list(extractor.extract_many(turns, batch_size=batch_size))
 
-    forgetful = Extractor(RecallConfig())
-    forgetful._earlier = TextCache(0)
-    assert said(forgetful) == said(EXTRACTOR)
+    with patch("recallm.english.plain_reading._REMEMBERED_CHARACTERS", 0):
+        assert said(Extractor(RecallConfig())) == said(EXTRACTOR)

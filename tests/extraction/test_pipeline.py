@@ -13,7 +13,7 @@ from recallm import RecallM
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.pipeline import load_pipeline
-from recallm.english.plain_reading import TextCache
+from recallm.english.plain_reading import TextReader
 from recallm.errors import PipelineError
 from tests.tables import each_row
 
@@ -31,20 +31,12 @@ def saved(folder: Path, *, tags: bool = True, sentences: bool = True, language: 
     return str(folder)
 
 
-@each_row(
-    [
-        ("en_core_web_lg", "python -m spacy download en_core_web_lg"),
-        ("de_dep_news_trf", "python -m spacy download de_dep_news_trf"),
-        ("some_pipeline", "pip install some_pipeline"),
-        ("no/such/folder", "no such folder"),
-    ]
-)
-def test_a_missing_pipeline_says_what_to_install(model: str, advice: str) -> None:
+@each_row(["en_core_web_lg", "some_pipeline", "no/such/folder"])
+def test_a_missing_pipeline_says_what_to_install(model: str) -> None:
     """The error carries the name and the command."""
     extractor = Extractor(RecallConfig(spacy_model=model))
-    with pytest.raises(PipelineError, match="is not installed") as caught:
+    with pytest.raises(PipelineError, match=f"python -m spacy download {model}") as caught:
         extractor.extract("Anna sings.")
-    assert advice in str(caught.value)
     assert caught.value.model == model
 
 
@@ -55,18 +47,11 @@ def test_another_pipeline_takes_the_place_of_the_shipped_one(tmp_path: Path) -> 
     assert [statement.terms for statement in extraction.statements] == [("anna", "sing")] * 2
 
 
-@each_row(
-    [
-        (False, True, "no part-of-speech tags;"),
-        (True, False, "no sentence starts;"),
-        (False, False, "no part-of-speech tags and no sentence starts;"),
-    ]
-)
+@each_row([(False, True), (True, False), (False, False)])
 def test_a_pipeline_without_tags_or_sentence_starts_is_refused(
-    tags: bool, sentences: bool, missing: str, tmp_path: Path
+    tags: bool, sentences: bool, tmp_path: Path
 ) -> None:
-    """What is missing is named."""
-    with pytest.raises(PipelineError, match=missing):
+    with pytest.raises(PipelineError, match="sets no part-of-speech tags or no sentence starts"):
         load_pipeline(saved(tmp_path / f"{tags}{sentences}", tags=tags, sentences=sentences))
 
 
@@ -181,15 +166,12 @@ def test_a_pipeline_of_another_language_is_not_parsed(tmp_path: Path) -> None:
         RecallM(config=RecallConfig(spacy_model=saved(tmp_path, language="de")), triplets=True)
 
 
-def test_a_cache_drops_what_was_not_used_for_longest() -> None:
-    cache: TextCache[int] = TextCache(450)
-    cache.add("aaaa", 1)
-    cache.add("bbbb", 2)
-    assert cache.get("aaaa") == 1
-    cache.add("cccc", 3)
-    assert [cache.get(text) for text in ("aaaa", "bbbb", "cccc")] == [1, None, 3]
-    # A text is stored once, with its latest value; one that is larger than the cache is not.
-    for value in (4, 5):
-        cache.add("aaaa", value)
-    cache.add("longer than all" * 20, 6)
-    assert [cache.get(text) for text in ("aaaa", "cccc", "longer than all" * 20)] == [5, 3, None]
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recallm.english.plain_reading._REMEMBERED_CHARACTERS", 450)
+    reader = TextReader(RecallConfig())
+    texts = ["Ann.", "Bob.", "Eve.", "Longer than all. " * 20]
+    remembered: list[list[str]] = []
+    for text in texts:
+        assert reader.read([text]) == reader.read([text])
+        remembered.append([*reader._blocks])
+    assert remembered == [texts[:1], texts[:2], texts[2:3], []]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,7 +158,7 @@ def _gap_text(row: dict[str, str], read: TextRead) -> GapText:
         token = tokens_of(read, int(row["Pronoun-offset"]), row["Pronoun"])[0]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{row['ID']}: its offsets do not lie in its text ({error})") from error
-    plain = read.said(None)
+    plain = copy(read)
     name_tokens(read, spans)
     tokens = [(name.first, name.last) for name in read.names]
     return GapText(

@@ -43,10 +43,10 @@ def read_sessions(sessions: Sequence[Sequence[str]]) -> list[list[Turn]]:
     for session in parsed:
         turns: list[Turn] = []
         for speaker, _, antecedents in session:
-            concept = None
+            read = next(reads)
             if speaker:
-                concept = ConceptMention(name=stem(speaker), label=speaker, kind="name")
-            turns.append(Turn(next(reads).said(concept), antecedents))
+                read.speaker = ConceptMention(name=stem(speaker), label=speaker, kind="name")
+            turns.append(Turn(read, antecedents))
         found.append(turns)
     return found
 

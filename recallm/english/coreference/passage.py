@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from copy import copy
 from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -105,15 +104,6 @@ class TextRead:
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
         ]
-
-    def said(
-        self, speaker: ConceptMention | None, referred: Sequence[ConceptMention] = ()
-    ) -> TextRead:
-        """The same text as another passage: only the arguments differ, what was read is shared."""
-        self.names  # noqa: B018 - the property finds them, for both
-        passage = copy(self)
-        passage.speaker, passage.referred = speaker, referred
-        return passage
 
     def sentence_of(self, token: int) -> int:
         """The sentence of a token, counted from the passage's beginning."""
