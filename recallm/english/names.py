@@ -2,14 +2,14 @@
 
 An entity is what the pipeline's entity recogniser marks, or a run of proper nouns; a run that holds
 a single marked entity is that entity as a whole. Dates, amounts and the like are not entities. No
-entity reaches over a delimiter of cells: "Ann,BMW", "Ann | BMW".
+run reaches over a delimiter of cells: "Ann,BMW", "Ann | BMW".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from spacy.symbols import NOUN, NUM, PROPN, VERB
 
@@ -43,7 +43,6 @@ _MISTAKEN = tag_set("ADP ADV INTJ SCONJ VERB X")
 """Tags that small pipelines give to names by mistake."""
 _MISTAKEN_IN_QUESTIONS = _MISTAKEN | tag_set("ADJ")
 _BEFORE_OF = word_set(ENGLISH["names"]["before_of"])
-_NUMBERS = Mark.NUMERAL | Mark.TIME_NUMBER
 _NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
 
 
@@ -89,8 +88,7 @@ def entities(tagged: TaggedText) -> list[Entity]:
         edged
         for entity in tagged.entities
         if entity[2] not in _NOT_ENTITIES
-        for cell in _cells(tagged, entity)
-        if (edged := _without_edges(tagged, cell))
+        if (edged := _without_edges(tagged, entity))
     ]
     found: list[Entity] = []
     taken = 0
@@ -164,25 +162,6 @@ def entities_within(found: Sequence[Entity], spans: Iterable[Span]) -> Iterator[
         while last < len(found) and found[last][0] < end:
             last += 1
         yield found[first:last]
-
-
-def _cells(tagged: TaggedText, entity: Entity) -> Iterator[Entity]:
-    """The entity, or its parts between delimiters. A comma with a space behind it is none ("Acme,
-    Inc."), and a part that is a number is no entity."""
-    first, last, kind = entity
-    words, starts = tagged.words, tagged.starts
-    cuts = [
-        i
-        for i in range(first + 1, last - 1)
-        if words[i].is_delimiter
-        and (words[i].text != "," or starts[i] + len(words[i].text) == starts[i + 1])
-    ]
-    if not cuts:
-        yield entity
-        return
-    for start, end in pairwise([first - 1, *cuts, last]):
-        if not all(words[i].marks & _NUMBERS for i in range(start + 1, end)):
-            yield start + 1, end, kind
 
 
 def _without_edges(tagged: TaggedText, entity: Entity) -> Entity | None:

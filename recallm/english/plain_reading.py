@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from recallm.config import RecallConfig
-from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
+from recallm.english.concepts import ConceptPlace, concept_places, terms
 from recallm.english.names import Entity, entities, entities_within, with_missed_names
 from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
@@ -141,7 +141,6 @@ class TextReader:
     def _sentences(
         self, text: str, index: int, block: ReadBlock, end_of_block: int, all_capitals: bool
     ) -> Iterator[ReadSentence]:
-        trim = self._config.trim_concepts
         tagged = block.tagged
         within = entities_within(block.entities, block.spans)
         for span, inside in zip(block.spans, within, strict=True):
@@ -170,6 +169,6 @@ class TextReader:
                 tokens=span,
                 words=tagged.words[first:last],
                 terms=terms(tagged.words, tagged.tags, span, inside, all_capitals=all_capitals),
-                places=places if trim is None else trimmed(places, trim),
+                places=places,
                 traits=traits(tagged, span, inside, stripped),
             )
