@@ -21,8 +21,14 @@ from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix
 from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
-from recallm.english.network import Labels, Network
-from recallm.english.shipped import KNOWLEDGE, SYNTAX, load_shipped, shipped_components
+from recallm.english.shipped import (
+    KNOWLEDGE,
+    SYNTAX,
+    Labels,
+    Network,
+    load_shipped,
+    shipped_components,
+)
 from recallm.english.words import Word, word_of
 from recallm.errors import PipelineError
 from recallm.ground.forking import new_loading_lock, new_lock

@@ -8,10 +8,9 @@ from functools import cache
 import pytest
 from spacy.language import Language
 
-from recallm.english import network
-from recallm.english.network import Network
+from recallm.english import shipped
 from recallm.english.pipeline import TaggedText, load_pipeline, read_doc
-from recallm.english.shipped import KNOWLEDGE, load_shipped, shipped_components
+from recallm.english.shipped import KNOWLEDGE, Network, load_shipped, shipped_components
 
 TEXTS = [
     "Where did Ingrid Olsen live before she moved to Porto?",
@@ -57,7 +56,7 @@ def test_a_full_table_of_words_starts_anew(monkeypatch: pytest.MonkeyPatch) -> N
     """Whatever the table holds, labels are the same."""
     nlp = load_pipeline(None)._nlp
     roomy = Network(shipped_components(KNOWLEDGE))
-    monkeypatch.setattr(network, "_MOST_WORDS", 5)
+    monkeypatch.setattr(shipped, "_MOST_WORDS", 5)
     narrow = Network(shipped_components(KNOWLEDGE))
     docs = [*map(nlp.make_doc, TEXTS)]
     expected = roomy.read(docs)

@@ -20,9 +20,8 @@ from threadpoolctl import ThreadpoolController
 import recallm.english
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
-from recallm.english.network import Labels, Network
 from recallm.english.pipeline import Pipeline, load_pipeline
-from recallm.english.shipped import load_shipped
+from recallm.english.shipped import Labels, Network, load_shipped
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())

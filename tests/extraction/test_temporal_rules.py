@@ -9,8 +9,8 @@ from time import perf_counter
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
+from recallm.english.plain_reading import tenses
 from recallm.english.questions import RULES, temporal_reading
-from recallm.english.traits import tenses
 from recallm.model import TemporalIntent, TemporalReading, Trait
 from tests.extraction.tagging import given
 from tests.tables import each_row

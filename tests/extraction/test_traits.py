@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallm.english.names import entities
 from recallm.english.pipeline import TaggedText
-from recallm.english.traits import traits
+from recallm.english.plain_reading import traits
 from recallm.model import Trait
 from tests.extraction.tagging import given
 from tests.tables import each_row
