@@ -184,8 +184,8 @@ class TextReader:
 
 
 # Traits: what a sentence holds that an answer may need: times, numbers, names, tenses.
-# Part-of-speech tags are read, but no finer ones: what a sentence holds must not depend on whether a
-# spaCy pipeline also knows Penn tags or morphology.
+# Part-of-speech tags are read, but no finer ones: what a sentence holds must not depend on whether
+# a spaCy pipeline also knows Penn tags or morphology.
 
 _MAY_BE_TIME = Mark.TIME | Mark.MAYBE_TIME | Mark.UNIT | Mark.CLOCK
 _HOW = word_set(ENGLISH["traits"]["behind_how"])
