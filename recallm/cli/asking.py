@@ -7,7 +7,6 @@ import subprocess
 from typing import Annotated, TypeAlias
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from recallm import LLMError
@@ -159,12 +158,8 @@ def stats(open_memory: Opener, *, as_json: Json = False) -> None:
     if as_json:
         write_json(found)
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column()
-    table.add_column(justify="right")
     for name, count in dataclasses.asdict(found).items():
-        table.add_row(name, f"{count:,}")
-    console().print(table)
+        typer.echo(f"{name:12}  {count:>12,}")
 
 
 @command()

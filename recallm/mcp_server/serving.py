@@ -14,7 +14,6 @@ stopped otherwise. A transaction that it had not committed is undone when the me
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import logging
 import os
 import re
@@ -44,6 +43,7 @@ from recallm.errors import InvalidInputError
 
 PATH = "/mcp"
 
+_OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
 _LEAST_TOKEN = 16
 _SDK = str(Path(mcp.__file__).parent)
 
@@ -102,7 +102,7 @@ def check_exposure(host: str, token: str | None) -> None:
                 "one with: openssl rand -hex 32",
                 argument="token",
             )
-    elif not _is_loopback(host):
+    elif host not in _OWN_HOSTS:
         raise InvalidInputError(
             f"a server at {host!r} is open to other machines: give a token with --token-file FILE "
             "or RECALLM_MCP_TOKEN, or leave the host at 127.0.0.1",
@@ -191,20 +191,12 @@ def _guard(token: str) -> Middleware:
     return Middleware(BaseHTTPMiddleware, dispatch=answer)
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _security(host: str) -> TransportSecuritySettings:
     """Which Host and Origin headers are taken. A host that is open to other machines is guarded by
     its token alone: under which names they know it is not known here."""
-    if not _is_loopback(host):
-        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
-    hosts = [each for name in sorted(names) for each in (name, f"{name}:*")]
+    own = [f"{name}{port}" for name in ("127.0.0.1", "localhost", "[::1]") for port in ("", ":*")]
     return TransportSecuritySettings(
-        allowed_hosts=hosts, allowed_origins=[f"http://{each}" for each in hosts]
+        enable_dns_rebinding_protection=host in _OWN_HOSTS,
+        allowed_hosts=own,
+        allowed_origins=[f"http://{each}" for each in own],
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import mimetypes
 import secrets
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,8 +14,9 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from recallm.errors import InvalidInputError, RecallMError, StoreError
@@ -37,20 +38,12 @@ HEADERS = {
 
 _HOSTS = ("127.0.0.1", "localhost")
 """Names of this server. A page of another name that leads here (DNS rebinding) is refused."""
-_TYPES = {
-    ".css": "text/css",
-    ".html": "text/html",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-}
-"""Of the page's files. The system's own table may call a script plain text."""
-_PAGE = "index.html"
+_HERE = Path(__file__).parent
 _NEIGHBOURS = 24
 _MOST_NEIGHBOURS = 120
 _MOST_STATEMENTS = 50
-_LARGEST_NUMBER = 2**53 - 1
-_DIGITS = 16
-"""Of that number, which JavaScript still knows exactly."""
+_DIGITS = 15
+"""Of a number: JavaScript knows longer ones only roughly."""
 
 Answer: TypeAlias = Callable[[Request], Response]
 
@@ -58,17 +51,11 @@ Answer: TypeAlias = Callable[[Request], Response]
 def application(memory: RecallM, *, token: str) -> ASGIApp:
     """The viewer of ``memory``; whoever has ``token`` may read it."""
     views = MemoryViews(memory)
-    static = _static()
+    mimetypes.add_type("text/javascript", ".js")  # some systems call a script plain text
 
     def page(request: Request) -> Response:
         _check_token(request.query_params.get("token"), token)
-        return static[_PAGE]
-
-    def file(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in static or name == _PAGE:
-            raise HTTPException(404, "there is no such file")
-        return static[name]
+        return FileResponse(_HERE / "page.html")
 
     reads: dict[str, Callable[[Request], Any]] = {
         "overview": lambda _: views.overview(),
@@ -92,9 +79,9 @@ def application(memory: RecallM, *, token: str) -> ASGIApp:
         "passage": lambda asked: views.passage(_given(asked, "id")),
     }
     # Starlette runs functions that are not coroutines in worker threads.
-    routes = [
+    routes: list[BaseRoute] = [
         Route("/", page),
-        Route("/static/{name}", file),
+        Mount("/static", StaticFiles(directory=_HERE / "static")),
         *(Route(f"/api/{name}", _answering(read)) for name, read in reads.items()),
     ]
     return Starlette(
@@ -146,16 +133,15 @@ def _as_of(request: Request) -> Moment | None:
     return value if "-" in value else _number(request, "as_of")
 
 
-def _number(
-    request: Request, name: str, *, least: int = 0, most: int = _LARGEST_NUMBER
-) -> int | None:
+def _number(request: Request, name: str, *, least: int = 0, most: int | None = None) -> int | None:
     """The number that was given, moved to its bounds; None where none was."""
     value = request.query_params.get(name)
     if value is None:
         return None
     if not (value.isascii() and value.isdecimal() and len(value) <= _DIGITS):
         raise HTTPException(400, f"{name} must be a whole number")
-    return max(least, min(int(value), most))
+    number = max(least, int(value))
+    return number if most is None else min(number, most)
 
 
 # Answers.
@@ -192,17 +178,3 @@ def _broken(_: Request, error: Exception) -> Response:
     answer = _problem(f"the viewer failed: {type(error).__name__}; the terminal says more", 500)
     answer.headers.update(HEADERS)  # it is made outside of all middleware
     return answer
-
-
-# The page's files.
-
-
-def _static() -> dict[str, Response]:
-    """Each file of the page by its name, as an answer. All are read once: no path of a request ever
-    reaches the file system."""
-    found = (files("recallm.viewer") / "static").iterdir()
-    return {
-        each.name: Response(each.read_bytes(), media_type=_TYPES[Path(each.name).suffix])
-        for each in found
-        if Path(each.name).suffix in _TYPES
-    }
