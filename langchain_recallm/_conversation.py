@@ -176,10 +176,13 @@ class MessageConversation(Conversation):
     def edited(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         """The messages under whose ids this session holds only other texts. What a ``forget`` left
         of a message's own text does not count."""
+
+        def is_edited(own: Message) -> bool:
+            is_known = own.id and self.has_passage(self.passage_id(own.id))
+            return bool(is_known) and self.passages_of_messages([own]) == [None]
+
         return [
-            message
-            for message in messages
-            if any(map(self.is_edited, self.core_messages([message])))
+            message for message in messages if any(map(is_edited, self.core_messages([message])))
         ]
 
     def unwritten(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
@@ -280,14 +283,14 @@ class MessageConversation(Conversation):
             "" if key in self.looked_up else self.written_id(message) or ""
             for message, key in zip(messages, keys, strict=True)
         ]
-        passages = self.passages_by_id(filter(None, ids))
+        passages = self.memory.get_many({self.passage_id(id) for id in ids if id})
         found: set[str] = set()
         unknown: list[BaseMessage] = []
         for message, key, id in zip(messages, keys, ids, strict=True):
-            passage = passages.get(id)
+            passage = passages.get(self.passage_id(id))
             if key in self.looked_up:
                 found |= self.looked_up[key]
-            elif passage is None:
+            elif passage is None or passage.session != self.session:
                 unknown.append(message)
             else:
                 # Redacted, cut by a forget, or edited: a passage of its own has the new text.

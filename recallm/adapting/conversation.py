@@ -47,6 +47,13 @@ class Conversation:
         name = storable(str(conversation_id)) if conversation_id is not None else ""
         return (name if len(name) <= _MAX_SESSION else digest(name)) or None
 
+    @staticmethod
+    def passage_id(message_id: str) -> str:
+        """The id of the passage that holds a message with this id: a digest of one that is too
+        long."""
+        id = storable(message_id)
+        return id if len(id) <= _MAX_ID else digest(id)
+
     def only_session(self) -> str | None:
         """The one session that recall searches; None where it searches the namespace."""
         if self.scope == "namespace":
@@ -92,24 +99,6 @@ class Conversation:
             for item, each in zip(items, ids, strict=True)
         ]
 
-    def passages_by_id(self, message_ids: Iterable[str]) -> dict[str, Passage]:
-        """By message id: the passage that this session holds under the id, whatever the text of the
-        message is now."""
-        passage_ids = {id: _usable_id(id) for id in message_ids}
-        passages = self.memory.get_many(set(passage_ids.values()))
-        return {
-            message_id: passages[id]
-            for message_id, id in passage_ids.items()
-            if id in passages and passages[id].session == self.session
-        }
-
-    def is_edited(self, message: Message) -> bool:
-        """Whether this session holds another text under the message's id. What a ``forget`` left of
-        the message's own text does not count."""
-        if not message.id or not self._has_passage(_usable_id(message.id)):
-            return False
-        return self.passages_of_messages([message]) == [None]
-
     def remember(
         self, messages: Iterable[Message], *, at: datetime | None = None
     ) -> list[KnowledgeUpdate]:
@@ -124,7 +113,7 @@ class Conversation:
         ]
         updates = self._write(items)
         in_other_sessions = {
-            update.id for update in updates if update.duplicate and not self._has_passage(update.id)
+            update.id for update in updates if update.duplicate and not self.has_passage(update.id)
         }
         if in_other_sessions:  # another conversation has the same id with the same text
             for item in items:
@@ -139,7 +128,7 @@ class Conversation:
             "text": message.text,
             "speaker": message.speaker,
             "session": self.session,
-            "id": _usable_id(message.id) if message.id else uuid.uuid4().hex,
+            "id": self.passage_id(message.id) if message.id else uuid.uuid4().hex,
             # The length tells a text that a forget has shortened from one that was edited.
             "metadata": {"role": message.role, "length": len(message.text)}
             | ({"thread": dict(message.thread)} if message.thread else {}),
@@ -180,15 +169,10 @@ class Conversation:
     def _holds(self, passage: Passage, item: Mapping[str, Any]) -> bool:
         return passage.session == self.session and _has_text_of(passage, item)
 
-    def _has_passage(self, id: str) -> bool:
+    def has_passage(self, id: str) -> bool:
+        """Whether this session has a passage with this id, withdrawn or not."""
         passage = self._stored(id)
         return passage is not None and passage.session == self.session
-
-
-def _usable_id(message_id: str) -> str:
-    """A message's id as the id of a passage."""
-    id = storable(message_id)
-    return id if len(id) <= _MAX_ID else digest(id)
 
 
 def _has_text_of(passage: Passage, item: Mapping[str, Any]) -> bool:

@@ -16,7 +16,6 @@ from recallm.cli.output import (
     console,
     counted,
     printable,
-    working,
     write_json,
     write_statements,
     write_text,
@@ -127,7 +126,7 @@ def ask(
             raise LLMError(f"--llm-command ended with exit code {done.returncode}")
         return done.stdout
 
-    with open_memory(ranking=ranking) as memory, working("asking the model"):
+    with open_memory(ranking=ranking) as memory:
         answer = memory.ask(question, llm=answer_to, limit=limit, max_tokens=max_tokens)
     write_text(str(answer))
 

@@ -12,8 +12,7 @@ import dataclasses
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
@@ -49,16 +48,6 @@ class PrintableFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record as ``Formatter`` writes it, made printable."""
         return printable(super().format(record))
-
-
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on a terminal, on standard error, that something is under way."""
-    if sys.stderr.isatty():
-        with Console(stderr=True, markup=False, emoji=False).status(Text(printable(what))):
-            yield
-    else:
-        yield
 
 
 def write_text(text: str) -> None:

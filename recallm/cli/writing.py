@@ -16,7 +16,7 @@ from rich.text import Text
 from recallm import InvalidInputError
 from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
 from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, lines_of, moment_of
-from recallm.cli.output import console, counted, printable, working
+from recallm.cli.output import console, counted, printable
 from recallm.ground.checks import shown
 from recallm.memory.spoken import is_message
 from recallm.stores.addresses import is_server
@@ -210,7 +210,7 @@ def forget(
         raise typer.BadParameter("say what to forget with exactly one option")
     if everything and not yes and not dry_run:
         typer.confirm("Forget everything in this namespace?", abort=True, err=True)
-    with open_memory() as memory, working("forgetting"):
+    with open_memory() as memory:
         forgotten = memory.forget(**chosen, dry_run=dry_run)
     if forgotten:
         what = str(forgotten)
