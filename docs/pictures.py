@@ -95,7 +95,7 @@ def viewer_png() -> bytes:
     # Only this picture needs a browser and a server.
     from playwright.sync_api import sync_playwright
 
-    from recallm.viewer.server import Viewer
+    from recallm.viewer import Viewer
 
     with RecallM() as memory, sync_playwright() as driver:
         memory.update_many(

@@ -22,6 +22,6 @@ if importlib.util.find_spec("starlette") is None:
 if importlib.util.find_spec("uvicorn") is None:
     raise MissingDependencyError("uvicorn", extra="viewer")
 
-from recallm.viewer.server import Viewer
+from recallm.viewer.app import Viewer
 
 __all__ = ["Viewer"]

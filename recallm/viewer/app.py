@@ -1,13 +1,15 @@
-"""The routes of the viewer, and who may ask for them."""
+"""The server of the viewer, on the loopback address: its routes, and who may ask for them."""
 
 from __future__ import annotations
 
 import mimetypes
 import secrets
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -36,8 +38,11 @@ HEADERS = {
 }
 """Every answer has these, errors too."""
 
-_HOSTS = ("127.0.0.1", "localhost")
+_HOST = "127.0.0.1"
+_HOSTS = (_HOST, "localhost")
 """Names of this server. A page of another name that leads here (DNS rebinding) is refused."""
+_SECONDS_TO_END = 3
+"""How long answers that are under way may take when the server ends."""
 _HERE = Path(__file__).parent
 _NEIGHBOURS = 24
 _MOST_NEIGHBOURS = 120
@@ -46,6 +51,49 @@ _DIGITS = 15
 """Of a number: JavaScript knows longer ones only roughly."""
 
 Answer: TypeAlias = Callable[[Request], Response]
+
+
+class Viewer:
+    """Serves one namespace of a memory, which the caller closes.
+
+    ``port`` 0 takes a free one. ``url`` holds the token; it answers as soon as ``run`` is called.
+
+    Raises:
+        InvalidInputError: the port cannot be used.
+
+    """
+
+    def __init__(self, memory: RecallM, *, port: int = 0) -> None:
+        try:
+            self._socket = socket.create_server((_HOST, port))
+        except (OSError, OverflowError) as error:
+            raise InvalidInputError(
+                f"port {port} cannot be used: {error}; without --port a free one is taken",
+                argument="port",
+            ) from error
+        token = secrets.token_urlsafe(32)
+        self.url = f"http://{_HOST}:{self._socket.getsockname()[1]}/?token={token}"
+        config = uvicorn.Config(
+            application(memory, token=token),
+            access_log=False,  # addresses hold the token, questions are private
+            log_config=None,
+            lifespan="off",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_SECONDS_TO_END,
+            ws="none",
+        )
+        self._server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serve until ``stop``; an interrupt raises KeyboardInterrupt when the answers that are
+        under way are given."""
+        with self._socket:
+            self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """End ``run``, from any thread."""
+        self._server.should_exit = True
 
 
 def application(memory: RecallM, *, token: str) -> ASGIApp:

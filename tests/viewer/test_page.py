@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
 
 from recallm import RecallM
-from recallm.viewer.server import Viewer
+from recallm.viewer import Viewer
 from tests.tools import skip_for_want_of_a_tool
 
 from .conftest import HOSTILE

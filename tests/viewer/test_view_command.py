@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from recallm import RecallM
 from recallm.cli import app
-from recallm.viewer.server import Viewer
+from recallm.viewer import Viewer
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-c", "from recallm.cli import main; main()")
