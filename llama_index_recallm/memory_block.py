@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Annotated, Any, Self
@@ -24,10 +24,8 @@ from llama_index.core.instrumentation.events.retrieval import (
     RetrievalStartEvent,
 )
 from llama_index.core.memory import BaseMemoryBlock, Memory
-from llama_index.core.prompts import BasePromptTemplate, PromptTemplate, RichPromptTemplate
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.storage.chat_store.base_db import MessageStatus
-from llama_index.core.utils import get_tokenizer
 from llama_index_instrumentation import get_dispatcher
 from pydantic import (
     AfterValidator,
@@ -35,14 +33,12 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    field_validator,
     model_validator,
 )
 
 from llama_index_recallm._chat_messages import messages_of
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm._session_queue import SessionQueues
-from llama_index_recallm._truncation import truncated
 from recallm import InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
     DEFAULT_ROLES,
@@ -56,7 +52,6 @@ from recallm.adapting import (
     Redact,
     Role,
     Scope,
-    as_data,
     check_budget,
     checked_memory,
     checked_roles,
@@ -65,7 +60,6 @@ from recallm.adapting import (
     latest_question,
     shortened_question,
     speaker_names,
-    text_separator,
 )
 
 _dispatcher = get_dispatcher(__name__)
@@ -94,10 +88,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
 
     Recall asks with the user's last messages; of a long text with its first and last 2,000
     characters. The result is a text, delimited as data, or '' where nothing is known.
-    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the oldest
-    statements go first (0: never). ``tokenizer_fn`` counts these tokens: give ``Memory`` the same.
-    ``format_template``, a prompt template or its text, stands around the recalled text: its
-    variable ``text`` once, and words that stay the same, which ``max_tokens`` does not count.
+    ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the recalled
+    text goes (0: never).
 
     ``eager`` writes the new messages of the queue whenever ``Memory`` is asked for its messages,
     and ``flush`` what is left at the end of a session. Without ``eager`` only messages that leave
@@ -140,31 +132,11 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     min_score: float | None = None
     redact: Redact | None = Field(default=None, exclude=True)
     accept: Accept | None = Field(default=None, exclude=True)
-    format_template: BasePromptTemplate = Field(
-        default_factory=lambda: RichPromptTemplate("{{ text }}")
-    )
     eager: bool = True
     raise_errors: bool = False
-    tokenizer_fn: Callable[[str], Sequence[Any]] = Field(
-        default_factory=get_tokenizer, exclude=True
-    )
 
     _filter: MessageFilter = PrivateAttr()
     _queues: SessionQueues = PrivateAttr()
-    _around: tuple[str, str] = PrivateAttr()
-
-    @field_validator("format_template", mode="before")
-    @classmethod
-    def _template_of_text(cls, given: object) -> object:
-        if not isinstance(given, str):
-            return given
-        try:
-            # As LlamaIndex's own blocks tell the two kinds apart.
-            return RichPromptTemplate(given) if "{{" in given else PromptTemplate(given)
-        except Exception as error:
-            raise InvalidInputError(
-                f"format_template is no template: {error}", argument="format_template"
-            ) from error
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
@@ -174,7 +146,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         check_budget(self.memory, self.max_tokens)
         self._filter = MessageFilter(redact=self.redact, accept=self.accept)
         self._queues = SessionQueues(complete=self.eager)
-        self._around = _around_text(self.format_template)
         return self
 
     # -- called by Memory ------------------------------------------------------------------
@@ -201,21 +172,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
                 partial(self._remember, leaving, session, leaving=True),
                 f"{len(leaving)} message(s) were not remembered",
             )
-
-    async def atruncate(self, content: str | list[Any], tokens_to_truncate: int) -> str | None:
-        """``content`` with its delimiters, without its first statements, shorter by at least
-        ``tokens_to_truncate``. None where nothing is left."""
-        before, after = self._around
-        if not (isinstance(content, str) and content.startswith(before)):
-            return None
-        shorter = await asyncio.to_thread(
-            truncated,
-            content.removeprefix(before).removesuffix(after),
-            by_tokens=tokens_to_truncate,
-            tokenizer=lambda text: self.tokenizer_fn(f"{before}{text}{after}"),
-            separator=text_separator(self.memory),
-        )
-        return None if shorter is None else f"{before}{shorter}{after}"
 
     # -- called by users -------------------------------------------------------------------
 
@@ -279,8 +235,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             lambda: self._recalled(texts, session, asking=asking, known=known),
             "nothing was recalled",
         )
-        before, after = self._around
-        return f"{before}{text}{after}" if text else ""
+        return text or ""
 
     def _recalled(
         self,
@@ -361,31 +316,6 @@ def _repeats_question(shown: Sequence[Message]) -> bool:
         return False
     before = next((message for message in reversed(shown[:-1]) if message.role == "human"), None)
     return before is not None and before.text == shown[-1].text
-
-
-def _around_text(template: BasePromptTemplate) -> tuple[str, str]:
-    """What a template puts before and after ``text``."""
-    filled = {"text", *template.kwargs, *(template.function_mappings or ())}
-    if others := sorted(set(template.template_vars) - filled):
-        raise InvalidInputError(
-            f"format_template has the variable {others[0]!r}; the block fills text alone",
-            argument="format_template",
-        )
-    sample = as_data("A sample.")
-    try:
-        before, *after = template.format(text=sample).split(sample)
-    except Exception as error:
-        raise InvalidInputError(
-            f"format_template cannot be formatted: {error!r}",
-            argument="format_template",
-        ) from error
-    if len(after) != 1:
-        raise InvalidInputError(
-            "format_template must show its variable text once, as in 'Known: {text}', not "
-            f"{len(after)} times",
-            argument="format_template",
-        )
-    return before, after[0]
 
 
 def _session_of(message: ChatMessage) -> str | None:

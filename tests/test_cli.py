@@ -16,7 +16,7 @@ import pytest
 from tqdm import tqdm
 
 from recallm import RecallM, __version__
-from recallm.cli.arguments import read_secret
+from recallm.cli.app import read_secret
 
 from .command_line import STORY, Run, run, stats, texts, told
 from .neo4j.fixtures import RunningServer

@@ -8,9 +8,6 @@ raises ``InvalidInputError``; a store that fails raises ``StoreError``, and noth
 from recallm.adapting.arguments import *
 from recallm.adapting.conversation import *
 from recallm.adapting.fact_tools import *
-from recallm.adapting.failures import FailureGuard as FailureGuard
-from recallm.adapting.failures import answer_without_text as answer_without_text
-from recallm.adapting.failures import not_a_model as not_a_model
 from recallm.adapting.memory_tools import *
 from recallm.adapting.messages import *
 from recallm.adapting.recalled_text import *

@@ -7,14 +7,14 @@ from datetime import date, datetime
 from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
 from recallm.adapting.conversation import Scope
-from recallm.adapting.messages import Role
 from recallm.adapting.recalled_text import delimiter_tokens
-from recallm.errors import InvalidInputError
+from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.values import value_of
 from recallm.ground import checks
 from recallm.ground.methods import unknown_argument
 from recallm.ground.untrusted_text import storable
 from recallm.memory import RecallM
+from recallm.memory.spoken import Role
 from recallm.model import Moment
 from recallm.recall.recalling import RANKINGS, check_probabilities, checked_request
 from recallm.recall.results import RecalledContext, RecalledStatement
@@ -125,6 +125,25 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
             argument="roles",
         )
     return cast("frozenset[Role]", frozenset(names))
+
+
+def not_a_model(given: object, argument: str, expected: str) -> InvalidInputError:
+    """The error for a value that is no model of the framework; ``expected`` says what is."""
+    hint = (
+        "; a callable prompt → text is given to RecallM(llm=…) as it is"
+        if callable(given) and not isinstance(given, type)
+        else ""
+    )
+    kind = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+    return InvalidInputError(f"{argument} must be {expected}, not {kind}{hint}", argument=argument)
+
+
+def answer_without_text() -> LLMError:
+    """The error for an answer that holds something, but no text."""
+    return LLMError(
+        "the model answered without text (a tool call, an image or reasoning alone); give a model "
+        "without tools that answers in text"
+    )
 
 
 def named_moment(given: object, argument: str) -> datetime:

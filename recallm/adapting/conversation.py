@@ -12,11 +12,12 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from recallm.adapting.messages import Message, digest
 from recallm.errors import ConflictError, InvalidInputError
@@ -27,6 +28,8 @@ from recallm.recall.results import KnowledgeUpdate, RecalledContext
 
 Scope = Literal["namespace", "session"]
 """What recall searches: all of the owner's memory, or this conversation alone."""
+
+_T = TypeVar("_T")
 
 _MAX_ID = 200
 _MAX_SESSION = 1024
@@ -173,6 +176,28 @@ class Conversation:
         """Whether this session has a passage with this id, withdrawn or not."""
         passage = self._stored(id)
         return passage is not None and passage.session == self.session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureGuard:
+    """Runs an adapter's work with its memory so that the agent goes on where that work fails."""
+
+    log: logging.Logger
+    raise_errors: bool
+
+    def run(self, work: Callable[[], _T], loss: str) -> _T | None:
+        """The result of ``work``; None where it fails: the failure is logged with the ``loss``,
+        bad input in one line, anything else with its traceback."""
+        try:
+            return work()
+        except Exception as error:
+            if self.raise_errors:
+                raise
+            if isinstance(error, InvalidInputError):
+                self.log.warning("%s: %s", loss, error)
+            else:
+                self.log.warning("the memory failed, the agent goes on: %s", loss, exc_info=True)
+            return None
 
 
 def _has_text_of(passage: Passage, item: Mapping[str, Any]) -> bool:

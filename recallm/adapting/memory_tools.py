@@ -19,12 +19,13 @@ from recallm.adapting.arguments import (
     time_of_writing,
 )
 from recallm.adapting.conversation import Conversation
-from recallm.adapting.messages import SPEAKER_NAMES, MessageFilter, Redact
+from recallm.adapting.messages import MessageFilter, Redact
 from recallm.adapting.recalled_text import places_within, statement_fields
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, claimed_roles, shown_name, storable
 from recallm.memory import RecallM
+from recallm.memory.spoken import SPEAKER_NAMES
 from recallm.recall.results import RecalledStatement
 
 _USER = SPEAKER_NAMES["human"]

@@ -8,12 +8,7 @@ from typing import Any
 
 from recallm.ground.untrusted_text import as_data
 from recallm.memory import RecallM
-from recallm.recall.prompts import CHRONOLOGICAL_PREFIX
-from recallm.recall.recalling import RANKINGS
-from recallm.recall.results import PREFIX, RecalledContext, RecalledStatement
-
-PREFIXES = (PREFIX, CHRONOLOGICAL_PREFIX)
-"""What stands above the statements in the texts of the rankings, where anything does."""
+from recallm.recall.results import RecalledContext, RecalledStatement
 
 _MAX_TRIES = 8
 
@@ -24,11 +19,6 @@ _MAX_QUESTION = 4000
 def delimiter_tokens(memory: RecallM) -> int:
     """The tokens of the delimiters alone, by the memory's counter."""
     return memory.count_tokens(as_data("\n"))
-
-
-def text_separator(memory: RecallM) -> str:
-    """What separates the parts of the contexts that ``memory`` recalls: lines or paragraphs."""
-    return RANKINGS[memory.config.ranking].separator
 
 
 def data_within(

@@ -10,8 +10,7 @@ import typer
 from rich.text import Text
 
 from recallm import LLMError
-from recallm.cli.app import Opener, command
-from recallm.cli.arguments import Json, moment_of
+from recallm.cli.app import Json, Opener, command, moment_of
 from recallm.cli.output import (
     console,
     counted,
@@ -172,9 +171,5 @@ def namespaces(open_memory: Opener, *, as_json: Json = False) -> None:
     if not found:
         typer.echo("no namespace holds anything", err=True)
     for name, held in found.items():
-        line = Text(printable(name), style="bold")
-        line.append(f"  t={held.t_index}", style="cyan")
-        parts = (("update", held.passages), ("statement", held.statements))
-        counts = ", ".join(counted(count, noun) for noun, count in parts)
-        line.append(f"  {counts}", style="default")
-        console().print(line, soft_wrap=True)
+        counts = f"{counted(held.passages, 'update')}, {counted(held.statements, 'statement')}"
+        typer.echo(printable(f"{name}  t={held.t_index}  {counts}"))

@@ -13,8 +13,7 @@ from urllib.parse import quote
 import typer
 
 from recallm import RecallM
-from recallm.cli.app import Opener, command
-from recallm.cli.arguments import read_secret
+from recallm.cli.app import Opener, command, read_secret
 
 _TOKEN = "RECALLM_MCP_TOKEN"  # noqa: S105 (the name of a variable)
 
@@ -51,13 +50,7 @@ def mcp(
 ) -> None:
     """Serve the memory to MCP clients: Claude, Cursor, VS Code and others."""
     # Only this command needs the SDK.
-    from recallm.mcp_server import (
-        check_exposure,
-        create_server,
-        prepare_process,
-        serve_http,
-        serve_stdio,
-    )
+    from recallm.mcp_server import check_exposure, create_server, serve_http, serve_stdio
 
     if not http and (host, port, token_file) != (None, None, None):
         raise typer.BadParameter("--host, --port and --token-file go with --http")
@@ -65,7 +58,6 @@ def mcp(
     token = os.environ.get(_TOKEN) if token_file is None else read_secret(token_file, "token_file")
     if http:
         check_exposure(host, token)  # before the memory is opened: no file is left behind
-    prepare_process()
     with open_memory(asks=http) as memory:
         server = create_server(memory, allow_forget=allow_forget, max_tokens=max_tokens)
         if not http:

@@ -14,8 +14,18 @@ import typer
 from rich.text import Text
 
 from recallm import InvalidInputError
-from recallm.cli.app import DB, Opener, app, command, errors_in_one_line
-from recallm.cli.arguments import STANDARD_STREAM, check_readable, date_of, lines_of, moment_of
+from recallm.cli.app import (
+    DB,
+    STANDARD_STREAM,
+    Opener,
+    app,
+    check_readable,
+    command,
+    date_of,
+    errors_in_one_line,
+    lines_of,
+    moment_of,
+)
 from recallm.cli.output import console, counted, printable
 from recallm.ground.checks import shown
 from recallm.memory.spoken import is_message

@@ -12,6 +12,6 @@ if importlib.util.find_spec("mcp") is None:
     raise MissingDependencyError("mcp", extra="mcp")
 
 from recallm.mcp_server.server import create_server
-from recallm.mcp_server.serving import check_exposure, prepare_process, serve_http, serve_stdio
+from recallm.mcp_server.serving import check_exposure, serve_http, serve_stdio
 
-__all__ = ["check_exposure", "create_server", "prepare_process", "serve_http", "serve_stdio"]
+__all__ = ["check_exposure", "create_server", "serve_http", "serve_stdio"]

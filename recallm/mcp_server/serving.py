@@ -48,11 +48,12 @@ _LEAST_TOKEN = 16
 _SDK = str(Path(mcp.__file__).parent)
 
 
-def prepare_process() -> None:
+def _prepare_process() -> None:
     """Let signals end the process, and keep what clients sent out of its log: the SDK's lines
     repeat malformed messages, and are logged as their place in the SDK."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+    logging.basicConfig()  # or the SDK's first line would do so, without the filter
     for handler in logging.getLogger().handlers:
         handler.addFilter(_without_contents)
 
@@ -69,6 +70,7 @@ def _without_contents(record: logging.LogRecord) -> bool:
 def serve_stdio(server: Server[Any, Any]) -> None:
     """Answer the client on standard input until it closes it. Standard output is for the protocol
     alone: what any library writes there goes to standard error from now on."""
+    _prepare_process()
     sys.stdout.flush()
     own = os.dup(1)
     os.dup2(2, 1)
@@ -128,6 +130,7 @@ def serve_http(
 
     """
     check_exposure(host, token)
+    _prepare_process()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)

@@ -13,7 +13,7 @@ from llama_index.core.utils import get_tokenizer
 from pydantic import ValidationError
 
 from llama_index_recallm import RecallMMemoryBlock
-from recallm import ClosedError, InvalidInputError, RecallConfig, RecallM
+from recallm import ClosedError, InvalidInputError, RecallM
 from tests.llama_index.memories import (
     SMALL,
     NewMemory,
@@ -141,54 +141,21 @@ async def test_input_that_is_not_in_the_queue_yet(core: RecallM, new_memory: New
     assert "dog" in system_of(await memory.aget(input=user("Where does Ann live?")))
 
 
-# -- truncation --------------------------------------------------------------------------------
+# -- the limit of Memory ------------------------------------------------------------------------
 
 
-async def test_the_oldest_statements_go_first() -> None:
-    with RecallM(config=RecallConfig(fill=True)) as core:
-        core.update_many(["My cat is called Mila.", "My cat is black.", "My dog is called Rex."])
-        content = await RecallMMemoryBlock(memory=core).aget([user("What is my cat called?")])
-        shorter = await RecallMMemoryBlock(memory=core).atruncate(content, 1)
-        assert shorter == content.replace("My cat is called Mila.\n", "")
-        block = RecallMMemoryBlock(memory=core, tokenizer_fn=list)
-        by_letter = await block.atruncate(content, 23)
-        assert by_letter == shorter
-        assert await block.atruncate(content, 24) == shorter.replace("My cat is black.\n", "")
-        assert await block.atruncate(content, 0) == content
-        assert await block.atruncate(content, 50) is None
-
-
-async def test_truncation_of_the_papers_contexts() -> None:
-    with RecallM(config=RecallConfig(ranking="paper")) as core:
-        core.update_many(["Ann loves tea.", "Ann has a cat.", "Tea is hot."])
-        block = RecallMMemoryBlock(memory=core)
-        content = await block.aget([user("Does Ann love tea?")])
-        shorter = await block.atruncate(content, 1)
-        assert shorter is not None
-        assert tokens(shorter) < tokens(content)
-        assert content.split("\n\n")[-1] == shorter.split("\n\n")[-1]
-        assert shorter.split("\n\n")[0] == content.split("\n\n")[0]
-
-
-async def test_memory_truncates_it(core: RecallM, new_memory: NewMemory) -> None:
+async def test_memory_leaves_out_what_exceeds_its_limit(
+    core: RecallM, new_memory: NewMemory
+) -> None:
     core.update_many([f"Cat {number} of mine is black and sleeps all day." for number in range(20)])
     asked = user("What colour are my cats?")
     for priority in (0, 1):
         block = RecallMMemoryBlock(memory=core, priority=priority, roles=["ai"])
         whole = await block.aget([asked])
-        memory = new_memory("s", block, token_limit=tokens(whole) - 20)
-        await memory.aput(asked)
-        text = system_of(await memory.aget())
-        assert text.endswith("</recalled_memory>\n</recallm>\n</memory>")
-        if priority == 0:
-            assert whole in text
-        else:
-            assert 0 < text.count("\nCat ") < whole.count("\nCat ")
-            inner = text[text.index("<recalled_memory>") : text.index("\n</recallm>")]
-            assert tokens(inner) + tokens(str(asked.content)) <= memory.token_limit
-        tiny = new_memory("t", block, token_limit=30)
-        await tiny.aput(asked)
-        assert bool(system_of(await tiny.aget())) is (priority == 0)
+        for room, is_shown in ((100, True), (-20, priority == 0)):
+            memory = new_memory(f"s{room}", block, token_limit=tokens(whole) + room)
+            await memory.aput(asked)
+            assert (whole in system_of(await memory.aget())) is is_shown, (priority, room)
 
 
 # -- failures ----------------------------------------------------------------------------------
@@ -243,7 +210,6 @@ def test_wrong_fields(core: RecallM) -> None:
         *({"priority": number} for number in (-1, True)),
         {"eeger": True},
         {"memory": "memory.db"},
-        {"tokenizer_fn": 3},
         *({name: each} for name in ("redact", "accept") for each in (3, "redact", _later)),
     ]
     for fields in wrong:

@@ -1,4 +1,4 @@
-"""What the memory block asks with a long message, and what stands around the recalled text."""
+"""What the memory block asks with a long message, and what handlers of events see of that."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from llama_index.core.instrumentation.events.retrieval import (
     RetrievalEndEvent,
     RetrievalStartEvent,
 )
-from llama_index.core.prompts import PromptTemplate, RichPromptTemplate
-from llama_index.core.utils import get_tokenizer
 from llama_index_instrumentation import get_dispatcher
-from pydantic import PrivateAttr, ValidationError
+from pydantic import PrivateAttr
 
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallM
-from recallm.adapting import CLOSING, OPENING
-from tests.llama_index.memories import NewMemory, core, new_memory, system_of, turn, user
+from tests.llama_index.memories import core, new_memory, user
 
 __all__ = ["core", "new_memory"]  # fixtures
 
@@ -48,54 +45,9 @@ async def test_recall_asks_with_the_ends_of_a_long_message() -> None:
     assert max(map(len, asked)) <= 4001
 
 
-# -- what stands around the recalled text ------------------------------------------------------
+# -- what handlers of events see ---------------------------------------------------------------
 
 BEES = ["Ann keeps bees.", "Ann has loved bees since her childhood."]
-TEMPLATES: list[Any] = [
-    "Known: {text} (end)",
-    "Known: {{ text }} (end)",
-    PromptTemplate("Known: {text} {closing}").partial_format(closing="(end)"),
-    RichPromptTemplate("Known: {{ text }} (end)"),
-]
-
-
-async def test_the_template_stands_around_the_recalled_text(
-    core: RecallM, new_memory: NewMemory
-) -> None:
-    core.update_many(BEES)
-    asked = user("Who keeps bees?")
-    plain = await RecallMMemoryBlock(memory=core).aget([asked])
-    for template in TEMPLATES:
-        block = RecallMMemoryBlock(memory=core, format_template=template)
-        assert await block.aget([asked]) == f"Known: {plain} (end)"
-        assert await block.aget([]) == ""
-        assert await block.aget([user("Zebra?")]) == ""
-    sent = await turn(new_memory("tuesday", block), "Who keeps bees?", "Ann.")
-    assert f"Known: {OPENING}" in system_of(sent)
-
-
-async def test_what_is_truncated_keeps_the_template(core: RecallM) -> None:
-    core.update_many(BEES)
-    block = RecallMMemoryBlock(memory=core, format_template=PromptTemplate("Known: {text} (end)"))
-    content = await block.aget([user("Who keeps bees?")])
-    count = get_tokenizer()
-    shorter = await block.atruncate(content, 4)
-    assert shorter is not None
-    assert len(count(content)) - len(count(shorter)) >= 4
-    assert shorter.startswith(f"Known: {OPENING}")
-    assert shorter.endswith(f"{CLOSING} (end)")
-    assert BEES[0] not in shorter
-    assert await block.atruncate(content, 500) is None
-    assert await block.atruncate("Known: nothing (end)", 5) is None
-    assert await block.atruncate(content.removeprefix("Known: "), 5) is None
-
-
-def test_a_template_that_cannot_be_used(core: RecallM) -> None:
-    unusable: list[Any] = ["nothing", "{text} and {text}", "{text} of {who}", 5, None]
-    unusable += ["{{ text }} of {{ who }}", "{{ text | upper }}", "{{ text | nonsense }}"]
-    for template in unusable:
-        with pytest.raises(ValidationError, match="format_template"):
-            RecallMMemoryBlock(memory=core, format_template=template)
 
 
 class Seen(BaseEventHandler):
