@@ -82,8 +82,8 @@ def serve_stdio(server: Server[Any, Any]) -> None:
 
     try:
         anyio.run(serve)
-    except* (BrokenPipeError, ConnectionResetError):
-        pass  # the client did not read everything
+    except* (BrokenPipeError, ConnectionResetError, anyio.ClosedResourceError):
+        pass  # the client left before it had every answer
 
 
 # -- HTTP --------------------------------------------------------------------------------------
