@@ -127,7 +127,7 @@ def checked_roles(roles: Collection[str]) -> frozenset[Role]:
     return cast("frozenset[Role]", frozenset(names))
 
 
-def not_a_model(given: object, argument: str, expected: str) -> InvalidInputError:
+def not_a_model(given: Any, argument: str, expected: str) -> InvalidInputError:
     """The error for a value that is no model of the framework; ``expected`` says what is."""
     hint = (
         "; a callable prompt → text is given to RecallM(llm=…) as it is"
