@@ -266,18 +266,6 @@ def check_readable(path: Path) -> None:
         raise typer.BadParameter(f"there is no file {path}")
 
 
-def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a text in UTF-8, or of standard input."""
-    try:
-        if path == STANDARD_STREAM:
-            yield from sys.stdin
-        else:
-            with path.open(encoding="utf-8-sig") as stream:
-                yield from stream
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{path} is not text in UTF-8: {error}", argument="file") from error
-
-
 def read_secret(file: Path, argument: str) -> str:
     """The password or token in a file, without the line break at its end. Warns of a file that
     other users of the machine can read."""

@@ -23,7 +23,6 @@ from recallm.cli.app import (
     command,
     date_of,
     errors_in_one_line,
-    lines_of,
     moment_of,
 )
 from recallm.cli.output import console, counted, printable
@@ -108,7 +107,7 @@ def update(
             yield {"text": each, **common}
         for path in file or ():
             origin = {} if path == STANDARD_STREAM else {"source": path.name}
-            for paragraph in _paragraphs(lines_of(path)):
+            for paragraph in _paragraphs(_lines(path)):
                 yield {"text": paragraph, **origin, **common}
         for path in messages or ():
             named = {} if path == STANDARD_STREAM else {"source": path.name, "session": path.name}
@@ -291,9 +290,21 @@ def _check_no_file(text: str) -> None:
         )
 
 
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a text in UTF-8, or of standard input."""
+    try:
+        if path == STANDARD_STREAM:
+            yield from sys.stdin
+        else:
+            with path.open(encoding="utf-8-sig") as stream:
+                yield from stream
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not text in UTF-8: {error}", argument="file") from error
+
+
 def _messages(path: Path) -> list[dict[str, Any]]:
     """The messages in a file: JSON Lines, a JSON list, or an object with a list "messages"."""
-    text = "".join(lines_of(path))
+    text = "".join(_lines(path))
     rows: list[Any] = []
     try:
         rows.append(json.loads(text))
