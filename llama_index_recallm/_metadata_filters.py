@@ -1,17 +1,11 @@
-"""LlamaIndex's ``MetadataFilters``, with the meaning that its ``SimpleVectorStore`` gives them; a
-nested group is one condition of the group around it."""
+"""LlamaIndex's ``MetadataFilters``, with the meaning that its ``SimpleVectorStore`` gives them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from llama_index.core.vector_stores.types import (
-    FilterCondition,
-    FilterOperator,
-    MetadataFilter,
-    MetadataFilters,
-)
+from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from recallm import InvalidInputError, Passage, RecallM
@@ -25,15 +19,19 @@ def checked_filters(filters: object) -> MetadataFilters | None:
     if filters is None:
         return None
     if not isinstance(filters, MetadataFilters):
-        raise _unusable(f"must be MetadataFilters, not {type(filters).__name__}")
-    if filters.condition is not None and filters.condition not in list(FilterCondition):
-        raise _unusable(f"have the condition {filters.condition!r}, which is unknown")
-    for each in filters.filters:
-        if isinstance(each, MetadataFilters):
-            checked_filters(each)
-        elif each.operator not in list(FilterOperator):
-            raise _unusable(f"have the operator {each.operator!r}, which is unknown")
+        raise InvalidInputError(
+            f"filters must be MetadataFilters, not {type(filters).__name__}", argument="filters"
+        )
+    passes(filters, {})  # refuses what LlamaIndex does not know
     return filters if filters.filters else None
+
+
+def passes(filters: MetadataFilters, metadata: dict[str, Any]) -> bool:
+    """Whether JSON values pass."""
+    try:
+        return build_metadata_filter_fn(lambda _: metadata, filters)("")
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"filters cannot be used: {error}", argument="filters") from error
 
 
 def passages_meeting(
@@ -63,35 +61,3 @@ def _searched(passage: Passage) -> dict[str, Any]:
         "passage": passage.id,
         **dict.fromkeys(_DOCUMENT_KEYS, passage.source or "None"),
     }
-
-
-def passes(filters: MetadataFilters, metadata: dict[str, Any]) -> bool:
-    """Whether JSON values pass; a group without filters lets everything pass."""
-    results = [
-        passes(each, metadata) if isinstance(each, MetadataFilters) else _meets(each, metadata)
-        for each in filters.filters
-    ]
-    match filters.condition or FilterCondition.AND:
-        case _ if not results:
-            return True
-        case FilterCondition.AND:
-            return all(results)
-        case FilterCondition.OR:
-            return any(results)
-        case FilterCondition.NOT:
-            return not any(results)
-
-
-def _meets(each: MetadataFilter, metadata: dict[str, Any]) -> bool:
-    test = build_metadata_filter_fn(lambda _: metadata, MetadataFilters(filters=[each]))
-    try:
-        return test("")
-    except (TypeError, ValueError) as error:
-        raise _unusable(
-            f"compare {each.key!r}, which is {metadata.get(each.key)!r}, with {each.value!r} by "
-            f"{each.operator.value!r}: {error}"
-        ) from error
-
-
-def _unusable(problem: str) -> InvalidInputError:
-    return InvalidInputError(f"filters {problem}", argument="filters")
