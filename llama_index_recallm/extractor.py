@@ -21,7 +21,6 @@ from llama_index_recallm._nodes import entities_named_like
 from recallm import ConceptMention, Extraction, InvalidInputError, MemoryGraph, RecallM
 from recallm.adapting import checked_memory, digest
 
-_RELATED = "RELATED"
 _BATCH = 200
 
 
@@ -34,10 +33,8 @@ class RecallMExtractor(TransformComponent):
     counts. What a text states of two concepts becomes a ``Relation`` with the verb as its label
     (Ingrid, live in, Malaga); its properties say how the text puts it (``said``), with which times
     and places (``adjuncts``), and how sure the reading is (``confidence``). What a text denies, or
-    does not assert, becomes no relation. With ``cooccurrence`` two neighbouring concepts become a
-    ``Relation`` RELATED too; it has no direction of its own, and leads from the one to the other
-    the same way in every text. All have a copy of the node's metadata as properties. Entities and
-    relations of an earlier extractor stay.
+    does not assert, becomes no relation. All have a copy of the node's metadata as properties.
+    Entities and relations of an earlier extractor stay.
 
     Give it the memory of the store that the index writes to, in the same namespace: spellings and
     labels come from there, and the memory does not read a text again that was read here.
@@ -68,7 +65,6 @@ class RecallMExtractor(TransformComponent):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     memory: Annotated[RecallM, BeforeValidator(checked_memory)] = Field(exclude=True)
-    cooccurrence: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -129,9 +125,7 @@ class RecallMExtractor(TransformComponent):
         for node, extraction, (entities, relations) in zip(
             nodes, extractions, earlier, strict=True
         ):
-            new_entities, new_relations = _graph_of(
-                extraction, spellings, _own_metadata(node), cooccurrence=self.cooccurrence
-            )
+            new_entities, new_relations = _graph_of(extraction, spellings, _own_metadata(node))
             known_ids = {entity.id for entity in entities if isinstance(entity, EntityNode)}
             entities += [entity for entity in new_entities if entity.id not in known_ids]
             node.metadata[KG_NODES_KEY] = entities
@@ -183,11 +177,7 @@ class _Spellings:
 
 
 def _graph_of(
-    extraction: Extraction,
-    spellings: _Spellings,
-    properties: dict[str, Any],
-    *,
-    cooccurrence: bool,
+    extraction: Extraction, spellings: _Spellings, properties: dict[str, Any]
 ) -> tuple[list[EntityNode], list[Relation]]:
     """The entities and the relations that one text shows, each once."""
     entities: dict[str, EntityNode] = {}
@@ -197,17 +187,7 @@ def _graph_of(
             name, label = spellings.of(mention)
             node = EntityNode(name=name, label=label, properties=copy.deepcopy(properties))
             id_at[statement.position, mention.name] = entities.setdefault(node.id, node).id
-    relations = [*_stated(extraction, id_at, entities, properties)]
-    if cooccurrence:
-        relations += [
-            Relation(
-                label=_RELATED,
-                source_id=source,
-                target_id=target,
-                properties=copy.deepcopy(properties),
-            )
-            for source, target in _neighbours(extraction, id_at)
-        ]
+    relations = list(_stated(extraction, id_at, entities, properties))
     return list(entities.values()), relations
 
 
@@ -247,23 +227,6 @@ def _stated(
                 target_id=target,
                 properties={**triplet.properties, **copy.deepcopy(properties)},
             )
-
-
-def _neighbours(
-    extraction: Extraction, id_at: Mapping[tuple[int, str], str]
-) -> dict[tuple[str, str], None]:
-    """The entities of neighbouring concepts."""
-    pairs: dict[tuple[str, str], None] = {}
-    for pair in extraction.neighbours:
-        position_a, position_b = (
-            (pair.earlier, pair.later)
-            if (pair.earlier, pair.a) in id_at and (pair.later, pair.b) in id_at
-            else (pair.later, pair.earlier)
-        )
-        source, target = id_at[position_a, pair.a], id_at[position_b, pair.b]
-        if source != target:
-            pairs[source, target] = None
-    return pairs
 
 
 def _earlier_results(node: BaseNode) -> tuple[list[Any], list[Any]]:

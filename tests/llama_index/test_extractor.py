@@ -38,7 +38,7 @@ from recallm.english.pipeline import Pipeline
 
 @pytest.fixture
 def extractor(memory: RecallM) -> RecallMExtractor:
-    return RecallMExtractor(memory=memory, cooccurrence=True)
+    return RecallMExtractor(memory=memory)
 
 
 def entities(node: BaseNode) -> list[EntityNode]:
@@ -57,32 +57,23 @@ def names(node: BaseNode) -> list[str]:
     return [entity.name for entity in entities(node)]
 
 
-def pairs(node: BaseNode) -> list[tuple[str, str]]:
-    """The ends of the relations between neighbours."""
-    return [
-        (relation.source_id, relation.target_id)
-        for relation in relations(node)
-        if relation.label == "RELATED"
-    ]
-
-
 def stated(node: BaseNode) -> list[tuple[str, str, str]]:
     """What the text states."""
     return [
-        (relation.source_id, relation.label, relation.target_id)
-        for relation in relations(node)
-        if relation.label != "RELATED"
+        (relation.source_id, relation.label, relation.target_id) for relation in relations(node)
     ]
+
+
+def ends(node: BaseNode) -> set[str]:
+    return {end for source, _, target in stated(node) for end in (source, target)}
 
 
 # -- what is found -----------------------------------------------------------------------------
 
 
-def test_concepts_and_neighbours(extractor: RecallMExtractor, memory: RecallM) -> None:
-    """The same that the memory itself writes of the text."""
+def test_concepts_and_what_is_stated_of_them(extractor: RecallMExtractor) -> None:
     text = "Brandon loves coffee. He bought 5 cups in New York."
     [node] = extractor([TextNode(text=text)])
-    update = memory.update(text)
     assert [(entity.name, entity.label) for entity in entities(node)] == [
         ("Brandon", "entity"),
         ("coffee", "noun"),
@@ -91,14 +82,11 @@ def test_concepts_and_neighbours(extractor: RecallMExtractor, memory: RecallM) -
         ("York", "name"),
         ("5 cups", "entity"),
     ]
-    assert stated(node)[:3] == [
+    assert stated(node) == [
         ("Brandon", "love", "coffee"),
         ("Brandon", "buy in", "New York"),
         ("Brandon", "buy", "5 cups"),
     ]
-    by_name = {"brandon": "Brandon", "coffe": "coffee", "cup": "cups"}
-    by_name["new york"] = "New York"
-    assert sorted(pairs(node)) == sorted((by_name[a], by_name[b]) for a, b in update.relations)
 
 
 def test_what_a_text_denies_or_calls_possible_is_no_relation(memory: RecallM) -> None:
@@ -122,7 +110,7 @@ def test_one_spelling_in_a_call(extractor: RecallMExtractor) -> None:
     assert names(first) == ["Coffee", "Brazil"]
     assert names(second)[0] == "Brazil"
     assert names(second)[-1] == "Coffee"
-    assert {end for pair in pairs(second) for end in pair} <= set(names(second))
+    assert ends(second) <= set(names(second))
 
 
 def test_the_entity_that_the_memory_has(extractor: RecallMExtractor, memory: RecallM) -> None:
@@ -139,7 +127,7 @@ def test_the_entity_that_the_memory_has(extractor: RecallMExtractor, memory: Rec
     assert found["BRANDON"] == "PERSON"
     assert found["coffee-17"] == "DRINK"
     assert found["Paris"] == "entity"
-    assert ("BRANDON", "coffee-17") in pairs(node)
+    assert ("BRANDON", "love", "coffee-17") in stated(node)
 
 
 def test_the_exact_spelling_wins(extractor: RecallMExtractor, memory: RecallM) -> None:
@@ -159,8 +147,7 @@ def test_other_texts_and_nodes(extractor: RecallMExtractor) -> None:
     # LlamaIndex has no quotation marks in ids; the ends of relations are ids.
     [quoted] = extractor([TextNode(text='The 5" screen and Bo`s "Rose" \n of `Cairo` cost 7.')])
     assert len(entities(quoted)) > 3
-    ends = {end for pair in pairs(quoted) for end in pair}
-    assert ends <= {entity.id for entity in entities(quoted)}
+    assert ends(quoted) <= {entity.id for entity in entities(quoted)}
 
 
 # -- metadata ----------------------------------------------------------------------------------
@@ -174,9 +161,8 @@ def test_properties_are_a_copy_of_the_metadata(extractor: RecallMExtractor) -> N
     ]
     entities(node)[0].properties["tags"].append("y")
     assert entities(node)[1].properties["tags"] == ["x"]
-    meet, related = relations(node)
-    assert related.properties == {"file": "a.txt", "tags": ["x"]}
-    assert meet.properties.items() >= related.properties.items()
+    [meet] = relations(node)
+    assert meet.properties.items() >= {"file": "a.txt", "tags": ["x"]}.items()
     assert meet.properties["said"] == "Ann met Bo"
     assert node.metadata["tags"] == ["x"]
 
@@ -191,8 +177,7 @@ def test_what_was_found_before_stays(extractor: RecallMExtractor) -> None:
     assert entities(node)[0] is ann
     assert relations(node)[0] is knows
     assert names(node) == ["Ann", "Bo"]
-    assert stated(node)[0] == ("Ann", "KNOWS", "Bo")
-    assert pairs(node) == [("Ann", "Bo")]
+    assert stated(node) == [("Ann", "KNOWS", "Bo"), ("Ann", "meet", "Bo")]
     assert entities(node)[1].properties == {"file": "a.txt"}
 
 
@@ -249,7 +234,7 @@ def test_it_stays_in_its_process(extractor: RecallMExtractor) -> None:
 
 def test_the_memory_is_not_serialised(extractor: RecallMExtractor, memory: RecallM) -> None:
     written = extractor.to_dict()
-    assert written.keys() == {"class_name", "reads", "cooccurrence"}
+    assert written.keys() == {"class_name", "reads"}
     assert written["class_name"] == "RecallMExtractor"
     assert extractor.to_json()
     copy = RecallMExtractor.from_dict(written, memory=memory)
@@ -293,8 +278,7 @@ def test_cache_keys_differ_by_file(tmp_path: Path) -> None:
 
 
 def test_an_index_with_no_model(extractor: RecallMExtractor) -> None:
-    """In LlamaIndex's own store: nothing there knows of us. A relation leads the same way in every
-    text."""
+    """In LlamaIndex's own store: nothing there knows of us."""
     for use_async in (True, False):
         index = PropertyGraphIndex(
             [TextNode(text="Ann met Bo.", id_="one"), TextNode(text="Bo met Ann.", id_="two")],
@@ -305,7 +289,7 @@ def test_an_index_with_no_model(extractor: RecallMExtractor) -> None:
         )
         found = index.property_graph_store.get_triplets(entity_names=["Ann"])
         said = {(source.id, relation.label, target.id) for source, relation, target in found}
-        assert said == {("Ann", "meet", "Bo"), ("Bo", "meet", "Ann"), ("Ann", "RELATED", "Bo")}
+        assert said == {("Ann", "meet", "Bo"), ("Bo", "meet", "Ann")}
         sources = {relation.properties[TRIPLET_SOURCE_KEY] for _, relation, _ in found}
         assert sources == {"one", "two"}
 
