@@ -229,7 +229,7 @@ class AgentMemory:
         session = thread_of_run(runtime)
         if not is_outermost:
             session = Conversation.session_name(run.thread) or session
-        session = self.filter.redacted_name(session, "session")
+        session = session and self.filter.redacted_name(session, "session")
         conversation = MessageConversation(
             memory=memory,
             session=session,

@@ -158,7 +158,7 @@ class RecallMMemory(WritesInBackground, BaseMemory):
         filter = MessageFilter(redact=self.redact, accept=self.accept)
         return MessageConversation(
             memory=memory,
-            session=filter.redacted_name(self.session, "session"),
+            session=self.session and filter.redacted_name(self.session, "session"),
             scope=self.scope,
             roles=frozenset(self.roles),
             names=speaker_names(self.human_prefix, self.ai_prefix),

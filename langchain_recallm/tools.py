@@ -109,10 +109,11 @@ def create_recallm_tools(
 
     def bind(run: _Runtime, config: RunnableConfig) -> MemoryTools:
         owned_memory = memory_of_run(memory, checked, run, config)
+        thread = thread_of_run(run or config)
         BackgroundWriter.wait_for(owned_memory)
         conversation = MessageConversation(
             memory=owned_memory,
-            session=filter.redacted_name(thread_of_run(run or config), "session"),
+            session=thread and filter.redacted_name(thread, "session"),
             scope=scope,
             filter=filter,
         )

@@ -206,7 +206,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         memory = self.memory
         if self.namespace is not None:
             memory = memory.in_namespace(self.namespace)
-        session = self._filter.redacted_name(session, "session")
+        session = session and self._filter.redacted_name(session, "session")
         return Conversation(memory=memory, session=session, scope=self.scope)
 
     def _names(self) -> Mapping[Role, str]:

@@ -90,10 +90,12 @@ class RecallMToolSpec(MemoryTools, _DescribedToolSpec):
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
-        session = MessageFilter(redact=redact).redacted_name(session, "session")
+        if session is not None:
+            redacted = MessageFilter(redact=redact).redacted_name(session, "session")
+            session = checked_session(redacted)
         conversation = Conversation(
             memory=memory,
-            session=None if session is None else checked_session(session),
+            session=session,
             scope=checked_scope(scope),
         )
         super().__init__(conversation, limit=limit, max_tokens=max_tokens, redact=redact)

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
-from typing import Any, overload
+from typing import Any
 
 from recallm.errors import InvalidInputError
 from recallm.ground.untrusted_text import storable
@@ -100,16 +100,10 @@ class MessageFilter:
             )
         return storable(result)
 
-    @overload
-    def redacted_name(self, name: str, argument: str) -> str: ...
-
-    @overload
-    def redacted_name(self, name: str | None, argument: str) -> str | None: ...
-
-    def redacted_name(self, name: str | None, argument: str) -> str | None:
-        """The redacted name of a session, source or item; None where there is none. The same name
-        is written and looked up."""
-        if self.redact is None or name is None:
+    def redacted_name(self, name: str, argument: str) -> str:
+        """The redacted name of a session, source or item, under which it is written and looked
+        up."""
+        if self.redact is None:
             return name
         redacted = self.redacted(name)
         if not redacted.strip():

@@ -7,7 +7,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -49,8 +49,6 @@ _MOST_NEIGHBOURS = 120
 _MOST_STATEMENTS = 50
 _DIGITS = 15
 """Of a number: JavaScript knows longer ones only roughly."""
-
-Answer: TypeAlias = Callable[[Request], Response]
 
 
 class Viewer:
@@ -195,7 +193,7 @@ def _number(request: Request, name: str, *, least: int = 0, most: int | None = N
 # Answers.
 
 
-def _answering(read: Callable[[Request], Any]) -> Answer:
+def _answering(read: Callable[[Request], Any]) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         found = read(request)
         if found is None:
