@@ -43,9 +43,6 @@ _ONE_STATE, _TWO_STATES = 0.4, 0.9
 """How far the border counts as telling the state asked for, without and with a word of change;
 further where it shares rare stems with a statement on the asked side."""
 
-_BEYOND_CHANGE = 0.3
-"""How far statements beyond a border with such a word count: it tells the state asked for."""
-
 
 class _History(NamedTuple):
     """The candidates in the order in which the anchor's state lies behind the state asked for.
@@ -54,8 +51,7 @@ class _History(NamedTuple):
     the anchor's stems that it holds (``held``), the share of the names asked for that it mentions
     (``person``), how likely it tells the anchor's state (``telling``), how likely it is where that
     state begins on the asked side (``border``), how far such a border tells the other state too
-    (``both``), whether it has a word of change (``changes``), and how likely it stands on the asked
-    side (``beside``); all from 0 to 1.
+    (``both``), and how likely it stands on the asked side (``beside``); all from 0 to 1.
     """
 
     order: Keys
@@ -64,7 +60,6 @@ class _History(NamedTuple):
     telling: Floats
     border: Floats
     both: Floats
-    changes: NDArray[np.bool_]
     beside: Floats
 
 
@@ -120,7 +115,6 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
     if anchor.relation == "at":
         # What was said while the anchor's state held belongs to its time: the last one counts.
         border = _first_of_state(telling[::-1])[::-1]
-        changes = np.zeros(number, dtype=np.bool_)
         both = np.zeros(number)
     else:
         border = _first_of_state(telling)
@@ -134,7 +128,6 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
         telling=telling,
         border=border,
         both=both,
-        changes=changes,
         beside=border[::-1].cumsum()[::-1] - border,
     )
 
@@ -182,10 +175,9 @@ def _nearness(history: _History, topic: Floats) -> Floats:
     others = (1.0 - history.held) * history.person
     crowd = np.cumsum(between * others[None, :], axis=1)
     found = history.border * history.both
-    beyond = history.border * np.where(history.changes, _BEYOND_CHANGE, 1.0)
     for border in np.flatnonzero(history.border > _NEGLIGIBLE).tolist():
         if border:
-            found[:border] += beyond[border] / (1.0 + crowd[:border, border - 1])
+            found[:border] += history.border[border] / (1.0 + crowd[:border, border - 1])
     return found
 
 
