@@ -18,6 +18,7 @@ import numpy as np
 from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
+from recallm.ground.untrusted_text import one_line
 from recallm.model import Question, parse_statement_id, statement_key
 from recallm.recall.contexts import concept_contexts
 from recallm.recall.prompts import ement_prompt, question_prompt
@@ -31,7 +32,6 @@ from recallm.recall.ranking.paper import (
     ranked_concepts,
     symbolically_revised,
 )
-from recallm.recall.ranking.passages import passage_scores
 from recallm.recall.ranking.tracing import Trace
 from recallm.recall.request import ROLES_OF_PERSONS, RecallRequest
 from recallm.recall.results import RecalledContext
@@ -279,8 +279,10 @@ class Recaller:
 
     def passages(self, reader: GraphReader, request: RecallRequest) -> Mapping[str, float]:
         """The ids of the visible passages that match the question, best first, each with the
-        probability of its best statement, by the default ranking without facts. Equal passages all
-        stay. ``candidate_limit`` candidates are read, so that pages follow one order."""
+        probability of its best statement, by the default ranking without facts. Before them stand,
+        with 1, those that equal the question or have a statement that does, with or without a label
+        ("team: IT"). Equal passages all stay. ``candidate_limit`` candidates are read, so that
+        pages follow one order."""
         question = self._extractor.question(request.question, asker=request.asker)
         question = self._asked_by_a_role(question, reader)
         vector = self._embedded(question, reader, request)
@@ -289,9 +291,27 @@ class Recaller:
         if candidates is None:
             return {}
         ranked = rank(candidates, request, repeats=True)
-        return passage_scores(
-            ranked, request.question, lambda ids: reader.passages(ids=ids) if ids else ()
-        )
+        rows = [ranked.statements[place] for place in ranked.order]
+        asked = _folded(request.question)
+        # The first statement may be a part of the text alone.
+        begun = {
+            row.passage_id
+            for row in rows
+            if not row.position and _folded(row.text).rpartition(": ")[2] in asked
+        }
+        texts = {each.id: each.text for each in reader.passages(ids=begun)} if begun else {}
+        best = {
+            row.passage_id: 1.0
+            for row in rows
+            if asked
+            and (
+                _equals(row.text, asked)
+                or (not row.position and _equals(texts.get(row.passage_id, ""), asked))
+            )
+        }
+        for place, row in zip(ranked.order, rows, strict=True):
+            best.setdefault(row.passage_id, float(ranked.scores[place]))
+        return best
 
     def _asked_by_a_role(self, question: Question, reader: GraphReader) -> Question:
         """The question; where it says "I" and nobody says who asks, as a speaker with the role of
@@ -324,3 +344,13 @@ class Recaller:
         if self._vectors is None:
             return None
         return self._vectors.embed_question(self._namespace, text, reader)
+
+
+def _equals(text: str, asked: str) -> bool:
+    """Whether a text equals ``asked``, with or without its label ("team: ")."""
+    folded = _folded(text)
+    return asked in (folded, folded.partition(": ")[2])
+
+
+def _folded(text: str) -> str:
+    return one_line(text).casefold()
