@@ -302,8 +302,8 @@ class RecalledContext:
     by the memory's counter; ``time`` is what the question asks about time.
 
     Where the question asks for every answer or for their number, the default ranking determines
-    all that matches. ``more`` is how much of it is not in the context; the last line of ``text``
-    says so. ``complete``: something matches, and all of it is in the context.
+    all facts that match. ``more`` is how many of them are not in the context; the last line of
+    ``text`` says so. ``complete``: some match, and all of them are in the context.
 
     ``confidence`` is the probability (0 to 1) that the memory knows an answer; None with a ranking
     that gives no probabilities. ``unknown`` are the names in the question that nothing stored has.

@@ -157,7 +157,7 @@ def test_words_that_mean_more_alike_bring_theirs_first() -> None:
     many = store_of(*apart(*(f"resid n{n}" for n in range(100)), "home garden"))
     found = brought(many, asked("live"))
     assert found[:2] == ["home garden", "resid n99"]
-    assert len(found) == 40, "no more are brought"
+    assert len(found) == 24, "no more are brought"
 
 
 def test_nothing_is_like_a_name_or_an_unknown_word() -> None:

@@ -167,8 +167,7 @@ class Candidates(Rows):
       hold each, ``stem_counts`` (by statement key) and ``session_counts`` (by session key) how
       often each holds them.
     * ``speakers``: which of its concepts are speakers'. ``dates``: those that it names.
-    * ``matches``: all that matches it, where it asks for every answer; None where that is not
-      determined.
+    * ``matches``: all facts that match it, where it asks for every answer; None where none does.
     * ``question_vector``: its unit vector under the embedding model, without what ``terms`` leave
       out; None without embeddings.
     """

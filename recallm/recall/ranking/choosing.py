@@ -131,7 +131,7 @@ def confidence(
 ) -> float:
     """The probability (0 to 1) that the statements of an order hold an answer; 1 where facts match
     the question."""
-    if candidates.matches is not None and candidates.matches.facts:
+    if candidates.matches is not None:
         return 1.0
     if not order:
         return 0.0

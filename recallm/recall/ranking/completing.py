@@ -222,40 +222,51 @@ def without_echoes(order: Sequence[int], candidates: Candidates) -> list[int]:
     others = candidates.speakers - {question.asker}
     if question.asks_all or by_day or others or "you" in question.words:
         return [*order]
-    rows = [candidates.statements[place] for place in order]
-    said = [_Said.of(row) for row in rows if row.speaker is not None]
-    echoes = {each.row.key for each in said if any(map(each.is_echo_of, said))}
-    return [place for place, row in zip(order, rows, strict=True) if row.key not in echoes]
+    said = [
+        _Said.of(place, row)
+        for place in order
+        if (row := candidates.statements[place]).speaker is not None
+    ]
+    echoes = {
+        each.place
+        for each in said
+        if Trait.FIRST_PERSON not in each.row.traits and any(map(each.is_echo_of, said))
+    }
+    return [place for place in order if place not in echoes]
 
 
 class _Said(NamedTuple):
-    """A statement of a speaker, with its content words and concepts. ``speaker`` is the concept of
-    the speaker, empty where there is none."""
+    """A statement of a speaker at its place, with its content words and concepts: those of the
+    statement alone, without the speaker, and with the speaker's."""
 
+    place: int
     row: StoredStatement
     words: frozenset[str]
     concepts: frozenset[str]
-    speaker: str
+    heard_words: frozenset[str]
+    heard_concepts: frozenset[str]
 
     @classmethod
-    def of(cls, row: StoredStatement) -> Self:
+    def of(cls, place: int, row: StoredStatement) -> Self:
         """What a statement with a speaker says."""
+        words = frozenset(content_terms(row.terms))
+        concepts = frozenset(mention.name for mention in row.concepts)
+        speaker = row.speaker_concept or ""
         return cls(
+            place,
             row,
-            frozenset(content_terms(row.terms)),
-            frozenset(mention.name for mention in row.concepts),
-            row.speaker_concept or "",
+            words,
+            concepts - {speaker},
+            words.union(speaker.split(" ")),
+            concepts | {speaker},
         )
 
     def is_echo_of(self, other: _Said) -> bool:
-        """Whether nobody speaks of himself or herself here, and another speaker said this before:
-        with no other word, and of nobody else."""
-        row = self.row
+        """Whether another speaker said this before: with no other word, and of nobody else."""
         return (
-            other.row.key < row.key
-            and other.row.speaker != row.speaker
-            and Trait.FIRST_PERSON not in row.traits
-            and not (int(row.traits) ^ int(other.row.traits)) & _SENSE
-            and self.words <= other.words.union(other.speaker.split(" "))
-            and self.concepts - {self.speaker} <= other.concepts | {other.speaker}
+            self.words <= other.heard_words
+            and self.concepts <= other.heard_concepts
+            and other.row.key < self.row.key
+            and other.row.speaker != self.row.speaker
+            and not (int(self.row.traits) ^ int(other.row.traits)) & _SENSE
         )

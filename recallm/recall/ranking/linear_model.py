@@ -23,7 +23,6 @@ from recallm.model import StoredStatement, Trait, readable_term
 from recallm.recall.antecedents import RecalledReference, named_references
 from recallm.recall.ranking.budget import (
     Budget,
-    EqualSentences,
     fit_by_worth,
     limit_of,
     wanted_statements,
@@ -208,19 +207,19 @@ def diversified(ranked: RankedStatements, candidates: Candidates) -> RankedState
     }
     new = {place: own & all_names or own for place, own in concepts.items()}
     worth = ranked.worth.copy()
+    gains = {place: float(worth[place]) for place in left}
     order: list[int] = []
     given: Counter[str] = Counter()
     while left:
-        gains = {
-            place: worth[place]
-            * _REPETITION_WORTH ** min(map(given.__getitem__, new[place]), default=0)
-            for place in left
-        }
         best = max(left, key=gains.__getitem__)
-        worth[best] = gains[best]
-        given.update(concepts[best])
-        order.append(best)
         left.remove(best)
+        order.append(best)
+        given.update(concepts[best])
+        for place in left:
+            if not concepts[best].isdisjoint(new[place]):
+                times = min(map(given.__getitem__, new[place]))
+                gains[place] = float(worth[place]) * _REPETITION_WORTH**times
+    worth[order] = [gains[place] for place in order]
     return replace(ranked, order=(*order, *ranked.order[_MOST_DIVERSIFIED:]), worth=worth)
 
 
@@ -349,18 +348,16 @@ def _with_matches(
     budget: Budget,
 ) -> tuple[list[int], str, int]:
     """The places whose statements are recalled, the text that they make, and how many matches are
-    not among them. The line about these takes what is left of the budget; where facts match, the
-    last of ``places`` give way to it."""
+    not among them. The last of ``places`` give way to the line about these."""
     matches = candidates.matches
-    equals = EqualSentences.asked_by(candidates.question.time)
     while True:
         chosen = chronological(ranked.statements[place] for place in places)
         text = budget.text(chosen)
         if matches is None:
             return places, text, 0
-        left = matches.left_out(chosen, equals, request.known)
+        left = matches.left_out({statement.key for statement in chosen}, request.known)
         line = matches.line(left, text, budget) if places else ""
-        if line is not None or not matches.facts:
+        if line is not None:
             return places, "\n".join(filter(None, (text, line))), len(left)
         places = places[:-1]
 

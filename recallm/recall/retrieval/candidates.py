@@ -37,12 +37,11 @@ from recallm.recall.predicates.states import SOMEBODY, SPEAKER, stated_relations
 from recallm.recall.ranking.budget import wanted_statements
 from recallm.recall.ranking.candidates import Candidates, Leads, Rows
 from recallm.recall.ranking.concepts import names_asked_for
-from recallm.recall.ranking.matches import Matches
+from recallm.recall.ranking.matches import Match, Matches
 from recallm.recall.ranking.stem_counts import PostingCounts, StatementStems
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.fact_candidates import NO_FACTS, FactReader, ReadFacts
 from recallm.recall.retrieval.leads import read_leads
-from recallm.recall.retrieval.matches import all_matches
 from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
@@ -120,18 +119,22 @@ def _read_facts(
     relations: RelationIndex | None,
     wanted: int,
 ) -> tuple[ReadFacts, Matches | None]:
-    """The facts that may answer, and all that matches a question for every answer."""
-    facts, pattern = NO_FACTS, None
-    if relations is not None:
-        fact_reader = FactReader(reader, question, request, relations)
-        pattern = fact_reader.matching() if question.asks_all else None
-        found = () if pattern is None else pattern.matches
-        matching = [each for each, _ in found if each.passage not in request.known][:wanted]
-        # Summaries of the question's concepts are candidates too, and have the first places.
-        facts = fact_reader.candidates(matching, first_place=len(question.concepts))
-    if not question.asks_all:
+    """The facts that may answer, and all that match a question for every answer."""
+    if relations is None:
+        return NO_FACTS, None
+    fact_reader = FactReader(reader, question, request, relations)
+    pattern = fact_reader.matching() if question.asks_all else None
+    found = () if pattern is None else pattern.matches
+    matching = [each for each, _ in found if each.passage not in request.known][:wanted]
+    # Summaries of the question's concepts are candidates too, and have the first places.
+    facts = fact_reader.candidates(matching, first_place=len(question.concepts))
+    if pattern is None:
         return facts, None
-    return facts, all_matches(reader, question, request.where, pattern, facts.keys)
+    matches = tuple(
+        Match(facts.keys.get((each.subject, each.predicate, each.object)), answer, each.passage)
+        for each, answer in found
+    )
+    return facts, Matches(facts=matches, pattern=pattern.line, counts=question.counts)
 
 
 def _read_rows(

@@ -68,7 +68,7 @@ _RELATED_NEWEST = 16
 _OF_ONE_STATE = 0.4
 """The meaning that words of one state ("live", "move") share where the table of words has less."""
 
-_RELATED_STATEMENTS = 40
+_RELATED_STATEMENTS = 24
 """Statements that related stems bring."""
 
 Related: TypeAlias = tuple[str, float]
@@ -284,20 +284,21 @@ def statements_of_related_stems(
     mentions the names of the question (``mentions`` holds its concepts) counts up to twice. Rare
     words come first, then newer statements."""
     named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
-    worth: dict[int, dict[str, float]] = defaultdict(dict)
-    for other, found in postings.items():
-        stem, share = related[other]
-        value = share * rarity_of(found.documents, corpus.statements)
-        for key in found.keys:
-            by_stem = worth[key]
-            if value > by_stem.get(stem, 0.0):
-                by_stem[stem] = value
-
-    values = {key: sum(by_stem.values()) for key, by_stem in worth.items()}
+    worth: dict[str, dict[int, float]] = defaultdict(dict)  # by stem and key, the greatest last
+    for value, stem, keys in sorted(
+        (share * rarity_of(found.documents, corpus.statements), stem, found.keys)
+        for other, found in postings.items()
+        for stem, share in (related[other],)
+    ):
+        worth[stem].update(dict.fromkeys(keys, value))
+    values: dict[int, float] = defaultdict(float)
+    for by_key in worth.values():
+        for key, value in by_key.items():
+            values[key] += value
     mentioning = Counter[int]()
     for name in named:
         if name in mentions:
-            mentioning.update(worth.keys() & mentions[name].keys)
+            mentioning.update(values.keys() & mentions[name].keys)
     for key, number in mentioning.items():
         values[key] *= 1.0 + number / len(named)
     best = sorted(zip(values.values(), values, strict=True), reverse=True)
