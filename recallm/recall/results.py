@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from recallm.ground.untrusted_text import OMISSION, fact_line, one_line, statement_line
 from recallm.model import (
@@ -374,7 +374,7 @@ class Answer(str):
 
     context: RecalledContext
 
-    def __new__(cls, text: str, context: RecalledContext) -> Answer:
+    def __new__(cls, text: str, context: RecalledContext) -> Self:
         """``text`` is the model's answer, ``context`` what the model was given."""
         answer = super().__new__(cls, text)
         answer.context = context
