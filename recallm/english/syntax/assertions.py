@@ -16,7 +16,6 @@ from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.modality import (
     OPENING,
     QUESTION,
-    infinitive_modality,
     sentence_modality,
 )
 from recallm.english.syntax.phrases import Clause, coordinated, preposition
@@ -28,11 +27,24 @@ PLACES: Final = frozenset(("in", "at", "near"))
 _VAGUE: Final = WORDS["vague"]
 _UNREALISED: Final = WORDS["unrealised"]
 _OPINIONS: Final = frozenset(
-    ("think", "guess", "suppose", "imagine", "wish", "hear", "hear about", "understand", "use to")
+    (
+        "think",
+        "guess",
+        "suppose",
+        "imagine",
+        "wish",
+        "hope",
+        "hear",
+        "hear about",
+        "understand",
+        "use to",
+        "mean to",
+    )
 )
+_LETTING: Final = frozenset(("let", "make", "help", "see", "hear", "watch", "have"))
+"""Verbs behind whose object stands an infinitive without "to"."""
 _LIGHT: Final = frozenset(("do", "make", "take", "give", "have"))
 _WHENEVER: Final = frozenset(("when", "whenever", "after", "before", "until", "once"))
-_HAVE: Final = frozenset(("have", "has", "had", "'ve", "’ve"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
 )
@@ -75,15 +87,26 @@ def says_which(tree: SentenceTree, draft: Draft) -> bool:
     """Whether both ends of a fact say what they are: "I saw the old one", "I have issues", "in the
     same city", "I spent hours" and "timer" of "self-timer" do not."""
     ends = [i for i in (draft.subject_head, draft.object_head) if i >= 0]
+    behind = max(draft.object, default=-1) + 1
+    if 0 < behind < len(tree) and tree.lowered[behind] == "of":
+        return False
+    if any(tree.tags[i] == AUX for i in draft.object):
+        return False  # "for Ann, and the other was for Bob"
+    if tree.tags[draft.subject_head] == NUM:
+        return False  # "One of the vases has a chip"
     return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
-        _is_cut(tree, i, draft) for i in (*ends, *draft.object[-1:])
+        _is_cut(tree, i, draft) for i in (*ends, *draft.object[:1], *draft.object[-1:])
     )
 
 
 def _is_vague(tree: SentenceTree, head: int) -> bool:
     """Whether a noun names nothing without a phrase that says of what."""
     below = tree.children[head]
-    if any(tree.lowered[i] == "same" for i in below):
+    if any(
+        tree.lowered[i] == "same"
+        or (tree.tags[i] == PRON and tree.text(preposition(tree, i)) == "of")
+        for i in below
+    ):
         return True
     is_unit = tree.bases[head] == "obj" and tree.words[head].marks & Mark.UNIT
     if not ((is_unit and not tree.is_time(head)) or tree.lowered[head] in _VAGUE):
@@ -120,6 +143,15 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     is_gerund = tree.lowered[clause.head].endswith("ing")
     if is_gerund and not (clause.auxiliaries or clause.governors or clause.is_copula):
         return False
+    is_doing = tree.tags[clause.head] == NOUN and is_gerund and clause.is_copula
+    if is_doing and tree.lowered[draft.subject_head] in ("i", "we"):
+        return False  # "I have been meal planning"
+    if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
+        return False  # "between saving and being happy"
+    if any(tree.base_form(i) in WORDS["light_verbs"] for i in clause.governors):
+        return False  # "I take acting classes"
+    if not clause.own_subject and tree.child(clause.head, "expl") >= 0:
+        return False  # "I have many and it is hard to choose"
     if any(
         tree.lowered[i] in _RELATIVES or tree.words[i].marks & Mark.ASKS
         for i in (*draft.subject, *draft.object)
@@ -127,7 +159,11 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
         return False
     if draft.relation in _OPINIONS or draft.relation.endswith((" like", " between")):
         return False
-    if draft.construction == "verb oblique" and normal_form(tree, clause) in _LIGHT:
+    if draft.construction == "verb oblique" and (
+        normal_form(tree, clause) in _LIGHT
+        # "I treated myself to a new chain"
+        or tree.tags[min(clause.head + 1, len(tree) - 1)] == PRON
+    ):
         return False
     if _is_duration(tree, draft) or clause.relation == "advmod":
         return False
@@ -160,6 +196,8 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
 def _is_duration(tree: SentenceTree, draft: Draft) -> bool:
     """Whether an object only says how long or when: "I baked for two hours", "I spent a day"."""
     head, word = draft.object_head, draft.relation.rpartition(" ")[2]
+    if tree.lowered[head] == "while":
+        return True
     is_unit = tree.words[head].marks & Mark.UNIT and tree.child(head, "compound") < 0
     if head < 0 or not (tree.is_time(head) or is_unit):
         return False
@@ -188,14 +226,19 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     """Whether the object of a verb is one: no time behind "and" ("we baked bread, and last Sunday
     …"), no subject of a clause ("I noticed shops are closing"), nothing that is judged ("I find the
     trend alarming") and nothing behind a preposition ("I listened to "Blue"")."""
-    head, last, behind = draft.object_head, max(draft.object, default=0), clause.head + 1
+    head, last = draft.object_head, max(draft.object, default=0)
+    behind = max(clause.head, *clause.particles) + 1 if clause.particles else clause.head + 1
     is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
     is_time = tree.bases[head] == "conj" and tree.is_time(head)
     judging = ("xcomp", "advcl") if draft.relation == "find" else ("xcomp",)
     is_judged = any(
         tree.bases[i] in judging
         and i > head
-        and (tree.tags[i] == ADJ or tree.lowered[i] != tree.base_form(i))
+        and (
+            tree.tags[i] == ADJ
+            or tree.lowered[i] != tree.base_form(i)
+            or (tree.child(i, "mark") < 0 and draft.relation not in _LETTING)
+        )
         for i in tree.children[clause.head]
     )
     # "I had my car repaired"
@@ -203,7 +246,19 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     first = clause.objects[0].head if clause.objects else head
     # "I owe Bob 20 dollars"
     is_second = tree.bases[head] == "obj" and head != first and tree.tags[first] != PROPN
-    is_behind = behind < head and tree.tags[behind] in (ADP, PART) and behind not in draft.predicate
+    is_behind = (
+        behind < len(tree)
+        and tree.tags[behind] in (ADP, PART)
+        and behind not in draft.predicate
+        # "the scarf I was working on for Ann"
+        and (
+            behind < head
+            or (
+                head < clause.head
+                and (tree.heads[behind] == clause.head or tree.tags[behind + 1] == ADP)
+            )
+        )
+    )
     return not (is_subject or is_time or is_judged or is_done or is_second or is_behind)
 
 
@@ -214,8 +269,6 @@ def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     kinds = {(tree.tags[i] == NUM, tree.tags[i] == ADJ) for i in (draft.object_head, clause.head)}
     if draft.construction != "copula oblique" and len(kinds) > 1:
         return False
-    if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
-        return False  # "between saving and being happy"
     if any(tree.lowered[i] == "used" for i in clause.governors):
         return False  # "We used to be happy"
     if draft.construction == "copula oblique":
@@ -244,8 +297,7 @@ def _is_intended(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
 def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     """Whether a clause says of something unknown what that is like ("stories that move us"), or
     what happens whenever something else does ("when I post at noon")."""
-    is_beside = clause.relation == "advcl" and clause.passive and not clause.auxiliaries
-    if is_beside and clause.head > tree.heads[clause.head]:
+    if clause.relation == "advcl" and clause.passive and not clause.auxiliaries:
         return True  # "I put it on a tray, surrounded by flowers"
     is_antecedent = any(phrase.is_antecedent for phrase in clause.subjects)
     has_antecedent = is_antecedent or any(
@@ -264,35 +316,34 @@ def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
 
 def _is_loose(tree: SentenceTree, clause: Clause) -> bool:
     """Whether a verb behind "and" may belong to another one than the parser says: "I want to call
-    and find out", "I cook rice or roasted corn"."""
+    and find out", "tips on how to clean and maintain it", "I cook rice or roasted corn"."""
     above = clause.parent
     if clause.own_subject or above is None:
         return False
-    if tree.child(clause.head, "cc") < 0 and not any(
-        tree.lowered[i] in (",", ";") for i in range(above.head, clause.head)
-    ):
-        return True
-    word, first = tree.words[clause.head], tree.words[above.head]
-    has_own = tree.child(clause.head, "aux", "aux:pass") >= 0
-    is_bare = word.lowered == tree.base_form(clause.head)
     between = range(above.head + 1, clause.head)
-    if (
-        word.lowered.endswith("ing")
-        and not has_own
-        and any(tree.tags[i] == VERB and tree.lowered[i].endswith("ing") for i in between)
+    if tree.child(clause.head, "cc") < 0 and not any(
+        tree.lowered[i] in (",", ";") for i in between
     ):
         return True
-    infinitives = [i for i in tree.children[above.head] if tree.bases[i] == "xcomp"]
-    if is_bare and any(above.head < i < clause.head for i in infinitives):
-        return bool(infinitive_modality(tree, above.head, gerund=False))
-    any_past = Mark.BARE_PAST | Mark.BARE_PARTICIPLE
-    if first.lowered.endswith("ing") and _HAVE.isdisjoint(
-        tree.lowered[i] for i in above.auxiliaries
-    ):
-        return bool(word.marks & Mark.PAST) and not has_own
-    if has_own or above.auxiliaries or above.governors or first.marks & any_past:
+    forms = _forms(tree, clause.head)
+    if tree.child(clause.head, "aux", "aux:pass") >= 0:
         return False
-    return bool(word.marks & Mark.PAST) != bool(first.marks & Mark.PAST)
+    if any(tree.tags[i] == VERB and not forms.isdisjoint(_forms(tree, i)) for i in between):
+        return True
+    is_finite = above.is_copula or (above.auxiliaries and "s" in forms)
+    return not is_finite and forms.isdisjoint(_forms(tree, above.head))
+
+
+def _forms(tree: SentenceTree, verb: int) -> set[str]:
+    """The forms that a verb may have: its base, its past, or the one with that ending."""
+    word = tree.words[verb]
+    if word.marks & (Mark.BARE_PAST | Mark.BARE_PARTICIPLE):
+        return {"base", "past"}
+    if word.marks & Mark.PAST:
+        return {"past"}
+    if word.lowered == tree.base_form(verb):
+        return {"base"}
+    return {"ing" if word.lowered.endswith("ing") else "s"}
 
 
 def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:

@@ -371,7 +371,8 @@ def find_modality(
             if clause.governors and not verb:
                 # How a verb by which something is so stands in the normal form: "start to".
                 lowered = tree.lowered[parent.head]
-                form = lowered if lowered == "used" else tree.base_form(parent.head)
+                is_written = lowered == "used" or parent.passive
+                form = lowered if is_written else tree.base_form(parent.head)
                 form = " ".join([form, *(tree.lowered[i] for i in parent.particles)])
                 form += " to" if _is_infinitive(tree, clause) else ""
                 clause.manner = [*parent.manner, form]

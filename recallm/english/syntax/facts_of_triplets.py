@@ -142,10 +142,12 @@ def _of_predicate(tree: SentenceTree, draft: Draft) -> Iterator[Draft]:
     if measure := _measure(tree, draft):
         yield measure
         return
-    if role := _role(tree, head):
+    is_noun = tree.tags[subject] == NOUN and _name_of(tree, subject) == subject
+    is_same = tree.lowered[subject] == tree.lowered[head]  # "My league is a small league"
+    if (role := _role(tree, head)) and not is_same:
         yield from _with_owners(tree, draft, subject, role)
         return
-    role = _role(tree, subject) if tree.tags[subject] == NOUN else None
+    role = _role(tree, subject) if is_noun and not is_same else None
     around = (tree.lowered[i] for i in (subject, *tree.children[subject]))
     is_quality = not WORDS["qualities"].isdisjoint(around)
     if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:
@@ -343,6 +345,14 @@ def _valued(tree: SentenceTree, draft: Draft) -> Draft:
     together = tree.written_together(head)
     # A share is not the whole: "60% of my budget".
     is_part = any(tree.lowered[i] == "of" for j in tree.children[head] for i in tree.children[j])
+    # Nor is a price: "a $10 gift card".
+    is_part |= any(
+        i > together[-1]
+        and tree.tags[i] == NOUN
+        and tree.lowered[i] not in WORDS["units"]
+        and not preposition(tree, i)
+        for i in tree.children[head]
+    )
     if len(together) > 1 and not is_part and any(_has_digit(tree, i) for i in together):
         is_date = _DATE.fullmatch(tree.text(together))
         return replace(draft, object=together, value="date" if is_date else "number")

@@ -167,6 +167,10 @@ def name_around(tree: SentenceTree, token: int) -> list[int]:
             if is_of and tree.tags[behind + 1] == PROPN and tree.tags[behind - 1] == PROPN:
                 following = name_around(tree, behind + 1)
                 behind = following[-1] + 1 if following else behind
+            if first and tree.lowered[first - 1] == "-":  # "2-Day Tour"
+                first = tree.written_together(first)[0]
+            if behind in tree.children[behind - 1] and tree.tags[behind] == NUM:  # "Charge 3"
+                behind += 1
             return [*range(first, behind)]
     return []
 

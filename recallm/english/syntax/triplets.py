@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from spacy.symbols import ADV, NOUN, NUM, PRON, PROPN
+from spacy.symbols import ADP, ADV, AUX, DET, NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
@@ -24,7 +24,7 @@ from recallm.english.syntax.facts_of_triplets import fact_drafts
 from recallm.english.syntax.modality import REPORTING
 from recallm.english.syntax.name_phrases import mend_names, name_around
 from recallm.english.syntax.phrases import noun_phrase, preposition
-from recallm.english.syntax.tree import SentenceTree
+from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Adjunct, ConceptMention, Mark, OpenTriplet
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _SHORT: Final = 14
 _SURE: Final = 0.9
 """How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
 
+_CLOSED: Final = frozenset((ADP, AUX, DET, PRON))
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
 _LONGEST: Final = 80
 """Characters of an end that is no single concept."""
@@ -71,6 +72,8 @@ def facts_in(
     if tagged.tree is None or span[0] >= span[1]:
         return []
     tree = SentenceTree(tagged, tagged.tree, span)
+    if _is_foreign(tree):
+        return []
     read = drafts(tree)
     least = 0.55 if len(tree) <= _SHORT else 0.0
     return [
@@ -85,6 +88,15 @@ def facts_in(
         if draft.subject  # the parser may take punctuation for a subject
         for fact in (written(tree, draft, len(read)),)
     ]
+
+
+def _is_foreign(tree: SentenceTree) -> bool:
+    """Whether a sentence is of another language, whose words the tagger takes for names."""
+    names = sum(
+        tag == PROPN and not word.is_capitalised
+        for tag, word in zip(tree.tags, tree.words, strict=True)
+    )
+    return names > 2 * max(1, sum(tag in _CLOSED for tag in tree.tags))
 
 
 def drafts(tree: SentenceTree) -> list[Draft]:
@@ -185,7 +197,8 @@ def _code(tree: SentenceTree, head: int) -> str:
     sentence's."""
     together = tree.written_together(head)
     text = tree.text(together) if len(together) > 1 else ""
-    is_code = "-" in text and any(character.isdigit() for character in text)
+    is_name = tree.tags[head] == PROPN
+    is_code = "-" in text and (is_name or any(character.isdigit() for character in text))
     return text.removesuffix(".") if is_code else ""
 
 
@@ -200,17 +213,26 @@ def _title(tree: SentenceTree, head: int) -> str:
     return tree.text(range(first + 1, last)).strip(" ,.") if is_near else ""
 
 
+def _is_inside(tree: SentenceTree, noun: int, inside: frozenset[str]) -> bool:
+    """Whether a phrase behind a noun says what that is: "a trip to Oslo", not "my eggs to Ann"."""
+    case = tree.text(preposition(tree, noun)).lower()
+    if case == "to" and tree.lowered[tree.heads[noun]] not in WORDS["ways"]:
+        return False
+    return case == "of" or (
+        case in inside
+        and tree.tags[noun] != PRON
+        and not tree.is_time(noun)
+        and tree.relations[noun] == "nmod"
+    )
+
+
 def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
     """The tokens of a noun phrase without articles, owners and what only says where or when."""
     outside = [
         i
-        for i in tree.children[head]
-        if tree.relations[i] not in _MODIFIERS
-        and (
-            tree.bases[i] not in ("nmod", "obl")
-            or (case := tree.text(preposition(tree, i)).lower()) not in inside
-            or (case != "of" and (tree.is_time(i) or tree.tags[i] == PRON))
-        )
+        for i in noun_phrase(tree, head)
+        if (tree.heads[i] == head and tree.relations[i] not in (*_MODIFIERS, "nmod"))
+        or (tree.relations[i] in ("nmod", "obl") and not _is_inside(tree, i, inside))
     ]
     tokens = noun_phrase(tree, head, outside)
     # The head is not among the tokens where the parser took a bracket for a noun.
