@@ -44,7 +44,6 @@ _OPINIONS: Final = frozenset(
 _LETTING: Final = frozenset(("let", "make", "help", "see", "hear", "watch", "have"))
 """Verbs behind whose object stands an infinitive without "to"."""
 _LIGHT: Final = frozenset(("do", "make", "take", "give", "have"))
-_WHENEVER: Final = frozenset(("when", "whenever", "after", "before", "until", "once"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
 )
@@ -90,8 +89,6 @@ def says_which(tree: SentenceTree, draft: Draft) -> bool:
     behind = max(draft.object, default=-1) + 1
     if 0 < behind < len(tree) and tree.lowered[behind] == "of":
         return False
-    if any(tree.tags[i] == AUX for i in draft.object):
-        return False  # "for Ann, and the other was for Bob"
     if tree.tags[draft.subject_head] == NUM:
         return False  # "One of the vases has a chip"
     return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
@@ -143,9 +140,6 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     is_gerund = tree.lowered[clause.head].endswith("ing")
     if is_gerund and not (clause.auxiliaries or clause.governors or clause.is_copula):
         return False
-    is_doing = tree.tags[clause.head] == NOUN and is_gerund and clause.is_copula
-    if is_doing and tree.lowered[draft.subject_head] in ("i", "we"):
-        return False  # "I have been meal planning"
     if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
         return False  # "between saving and being happy"
     if any(tree.base_form(i) in WORDS["light_verbs"] for i in clause.governors):
@@ -165,7 +159,7 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
         or tree.tags[min(clause.head + 1, len(tree) - 1)] == PRON
     ):
         return False
-    if _is_duration(tree, draft) or clause.relation == "advmod":
+    if _is_duration(tree, draft):
         return False
     is_named = draft.relation.endswith(("called", "named"))
     if tree.is_time(draft.subject_head) or (not is_named and _is_kind(tree, draft.subject_head)):
@@ -177,9 +171,12 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     if clause.is_copula and not _is_predicate(tree, draft, clause):
         return False
     is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
-    if draft.construction == "verb oblique" and (
-        clause.merged or (is_open and _is_intended(tree, draft, clause))
-    ):
+    # "I plan to fish from a boat", "I think of sending a card to Ann"
+    is_intended = normal_form(tree, clause) in _UNREALISED and any(
+        tree.bases[i] == "xcomp" or (tree.bases[i] == "advcl" and i < draft.object_head)
+        for i in tree.children[clause.head]
+    )
+    if draft.construction == "verb oblique" and (clause.merged or is_intended):
         return False
     if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
         return False
@@ -196,10 +193,8 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
 def _is_duration(tree: SentenceTree, draft: Draft) -> bool:
     """Whether an object only says how long or when: "I baked for two hours", "I spent a day"."""
     head, word = draft.object_head, draft.relation.rpartition(" ")[2]
-    if tree.lowered[head] == "while":
-        return True
     is_unit = tree.words[head].marks & Mark.UNIT and tree.child(head, "compound") < 0
-    if head < 0 or not (tree.is_time(head) or is_unit):
+    if head < 0 or not (tree.is_time(head) or is_unit or tree.lowered[head] == "while"):
         return False
     return (
         word == "for"
@@ -229,7 +224,6 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     head, last = draft.object_head, max(draft.object, default=0)
     behind = max(clause.head, *clause.particles) + 1 if clause.particles else clause.head + 1
     is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
-    is_time = tree.bases[head] == "conj" and tree.is_time(head)
     judging = ("xcomp", "advcl") if draft.relation == "find" else ("xcomp",)
     is_judged = any(
         tree.bases[i] in judging
@@ -241,11 +235,6 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
         )
         for i in tree.children[clause.head]
     )
-    # "I had my car repaired"
-    is_done = last > head and tree.tags[last] == VERB and tree.words[last].marks & Mark.PAST
-    first = clause.objects[0].head if clause.objects else head
-    # "I owe Bob 20 dollars"
-    is_second = tree.bases[head] == "obj" and head != first and tree.tags[first] != PROPN
     is_behind = (
         behind < len(tree)
         and tree.tags[behind] in (ADP, PART)
@@ -259,44 +248,29 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
             )
         )
     )
-    return not (is_subject or is_time or is_judged or is_done or is_second or is_behind)
+    return not (is_subject or is_judged or is_behind)
 
 
 def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     """Whether what stands behind "be" is read as a whole. The parser may coordinate a name with a
-    number ("Tia is 9 and Bea is 12"), and takes "bird" for what I am in "I am bird watching"."""
-    last = max(draft.object, default=0) + 1
-    kinds = {(tree.tags[i] == NUM, tree.tags[i] == ADJ) for i in (draft.object_head, clause.head)}
-    if draft.construction != "copula oblique" and len(kinds) > 1:
-        return False
-    if any(tree.lowered[i] == "used" for i in clause.governors):
-        return False  # "We used to be happy"
+    number: "Tia is 9 and Bea is 12"."""
     if draft.construction == "copula oblique":
         return True
-    is_cut = last < len(tree) and tree.tags[last] == VERB and tree.lowered[last].endswith("ing")
-    is_clause = tree.tags[draft.object_head] == VERB and tree.child(draft.object_head, "mark") >= 0
-    has_phrase = tree.tags[draft.object_head] == ADJ and any(
-        tree.tags[i] == ADP for i in draft.object
+    kinds = {(tree.tags[i] == NUM, tree.tags[i] == ADJ) for i in (draft.object_head, clause.head)}
+    begins_phrase = any(
+        tree.tags[i] in (ADP, SCONJ)
+        for i in draft.object
+        if i < draft.object_head or tree.tags[draft.object_head] == ADJ
     )
-    begins_phrase = any(tree.tags[i] in (ADP, SCONJ) for i in draft.object if i < draft.object_head)
-    return not (is_cut or is_clause or has_phrase or begins_phrase)
-
-
-def _is_intended(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether a verb says what is not done yet: "I plan to fish from a boat", "I think of sending a
-    card to Ann"."""
-    is_behind = any(
-        tree.bases[i] in ("xcomp", "advcl") and i < draft.object_head
-        for i in tree.children[clause.head]
+    is_verb = tree.tags[draft.object_head] == VERB and (
+        tree.lowered[draft.object_head].endswith("ing")
+        or tree.child(draft.object_head, "mark") >= 0
     )
-    return (is_behind or tree.child(clause.head, "xcomp") >= 0) and (
-        normal_form(tree, clause) in _UNREALISED
-    )
+    return len(kinds) == 1 and not (is_verb or begins_phrase)
 
 
 def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether a clause says of something unknown what that is like ("stories that move us"), or
-    what happens whenever something else does ("when I post at noon")."""
+    """Whether a clause says of something unknown what that is like: "stories that move us"."""
     if clause.relation == "advcl" and clause.passive and not clause.auxiliaries:
         return True  # "I put it on a tray, surrounded by flowers"
     is_antecedent = any(phrase.is_antecedent for phrase in clause.subjects)
@@ -305,13 +279,8 @@ def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     )
     if clause.relation == "acl:relcl" and not has_antecedent:
         return True
-    if is_antecedent and is_any(tree, draft.subject_head):
-        return not draft.relation.endswith(("called", "named"))
-    is_past = tree.words[clause.head].marks & (Mark.PAST | Mark.BARE_PAST) or any(
-        tree.words[i].marks & Mark.PAST for i in clause.auxiliaries
-    )
-    marks = (i for i in tree.children[clause.head] if tree.bases[i] in ("mark", "advmod"))
-    return not is_past and any(tree.lowered[i] in _WHENEVER and i < clause.head for i in marks)
+    is_named = draft.relation.endswith(("called", "named"))
+    return is_antecedent and is_any(tree, draft.subject_head) and not is_named
 
 
 def _is_loose(tree: SentenceTree, clause: Clause) -> bool:

@@ -7,7 +7,7 @@ their own. The words give it away: capitals in a row are one name, and names bet
 * "Dorothea Altemus is employed by Pfizer": one subject.
 * "Cyrus Alfred, Tia Batres, and Pasquale Ballif are customers": three subjects of one verb.
 * "Ada's sister Ingrid lives in Rome": a noun with a subject and no copula is a verb.
-* "tulip-49-lamp" and "14 June" are one value each.
+* "14 June" is one value.
 * "I am allergic to shellfish": behind such an adjective stands a noun.
 * "Ada does not like coffee": a preposition with a subject or an auxiliary is a verb.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, NUM, PROPN, VERB, X
+from spacy.symbols import ADJ, ADV, AUX, NOUN, NUM, PROPN, VERB, X
 
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
@@ -72,8 +72,6 @@ def _mend(tree: SentenceTree) -> None:
             _mend_infinitive(tree, i)
         elif tree.lowered[i] in _MONTHS:
             _mend_date(tree, i)
-        elif tree.lowered[i] == "-":
-            _mend_code(tree, i)
         elif tree.tags[i] == NOUN and tree.bases[i] in ("obj", "conj"):
             _mend_compound(tree, i)
     names = list(_names(tree, range(len(tree))))
@@ -85,8 +83,6 @@ def _mend(tree: SentenceTree) -> None:
     for i in range(len(tree)):
         if tree.tags[i] == NOUN and _is_mistaken_noun(tree, i):
             tree.tags[i] = VERB
-        elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
-            _mend_second_verb(tree, i)
 
 
 def _mend_compound(tree: SentenceTree, noun: int) -> None:
@@ -134,21 +130,6 @@ def _mend_date(tree: SentenceTree, month: int) -> None:
             tree.move(day, month, "nummod")
             tree.move_all(tree.children[day], month)
             return
-
-
-def _mend_code(tree: SentenceTree, hyphen: int) -> None:
-    """Join a code that is cut at a hyphen: "tulip-49-lamp"."""
-    together = tree.written_together(hyphen)
-    if hyphen not in together or not any(
-        character.isdigit() for i in together for character in tree.lowered[i]
-    ):
-        return
-    outer = [i for i in together if tree.heads[i] not in together]
-    main = _main(tree, outer) if outer else together[0]
-    for i in together:
-        if i != main:
-            tree.move_all((j for j in tree.children[i] if j not in together), main)
-            tree.move(i, main, "flat")
 
 
 def name_around(tree: SentenceTree, token: int) -> list[int]:
@@ -387,32 +368,6 @@ def _is_mistaken_noun(tree: SentenceTree, noun: int) -> bool:
     ):
         return False
     return tree.child(noun, *_COMPLEMENTS) >= 0
-
-
-def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
-    """Make "lives" a verb in "Ada works for Cisco and lives in Oslo", where the parser coordinates
-    it with the name: a bare form in -s behind a conjunction and before a phrase, after a verb in
-    -s."""
-    root = next((i for i, head in enumerate(tree.heads) if head < 0), 0)
-    forms = (tree.lowered[root], tree.lowered[noun])
-    is_bare = noun > root and tree.lowered[noun - 1] in ("and", "but")
-    if not is_bare or tree.tags[root] != VERB or not all(form.endswith("s") for form in forms):
-        return
-    phrases = [
-        i
-        for i, head in enumerate(tree.heads)
-        if i > noun + 1
-        and tree.tags[noun + 1] == ADP
-        and tree.bases[i] in ("obl", "nmod")
-        and head in (noun, tree.heads[noun])
-    ]
-    if not phrases:
-        return
-    tree.tags[noun] = VERB
-    tree.move(noun, root, "conj")
-    tree.move(noun - 1, noun, "cc")
-    for i in phrases:
-        tree.move(i, noun, "obl")
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:

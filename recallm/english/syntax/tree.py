@@ -10,7 +10,7 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from spacy.symbols import NOUN, PROPN, VERB
+from spacy.symbols import VERB
 
 from recallm.english.word_lists import read_table, word_set
 from recallm.english.words import Word, regular_base, verb_base
@@ -76,7 +76,6 @@ class SentenceTree:
             for i, head in enumerate(tree.heads[first:end])
         ]
         self._mend(tagged.roles[first:end])
-        self._mend_subject()
         self.bases = [relation.partition(":")[0] for relation in self.relations]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(self.heads):
@@ -88,34 +87,6 @@ class SentenceTree:
             if first <= begin and behind <= end
             for token in range(begin, behind)
         }
-
-    def _mend_subject(self) -> None:
-        """Make the root of "Ada, a friend, lives in Rome" the subject of the verb, which the
-        parser coordinates with it."""
-        heads, relations = self.heads, self.relations
-        root = next((i for i, head in enumerate(heads) if head < 0), -1)
-        if root < 0 or self.tags[root] not in (NOUN, PROPN):
-            return
-        own = [i for i, head in enumerate(heads) if head == root]
-        verbs = [i for i in own if relations[i] == "conj"]
-        modified = any(relations[i] in ("acl:relcl", "appos", "acl") for i in own)
-        if len(verbs) != 1 or not modified or self.lowered[verbs[0] - 1] != ",":
-            return
-        verb = verbs[0]
-        below = [i for i, head in enumerate(heads) if head == verb]
-        relations_below = {relations[i] for i in below}
-        if relations_below & _OF_NOUNS or "cc" in relations_below:
-            return
-        if not relations_below & {"obl", "nmod", "obj", "advmod"}:
-            return
-        heads[root], heads[verb] = verb, -1
-        relations[root], relations[verb] = "nsubj", "root"
-        self.tags[verb] = VERB
-        for i in below:
-            relations[i] = "obl" if relations[i] == "nmod" else relations[i]
-        for i in own:
-            if relations[i] == "punct" and i > verb:
-                heads[i] = verb
 
     def _mend(self, roles: Sequence[str]) -> None:
         """Let the tagger's roles mend the parse of a sentence around its main verb.

@@ -161,7 +161,8 @@ def _end(
     concept = _concept(tree, head, concept_at) if head >= 0 else None
     if head < 0 or (concept is not None and concept.reference is not None):
         return concept
-    label = _code(tree, head) or _title(tree, head) or tree.text(name_around(tree, head))
+    names = (_code(tree, head), tree.text(name_around(tree, head)))
+    label = _title(tree, head) or max(names, key=len)
     owner = tree.child(head, "nmod:poss")
     if 0 <= owner < head and tree.tags[owner] == PROPN and not tree.is_relative(head):
         # "Hwang's Kitchen", "Tolkien's books"
