@@ -1,11 +1,15 @@
 """Facts that chats state: what holds when a chat ends, against hand-written lists.
 
-    python -m benchmarks.chat_facts [--half develop|kept] [--wrong] [--roles] [--json OUT]
+    python -m benchmarks.chat_facts [--half develop|kept] [--wrong] [--json OUT]
+                                    [--roles | --messages]
 
 Each chat of ``chat_facts.toml`` is written message by message with ``RecallM(triplets=True)``;
 then ``FactMemory.read`` and ``changes`` are compared with its lists. ``--wrong`` shows all that is
 read, and what is missing (+), false (-) and missing in the past (<). ``--roles`` writes the
 messages of "user" and "assistant" as those of a chat API.
+
+``--messages``: instead, each message of ``user_messages.toml`` alone, as the user's. What is read
+now is right, wrong or unmarked, by marks made by hand; ``--wrong`` shows the latter two.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +27,7 @@ from recallm.facts import Fact, FactMemory
 from recallm.recall.predicates.relations import PredicateNames, Relations
 
 _CHATS = Path(__file__).with_suffix(".toml")
+_MESSAGES = _CHATS.with_name("user_messages.toml")
 _HALVES = ("develop", "kept")
 _ROLES = {"user": "Human", "assistant": "AI"}
 
@@ -141,17 +147,39 @@ def _show(
     print()
 
 
+def _marked(messages: Sequence[Mapping[str, Any]], *, wrong: bool) -> dict[str, Any]:
+    """The row of one half of the messages."""
+    counts = dict.fromkeys(("right", "wrong", "unmarked"), 0)
+    with RecallM(triplets=True) as memory:
+        for place, message in enumerate(messages):
+            own = memory.in_namespace(str(place))
+            own.update(message["said"], speaker="user")
+            marks = dict.fromkeys(message.get("right", []), "right")
+            marks |= {line.rpartition(" | ")[0]: "wrong" for line in message.get("wrong", [])}
+            for fact in FactMemory(own).read():
+                terms = f"{fact.subject} | {fact.relation} | {fact.object}"
+                mark = marks.get(terms, "unmarked")
+                counts[mark] += 1
+                if wrong and mark != "right":
+                    print(f"{message['said']}\n   {mark}: {terms} ({fact.confidence:.2f})\n")
+    marked = counts["right"] + counts["wrong"]
+    share = round(counts["right"] / max(1, marked), 3)
+    return {"messages": len(messages), **counts, "share right": share}
+
+
 def main(options: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Facts that chats state")
     parser.add_argument("--half", choices=_HALVES, help="one half alone")
     parser.add_argument("--wrong", action="store_true", help="show what is missing and false")
     parser.add_argument("--roles", action="store_true", help="write messages of a chat API")
+    parser.add_argument("--messages", action="store_true", help="single messages of users")
     parser.add_argument("--json", type=Path, metavar="OUT", help="the table")
     chosen = parser.parse_args(options)
-    chats = tomllib.loads(_CHATS.read_text(encoding="utf-8"))
+    data = tomllib.loads((_MESSAGES if chosen.messages else _CHATS).read_text(encoding="utf-8"))
+    score = _marked if chosen.messages else partial(_score, roles=chosen.roles)
     rows = [
-        {"half": half, **_score(chats[half], wrong=chosen.wrong, roles=chosen.roles)}
+        {"half": half, **score(data[half], wrong=chosen.wrong)}
         for half in _HALVES
         if chosen.half in (None, half)
     ]

@@ -346,8 +346,7 @@ def find_modality(
     """The modality and the negation of a clause, those of its context among them."""
     parent, head = clause.parent, clause.head
     base = tree.bases[head]
-    cop = tree.child(head, "cop")
-    own = own_modality(tree, head, cop)
+    own = own_modality(tree, head)
     context = ""
     if base == "acl":
         context = _modality_of_noun(tree, head)

@@ -143,11 +143,10 @@ def _of_predicate(tree: SentenceTree, draft: Draft) -> Iterator[Draft]:
         yield measure
         return
     is_noun = tree.tags[subject] == NOUN and _name_of(tree, subject) == subject
-    is_same = tree.lowered[subject] == tree.lowered[head]  # "My league is a small league"
-    if (role := _role(tree, head)) and not is_same:
+    if (role := _role(tree, head)) and tree.lowered[subject] != tree.lowered[head]:
         yield from _with_owners(tree, draft, subject, role)
         return
-    role = _role(tree, subject) if is_noun and not is_same else None
+    role = _role(tree, subject) if is_noun else None
     around = (tree.lowered[i] for i in (subject, *tree.children[subject]))
     is_quality = not WORDS["qualities"].isdisjoint(around)
     if role and tree.tags[head] == PROPN and "@" not in tree.lowered[head] and not is_quality:

@@ -67,14 +67,14 @@ def sentence_modality(tree: SentenceTree) -> str:
     return lowered[first] if lowered[first] in _WISHES else ""
 
 
-def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:
+def own_modality(tree: SentenceTree, head: int) -> str:
     """The modality by a clause's own auxiliaries, adverbs and subordinating word."""
     lowered, relations = tree.lowered, tree.relations
     mark = adverb = ""
     for i in tree.children[head]:
         relation, word = relations[i], lowered[i]
         if relation in ("aux", "aux:pass", "cop"):
-            if (modal := _MODALS.get(word)) and not _is_had(tree, i, cop if cop >= 0 else head):
+            if modal := _MODALS.get(word):
                 return modal
         elif relation == "mark" or relation == "case":
             if word in _MARKS:
@@ -86,16 +86,6 @@ def own_modality(tree: SentenceTree, head: int, cop: int = -1) -> str:
     if head > 0 and tree.tags[head - 1] == AUX and lowered[head - 1] in _MODALS:
         return _MODALS[lowered[head - 1]]
     return mark or adverb
-
-
-def _is_had(tree: SentenceTree, auxiliary: int, verb: int) -> bool:
-    """Whether "'d" stands for "had": a participle follows."""
-    if tree.lowered[auxiliary] not in ("'d", "’d"):
-        return False
-    if auxiliary + 1 < len(tree) and tree.lowered[auxiliary + 1] == "be":
-        return False
-    word = tree.words[verb]
-    return bool(word.marks & Mark.PAST) or tree.lowered[verb] not in (tree.base_form(verb), "be")
 
 
 def negation_words(tree: SentenceTree, head: int) -> list[int]:

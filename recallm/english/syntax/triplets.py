@@ -96,7 +96,7 @@ def _is_foreign(tree: SentenceTree) -> bool:
         tag == PROPN and not word.is_capitalised
         for tag, word in zip(tree.tags, tree.words, strict=True)
     )
-    return names > 2 * max(1, sum(tag in _CLOSED for tag in tree.tags))
+    return bool(names > 2 * max(1, sum(tag in _CLOSED for tag in tree.tags)))
 
 
 def drafts(tree: SentenceTree) -> list[Draft]:
@@ -217,14 +217,11 @@ def _title(tree: SentenceTree, head: int) -> str:
 def _is_inside(tree: SentenceTree, noun: int, inside: frozenset[str]) -> bool:
     """Whether a phrase behind a noun says what that is: "a trip to Oslo", not "my eggs to Ann"."""
     case = tree.text(preposition(tree, noun)).lower()
+    if case == "of":
+        return True
     if case == "to" and tree.lowered[tree.heads[noun]] not in WORDS["ways"]:
         return False
-    return case == "of" or (
-        case in inside
-        and tree.tags[noun] != PRON
-        and not tree.is_time(noun)
-        and tree.relations[noun] == "nmod"
-    )
+    return case in inside and tree.tags[noun] != PRON and not tree.is_time(noun)
 
 
 def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
@@ -233,7 +230,7 @@ def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
         i
         for i in noun_phrase(tree, head)
         if (tree.heads[i] == head and tree.relations[i] not in (*_MODIFIERS, "nmod"))
-        or (tree.relations[i] in ("nmod", "obl") and not _is_inside(tree, i, inside))
+        or (tree.relations[i] == "nmod" and not _is_inside(tree, i, inside))
     ]
     tokens = noun_phrase(tree, head, outside)
     # The head is not among the tokens where the parser took a bracket for a noun.
