@@ -22,7 +22,7 @@ from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.assertions import PLACES, assertions, says_which
 from recallm.english.syntax.drafts import Draft, normal_form
-from recallm.english.syntax.modality import ATTITUDES
+from recallm.english.syntax.modality import ATTITUDES, is_negated
 from recallm.english.syntax.name_phrases import name_around
 from recallm.english.syntax.phrases import Clause, coordinated, noun_phrase, preposition
 from recallm.english.syntax.tree import TABLE, WORDS, SentenceTree
@@ -243,7 +243,8 @@ def _owner_behind(tree: SentenceTree, noun: int) -> tuple[int, str] | None:
         for i in tree.children[bearer]:
             case = preposition(tree, i) if tree.relations[i] == "nmod" and i > bearer else []
             word = tree.text(case).lower()
-            if word in _OWNING and not tree.is_time(i) and (word == _OF or bearer == noun):
+            is_owner = word in _OWNING and not (tree.is_time(i) or is_negated(tree, i))
+            if is_owner and (word == _OF or bearer == noun):
                 found.append((word != _OF, i, word))
     return min(found)[1:] if found else None
 
@@ -392,7 +393,8 @@ def _beside(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]
         # "I embarked on a trip to Oslo": what stands behind a noun may belong to that.
         is_place = tree.tags[own] == PROPN or draft.relation.endswith((" as", " in", " at"))
         is_far = 0 <= own < phrase.head and not is_place and word != "with"
-        if is_far or (word == "with" and verb in WORDS["light_verbs"]):
+        is_apart = own >= 0 and "," in tree.lowered[own : phrase.head]
+        if is_far or is_apart or (word == "with" and verb in WORDS["light_verbs"]):
             continue
         if is_object and (word == "to" or tree.tags[phrase.head] != PROPN):
             continue

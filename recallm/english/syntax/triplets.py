@@ -164,8 +164,9 @@ def _end(
     names = (_code(tree, head), tree.text(name_around(tree, head)))
     label = _title(tree, head) or max(names, key=len)
     owner = tree.child(head, "nmod:poss")
-    if 0 <= owner < head and tree.tags[owner] == PROPN and not tree.is_relative(head):
-        # "Hwang's Kitchen", "Tolkien's books"
+    is_owner = 0 <= owner < head and tree.tags[owner] in (PROPN, NOUN)
+    if is_owner and not (tree.is_relative(owner) or tree.is_relative(head)):
+        # "Hwang's Kitchen", "Tolkien's books", "driver's license"
         label = tree.text(range(min(name_around(tree, owner), default=owner), head + 1))
     if not label and _is_named_by_noun(tree, head, concept):
         label = tree.text(_whole(tree, head, inside)).replace('"', "")
@@ -182,9 +183,10 @@ def _end(
 def _is_named_by_noun(tree: SentenceTree, head: int, concept: ConceptMention | None) -> bool:
     """Whether a phrase names something: by a noun, or by a word in the place of one that the tagger
     does not know ("I hate cilantro"), or by a gerund ("I like swimming")."""
-    if concept is not None:
-        return tree.tags[head] not in (PROPN, PRON, NUM)
     word = tree.words[head]
+    if concept is not None:
+        is_name = tree.tags[head] == PROPN and word.is_capitalised
+        return not is_name and tree.tags[head] not in (PRON, NUM)
     if not word.is_word or word.marks & (Mark.PRONOUN | Mark.COUNT | Mark.NUMERAL):
         return False
     is_gerund = tree.bases[head] == "xcomp" and word.lowered.endswith("ing")
