@@ -87,10 +87,14 @@ def says_which(tree: SentenceTree, draft: Draft) -> bool:
     same city", "I spent hours" and "timer" of "self-timer" do not."""
     ends = [i for i in (draft.subject_head, draft.object_head) if i >= 0]
     behind = max(draft.object, default=-1) + 1
-    if 0 < behind < len(tree) and tree.lowered[behind] == "of":
+    is_cut = 0 < behind < len(tree) and tree.lowered[behind] == "of"
+    is_case = any(
+        tree.tags[i] == ADP and tree.tags[i + 1 : i + 2] != [NUM]
+        for i in (*draft.subject[:1], *draft.object[:1])
+    )
+    # "One of the vases has a chip"
+    if is_cut or is_case or tree.tags[draft.subject_head] == NUM:
         return False
-    if tree.tags[draft.subject_head] == NUM:
-        return False  # "One of the vases has a chip"
     return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
         _is_cut(tree, i, draft) for i in (*ends, *draft.object[:1], *draft.object[-1:])
     )
@@ -138,7 +142,8 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     sure that she left", "how much music has changed", "there are tools for that" and "I baked for
     two hours" do not."""
     is_gerund = tree.lowered[clause.head].endswith("ing")
-    if is_gerund and not (clause.auxiliaries or clause.governors or clause.is_copula):
+    is_held = clause.governors and tree.tags[clause.governors[-1]] != ADJ
+    if is_gerund and not (clause.auxiliaries or is_held or clause.is_copula):
         return False
     if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
         return False  # "between saving and being happy"
@@ -248,7 +253,11 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
             )
         )
     )
-    return not (is_subject or is_judged or is_behind)
+    # "I attended a workshop, which was hard but a lot of fun"
+    is_far = tree.bases[head] == "conj" and any(
+        tree.tags[i] in (AUX, VERB) for i in range(tree.heads[head], head)
+    )
+    return not (is_subject or is_judged or is_behind or is_far)
 
 
 def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
