@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
@@ -99,6 +100,11 @@ def name(value: object, argument: str) -> str:
             argument, f"must have 1 to {MAX_NAME} characters, not {len(text)}{beginning}"
         )
     return text
+
+
+def new_id(value: object, argument: str) -> str:
+    """A ``name``, a random one for None."""
+    return uuid.uuid4().hex if value is None else name(value, argument)
 
 
 def namespace(value: object, argument: str = "namespace") -> str:

@@ -1,6 +1,6 @@
 """Which stored passages stand before a text in its session, for extraction to find who is meant.
 
-``recallm.model.sessions`` says to which session an update belongs. It is asked here, before the
+``recallm.model.keys`` says to which session an update belongs. It is asked here, before the
 write, with what a reader knows of the namespace, and by the store inside the write. Where another
 process writes in between, or a sweep forgets what has expired, the store may decide otherwise: then
 the pronouns of a text were looked up in another session than the one that it is stored in.
@@ -11,14 +11,14 @@ latest text that has no session either. An item stands for itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
 
 from recallm.memory.open_memory import OpenMemory
 from recallm.model import (
     NO_SESSION,
-    SPEAKER_PASSAGES,
     ConceptMention,
     Discourse,
     EarlierPassage,
@@ -35,6 +35,72 @@ from recallm.stores.base import GraphReader
 
 _STATEMENTS = 6
 """Statements of an earlier passage whose references are read: the first ones."""
+
+EARLIER_PASSAGES = 6
+"""Passages in which antecedents are looked for."""
+
+SPEAKER_PASSAGES = 16
+"""Passages whose speakers are the speakers of the session."""
+
+_READ_CHARACTERS = 2_000
+"""Characters of an earlier passage that are read: its last ones."""
+
+
+class StoredDiscourse:
+    """The last passages of one session, oldest first, as extraction reads them (``Discourse``).
+
+    ``stored`` reads those that are stored, newest first, when a text needs them. ``add`` appends
+    the passages that are written later. ``rewritten``, which discourses share, has the ids that
+    get another text → the latest passage that was added under each (None before): others under
+    that id are gone. Not safe for several threads.
+    """
+
+    def __init__(
+        self,
+        stored: Callable[[], Iterable[EarlierPassage]] = tuple,
+        rewritten: dict[str, EarlierPassage | None] | None = None,
+    ) -> None:
+        self._stored = stored
+        self._rewritten = {} if rewritten is None else rewritten
+        self._is_read = False
+        self._passages: deque[EarlierPassage] = deque(maxlen=SPEAKER_PASSAGES)
+
+    def add(self, passage: EarlierPassage) -> None:
+        """Append the passage that was said last."""
+        passage = passage._replace(text=_end_of(passage.text))
+        self._passages.append(passage)
+        if passage.id in self._rewritten:
+            self._rewritten[passage.id] = passage
+
+    def earlier(self, before: str) -> list[EarlierPassage]:
+        """The last passages before the passage with the id ``before``, oldest first."""
+        return self._others(before)[-EARLIER_PASSAGES:]
+
+    def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
+        """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
+        None where there is no other speaker, or more than one."""
+        others = {each.speaker: each for each in self._others(before) if each.speaker}
+        others.pop(speaker, None)
+        return next(iter(others.values())) if len(others) == 1 else None
+
+    def _others(self, id: str) -> list[EarlierPassage]:
+        """The last passages under other ids, without those that are gone."""
+        return [
+            passage
+            for passage in self._all()
+            if passage.id != id and (self._rewritten.get(passage.id) or passage) is passage
+        ]
+
+    def _all(self) -> deque[EarlierPassage]:
+        if not self._is_read:
+            self._is_read = True
+            added = {passage.id for passage in self._passages}
+            for passage in self._stored():
+                if len(self._passages) == SPEAKER_PASSAGES:
+                    break
+                if passage.id not in added:
+                    self._passages.appendleft(passage._replace(text=_end_of(passage.text)))
+        return self._passages
 
 
 class _NewUpdate(SessionMember, Protocol):
@@ -54,7 +120,7 @@ class Discourses:
 
     def __init__(self, opened: OpenMemory) -> None:
         self._opened = opened
-        self._sessions: dict[str, Discourse] = {}
+        self._sessions: dict[str, StoredDiscourse] = {}
         self._open_session: OpenSession | None = None
         self._open_id: str | None = None
         """The update of this batch that continued or began the open session last."""
@@ -78,7 +144,7 @@ class Discourses:
                 return self._keys(reader, [update])[0] or NO_SESSION
             return session_key_of(update.session, update.source) or NO_SESSION
 
-        return Discourse(partial(self._stored, key))
+        return StoredDiscourse(partial(self._stored, key))
 
     def of_batch(
         self, updates: Sequence[_NewUpdate], reader: GraphReader
@@ -95,10 +161,10 @@ class Discourses:
 
     def _discourse(self, key: str | None) -> Discourse:
         if key is None:
-            return Discourse()
+            return StoredDiscourse()
         if key not in self._sessions:
             stored = partial(self._stored, lambda _: key)
-            self._sessions[key] = Discourse(stored, self._rewritten)
+            self._sessions[key] = StoredDiscourse(stored, self._rewritten)
         return self._sessions[key]
 
     def _stored(self, key: Callable[[GraphReader], str]) -> list[EarlierPassage]:
@@ -160,3 +226,15 @@ class Discourses:
         if decided.key is not None and update.is_recalled and update.text.strip():
             self._with_statements.add(decided.key)
         return decided.key or NO_SESSION
+
+
+def _end_of(text: str) -> str:
+    """The last characters of a text, from the beginning of a line or a word."""
+    if len(text) <= _READ_CHARACTERS:
+        return text
+    end = text[-_READ_CHARACTERS:]
+    for separator in ("\n", " "):
+        _, found, rest = end.partition(separator)
+        if found:
+            return rest
+    return end

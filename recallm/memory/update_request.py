@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,11 +16,6 @@ from recallm.ground.methods import unknown_argument
 from recallm.ground.untrusted_text import claimed_roles
 from recallm.memory.spoken import is_message, message_update
 from recallm.model import Discourse, Extraction, PreparedUpdate, Turn, empty_mapping
-
-
-def _passage_id(value: object, argument: str) -> str:
-    """The id of a new passage: the given one, else a random one."""
-    return uuid.uuid4().hex if value is None else checks.name(value, argument)
 
 
 class UpdateArguments(TypedDict, total=False):
@@ -61,7 +55,7 @@ class UpdateRequest:
     """
 
     text: Annotated[str, checks.string]
-    id: Annotated[Any, _passage_id] = None
+    id: Annotated[Any, checks.new_id] = None
     speaker: Annotated[str | None, checks.name] = None
     timestamp: Annotated[datetime | None, checks.timestamp] = None
     source: Annotated[str | None, checks.name] = None

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from functools import partial
 from itertools import islice
 from typing import Any, Unpack
 
@@ -264,10 +265,11 @@ def _result(update: PreparedUpdate, t_index: int) -> KnowledgeUpdate:
         mention.name for statement in update.statements for mention in statement.concepts
     )
     relations = dict.fromkeys((pair.a, pair.b) for pair in update.neighbours)
+    positions = [each.position for each in update.statements]
     return KnowledgeUpdate(
         id=update.id,
         t_index=t_index,
-        statements=tuple(statement_id(update.id, each.position) for each in update.statements),
+        statements=tuple(map(partial(statement_id, update.id), positions)),
         concepts=tuple(concepts),
         relations=tuple(relations),
     )

@@ -1,17 +1,41 @@
-"""How statements, passages and JSON values are identified: each rule stands here once.
+"""How statements and sessions are identified, and to which session a knowledge update belongs.
 
 * A statement's **key** is ``t_index << POSITION_BITS | position``: the same in every store, and
   ascending in the order of arrival. The evidence of a relation has such a key too.
 * A statement's **id** is ``<passage id>#<position>``: what users see.
+
+The session of an update is its session, else its source, or what time says.
+
+A session key is ``"="`` and a name, or ``"@"`` and the t of the first update of a session without
+a name. An update belongs to the session that it names. Without one:
+
+* **A document**, which has a source and is no message, belongs to the session of its source.
+* **A message** has a source, a speaker and a timestamp. If the session of its source has statements
+  already, or the latest message has the same source, the source is a thread: the message belongs to
+  the session of its source, and closes the open session. Else it continues the open session, or
+  begins the session of its source, which is then the open one.
+* **An update with a timestamp and without a source** continues the open session, or begins one.
+* Others belong to no session.
+
+The open session is the one of the latest update that began or continued a session by time. An
+update continues it if their timestamps are less than an hour apart. This follows the order of
+arrival. A session key stays as it was written, also where the update before it is forgotten. Where
+the update that the next one may continue is forgotten, the next one begins a session.
+
+Stores decide by this rule inside a write, and ``recallm.memory.discourses`` decides by it
+beforehand which passages stand before a text: its *discourse*. There "I" is the speaker, "you" the
+only other speaker of the session, and "we" both; the antecedents of "he" and "she" are looked for
+in the last passages (``recallm.english.coreference``).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 POSITION_BITS = 20
 """How many low bits of a key hold the position."""
@@ -65,3 +89,114 @@ def canonical_json(value: Any) -> str:
 
 empty_mapping: Callable[[], Mapping[str, Any]] = partial(MappingProxyType, {})
 """A read-only empty mapping, for defaults."""
+
+
+# Sessions.
+
+SESSION_GAP = timedelta(hours=1)
+"""Updates that belong together by time have timestamps less than this apart."""
+
+NO_SESSION = ""
+"""In place of a session key: passages that belong to no session."""
+
+_NAMED = "="
+
+
+class SessionMember(Protocol):
+    """What of an update decides to which session it belongs."""
+
+    @property
+    def text(self) -> str | None:
+        """The text; None for an update of the graph alone."""
+
+    @property
+    def session(self) -> str | None:
+        """The session that the update names."""
+
+    @property
+    def source(self) -> str | None:
+        """Where the text comes from."""
+
+    @property
+    def speaker(self) -> str | None:
+        """Who said it."""
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When it was said."""
+
+    @property
+    def key(self) -> str | None:
+        """The key of an item; None for what is no item."""
+
+
+class OpenSession(NamedTuple):
+    """The session that the next update may continue by time: the t of the update that continued or
+    began it last, its session key, and the timestamp and the source of that update."""
+
+    t_index: int
+    key: str
+    timestamp: datetime
+    source: str | None
+
+
+class DecidedSession(NamedTuple):
+    """The session key of an update (None: it belongs to no session), and the session that is open
+    afterwards."""
+
+    key: str | None
+    open_session: OpenSession | None
+
+
+def session_name_of(session: str | None, source: str | None) -> str | None:
+    """The name of a statement's or update's session: ``session``, else ``source``."""
+    return session if session is not None else source
+
+
+def session_key_of(session: str | None, source: str | None) -> str | None:
+    """The key of a named session; None where neither name is given."""
+    name = session_name_of(session, source)
+    return None if name is None else _NAMED + name
+
+
+def session_name_in(key: str) -> str | None:
+    """The name in a session key; None where the session has none."""
+    return key.removeprefix(_NAMED) if key.startswith(_NAMED) else None
+
+
+def is_message(update: SessionMember) -> bool:
+    """Whether an update is a message that time may put into the session of other messages: with a
+    source, a speaker and a timestamp, without a session, and no item."""
+    return (
+        update.text is not None
+        and update.session is None
+        and update.key is None
+        and None not in (update.source, update.speaker, update.timestamp)
+    )
+
+
+def goes_by_time(update: SessionMember) -> bool:
+    """Whether time says to which session an update belongs, and not its names alone."""
+    is_timed = update.text is not None and update.timestamp is not None and update.session is None
+    return is_timed and (update.source is None or is_message(update))
+
+
+def decide_session(
+    update: SessionMember,
+    t_index: int,
+    open_session: OpenSession | None,
+    has_statements: Callable[[str], bool],
+) -> DecidedSession:
+    """The session of ``update``, which gets this t. ``has_statements`` says it of a session key."""
+    own = session_key_of(update.session, update.source)
+    said = update.timestamp
+    if said is None or not goes_by_time(update):
+        return DecidedSession(own, open_session)
+    if own is not None:
+        is_latest = open_session is not None and open_session.source == update.source
+        if is_latest or has_statements(own):  # a thread
+            return DecidedSession(own, None)
+    key = own or f"@{t_index}"
+    if open_session is not None and abs(said - open_session.timestamp) < SESSION_GAP:
+        key = open_session.key
+    return DecidedSession(key, OpenSession(t_index, key, said, update.source))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 _EXACT_MARK = '"'
 """No stem begins with it."""
@@ -339,3 +339,42 @@ def content_terms(terms: tuple[str, ...]) -> tuple[str, ...]:
 def readable_term(term: str) -> str:
     """A term for people to read: an exact token without its marks."""
     return term[1:].replace(_EXACT_MARK, " ") if is_exact_token(term) else term
+
+
+# What extraction reads.
+
+
+class EarlierPassage(NamedTuple):
+    """A passage of the session: its id, its speaker, the end of its text, and the concepts that it
+    mentions by a pronoun."""
+
+    id: str
+    speaker: str | None
+    text: str
+    references: tuple[ConceptMention, ...] = ()
+
+
+class Discourse(Protocol):
+    """What stands before a text in its session, for extraction to find who is meant."""
+
+    def add(self, passage: EarlierPassage) -> None:
+        """Append the passage that was said last."""
+
+    def earlier(self, before: str) -> list[EarlierPassage]:
+        """The last passages before the passage with the id ``before``, oldest first."""
+        ...
+
+    def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
+        """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
+        None where there is no other speaker, or more than one."""
+
+
+class Turn(NamedTuple):
+    """A text to extract, with its speaker, the id of its passage, and the discourse that it
+    stands in; extraction adds the passage to the discourse. ``is_assistant``: of the speaker."""
+
+    text: str
+    speaker: str | None = None
+    id: str = ""
+    discourse: Discourse | None = None
+    is_assistant: bool = False

@@ -7,9 +7,15 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from recallm.model.keys import empty_mapping, position_of, statement_id, t_index_of
+from recallm.model.keys import (
+    empty_mapping,
+    position_of,
+    session_key_of,
+    session_name_of,
+    statement_id,
+    t_index_of,
+)
 from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
-from recallm.model.sessions import session_key_of, session_name_of
 
 Moment: TypeAlias = int | str | date
 """How a reader names a moment (``ground.checks.moment``): by a t_index, an aware datetime, or a
@@ -57,7 +63,7 @@ class StoredStatement(NamedTuple):
     """A statement as a store gives it to recall.
 
     ``session`` and ``source`` are as they were given; ``session_key`` is the resolved session
-    (``recallm.model.sessions``), None where there is none. ``previous`` and ``next`` are
+    (``recallm.model.keys``), None where there is none. ``previous`` and ``next`` are
     the keys of the statements just before and after it in its session. ``item_path`` is the path
     of its passage if that is an item, else None. ``start`` and ``end`` are its span in the passage;
     both are 0 where it is a fact or a revised context.
@@ -274,7 +280,7 @@ class Filter:
 
     ``since`` and ``until`` are inclusive: a t_index, or an aware datetime, which excludes every
     statement without a timestamp. ``session`` is the name of a session: one that was
-    given, or the source that names it (``recallm.model.sessions``). ``session_key`` selects a
+    given, or the source that names it (``recallm.model.keys``). ``session_key`` selects a
     session without a name too, and with ``NO_SESSION`` the passages that belong to none. Every
     entry of ``metadata`` must equal the passage's (as JSON values).
     ``path``: only items whose path begins with it (any item if it is empty); None: all passages.

@@ -107,7 +107,7 @@ class GraphReader(Protocol):
 
     def open_session(self) -> OpenSession | None:
         """The session that the next update may continue by time, whatever the horizon hides; None
-        where there is none, or its latest update has expired (``recallm.model.sessions``)."""
+        where there is none, or its latest update has expired (``recallm.model.keys``)."""
         ...
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:

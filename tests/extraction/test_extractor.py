@@ -14,7 +14,8 @@ import recallm.english.extractor as under_test
 from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.errors import InvalidInputError
-from recallm.model import ConceptMention, Discourse, Extraction, Trait, Turn
+from recallm.memory.discourses import StoredDiscourse
+from recallm.model import ConceptMention, Extraction, Trait, Turn
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
 from tests.tables import each_row
 
@@ -351,7 +352,7 @@ def test_what_a_session_said_is_the_same_read_once_or_again(
     """Whether or not the blocks of the messages before are remembered."""
 
     def said(extractor: Extractor) -> list[Extraction]:
-        discourse = Discourse()
+        discourse = StoredDiscourse()
         turns = [
             Turn(text, speaker, f"m{n}", discourse) for n, (speaker, text) in enumerate(messages)
         ]

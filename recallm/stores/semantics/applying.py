@@ -155,16 +155,13 @@ def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
         raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
 
-def _with_session_key(
+def _with_session(
     namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
 ) -> PreparedUpdate:
-    """The numbered ``update`` with its session key (``recallm.model.sessions``), where the rule
-    decides another key than the session or source gives. ``namespace`` notes which session is open;
-    ``has_statements`` says whether a session key has statements."""
+    """The numbered ``update`` with its session key (``recallm.model.keys``). ``namespace`` notes
+    which session is open; ``has_statements`` says whether a session key has statements."""
     decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
     namespace.open_session = decided.open_session
-    if decided.key == session_key_of(update.session, update.source):
-        return update
     return replace(update, session_key=decided.key)
 
 
@@ -199,9 +196,7 @@ class _Batch:
         self._writer = UpdateWriter(rows, opened.totals)
         self._pending: list[PreparedUpdate] = []
         self._doomed: set[int] = set()
-        self._message_sessions = {
-            session_key_of(None, update.source) or "" for update in updates if is_message(update)
-        }
+        self._updates = updates
         self._begun: set[str] | None = None
 
     def take(self, index: int, update: PreparedUpdate) -> Applied:
@@ -257,8 +252,8 @@ class _Batch:
                 self._pending.append(replace(update, t_index=joins))
             return Applied(t_index=joins)
         self._namespace.t += 1
-        numbered = replace(update, t_index=self._namespace.t, session_key=None)
-        numbered = _with_session_key(self._namespace, numbered, self._has_statements)
+        numbered = replace(update, t_index=self._namespace.t)
+        numbered = _with_session(self._namespace, numbered, self._has_statements)
         self._pending.append(numbered)
         if self._begun is not None and numbered.statements:
             self._begun.add(stored_session_key(numbered) or "")
@@ -285,7 +280,9 @@ class _Batch:
         if self._doomed:
             self.write()
         if self._begun is None:
-            stored = self._rows.look_up(Keys(sessions=self._message_sessions)).sessions
+            sources = {update.source for update in self._updates if is_message(update)}
+            keys = {session_key_of(None, source) or "" for source in sources}
+            stored = self._rows.look_up(Keys(sessions=keys)).sessions
             self._begun = {key for key, totals in stored.items() if totals.statements}
             self._begun |= {
                 stored_session_key(update) or "" for update in self._pending if update.statements
@@ -360,5 +357,5 @@ def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpd
     elif is_message(update):
         namespace.open_session = None
     else:
-        return _with_session_key(namespace, update, lambda _: False)
+        return _with_session(namespace, update, lambda _: False)
     return update

@@ -74,7 +74,7 @@ def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> Non
     the namespace, or subtract them (-1)."""
     namespace, terms = changes.namespace, changes.terms
     statements = sign * len(update.statements)
-    length = sign * sum(statement.length for statement in update.statements)
+    length = sign * sum(map(attrgetter("length"), update.statements))
     for statement in update.statements:
         for stem in set(statement.terms):
             terms[stem] = terms.get(stem, 0) + sign
