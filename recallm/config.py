@@ -53,6 +53,11 @@ class RecallConfig:
     open a memory with the same value each time, or questions look for other concepts than its
     updates stored."""
 
+    trim_concepts: Annotated[int | None, partial(checks.whole, least=2, most=LARGEST_NUMBER)] = None
+    """The authors' trimming: in a sentence with more than this many distinct concepts (authors: 3),
+    only the first name and the concepts just before and after it count; in a sentence without a
+    name, the middle three. None: off."""
+
     ranking: RankingName = "statements"
     """The ranking of ``recall``: "statements" (the default), "paper" (the RecallM paper), "ement"
     (EMENT: statements about the question's entities, and the nearest by embedding), "vectors" (the

@@ -128,6 +128,23 @@ def _is_bare_quantity(tagged: TaggedText, i: int, tag: int, end: int) -> bool:
     return not of_noun and (following == "of" or word.lowered in _LOTS)
 
 
+def trimmed(places: Sequence[ConceptPlace], max_concepts: int) -> list[ConceptPlace]:
+    """The authors' trimming of a sentence with more than ``max_concepts`` distinct concepts.
+
+    The sentence keeps its first name with the concept just before and just after it, or its middle
+    three concepts if it holds no name.
+    """
+    is_name: dict[str, bool] = {}
+    for place in places:
+        is_name.setdefault(place.concept.name, place.is_name)
+    if len(is_name) <= max_concepts:
+        return list(places)
+    names = list(is_name)
+    centre = next((i for i, name in enumerate(names) if is_name[name]), len(names) // 2)
+    centre_names = set(names[max(0, centre - 1) : centre + 2])
+    return [place for place in places if place.concept.name in centre_names]
+
+
 def label_words(words: Sequence[Word]) -> list[Word]:
     """The words of a label that make its name, without determiners before and "'s" behind."""
     kept = [word for word in words if word.is_word or word.marks & Mark.EDGE]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from spacy.symbols import ADV, AUX, NOUN, NUM, PART, PROPN, VERB
 
 from recallm.config import RecallConfig
-from recallm.english.concepts import ConceptPlace, concept_places, terms
+from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
 from recallm.english.names import (
     ENTITY_TRAITS,
     Entity,
@@ -150,6 +150,7 @@ class TextReader:
     def _sentences(
         self, text: str, index: int, block: ReadBlock, end_of_block: int, all_capitals: bool
     ) -> Iterator[ReadSentence]:
+        trim = self._config.trim_concepts
         tagged = block.tagged
         within = entities_within(block.entities, block.spans)
         for span, inside in zip(block.spans, within, strict=True):
@@ -178,7 +179,7 @@ class TextReader:
                 tokens=span,
                 words=tagged.words[first:last],
                 terms=terms(tagged.words, tagged.tags, span, inside, all_capitals=all_capitals),
-                places=places,
+                places=places if trim is None else trimmed(places, trim),
                 traits=traits(tagged, span, inside, stripped),
             )
 

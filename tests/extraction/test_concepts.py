@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.config import ConceptChoice
-from recallm.english.concepts import concept_places
+from recallm.english.concepts import concept_places, trimmed
 from recallm.english.names import entities
 from recallm.english.pipeline import TaggedText
 from tests.extraction.tagging import given
@@ -94,3 +94,25 @@ def test_nouns_and_whole_names_or_names_alone() -> None:
     tagged = given(text, entities=[(5, 7, "LOC")])
     assert read(tagged, concepts="nouns") == "brandon/name, cat/noun, new york/entity"
     assert read(tagged, concepts="names") == "brandon/name, new york/entity"
+
+
+def names(tagged: TaggedText, most: int) -> list[str]:
+    found = list(
+        concept_places(tagged, (0, len(tagged.words)), [], all_capitals=False, concepts="all")
+    )
+    return [place.concept.name for place in trimmed(found, most)]
+
+
+@each_row(
+    [
+        # The first name and what stands beside it.
+        ("dogs cats Anna birds Bob dogs", ["cat", "anna", "bird"]),
+        # The middle where there is no name.
+        ("dogs cats mice birds fish", ["cat", "mice", "bird"]),
+        # Repetitions do not count.
+        ("dogs cats dogs cats mice", ["dog", "cat", "dog", "cat", "mice"]),
+    ]
+)
+def test_trimming_is_the_authors_rule_beyond_three_concepts(text: str, kept: list[str]) -> None:
+    tags = (f"{word}/{'PROPN' if word.istitle() else 'NOUN'}" for word in text.split())
+    assert names(given(" ".join(tags)), 3) == kept

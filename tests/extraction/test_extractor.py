@@ -215,12 +215,13 @@ def test_neighbours_at_a_distance() -> None:
 
 
 def test_the_papers_options() -> None:
-    """Whole names, names alone."""
+    """Whole names, names alone; the authors' trimming."""
     text = "Anna gave Bob Miller two cups of tea in the kitchen."
     assert names(text, RecallConfig(concepts="nouns")) == [
         ["anna", "bob miller", "cup", "tea", "kitchen"]
     ]
     assert names(text, RecallConfig(concepts="names")) == [["anna", "bob miller"]]
+    assert names(text, RecallConfig(trim_concepts=3)) == [["anna", "bob miller", "bob", "miller"]]
 
 
 def test_quantities_are_no_concepts_and_names_are_whole() -> None:
