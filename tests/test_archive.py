@@ -33,7 +33,7 @@ from recallm.model import (
     Trait,
     TripletUpsert,
 )
-from recallm.stores.open_files import is_open_database
+from recallm.stores.sqlite.open_files import is_open_database
 from recallm.vectors import encode
 
 from .neo4j.fixtures import RunningServer

@@ -29,7 +29,12 @@ from zlib import crc32
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
 from recallm.model import PreparedUpdate, Summary
-from recallm.stores.open_files import BESIDE_A_DATABASE, is_open_database, lock_whole, private
+from recallm.stores.sqlite.open_files import (
+    BESIDE_A_DATABASE,
+    is_open_database,
+    lock_whole,
+    private,
+)
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

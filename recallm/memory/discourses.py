@@ -177,12 +177,12 @@ class Discourses:
                 for passage in reader.passages(where, limit=SPEAKER_PASSAGES)
                 if passage.key is None
             ]
+            references: dict[str, list[ConceptMention]] = {passage.id: [] for passage in found}
             keys = [
                 statement_key(passage.t_index, position)
                 for passage in found
                 for position in range(_STATEMENTS)
             ]
-            references: dict[str, list[ConceptMention]] = {passage.id: [] for passage in found}
             for statement in reader.statements(keys):
                 references[statement.passage_id] += [
                     mention for mention in statement.concepts if mention.reference is not None

@@ -1,8 +1,9 @@
-"""How statements and sessions are identified, and to which session a knowledge update belongs.
+"""How statements, terms and sessions are identified, and to which session an update belongs.
 
 * A statement's **key** is ``t_index << POSITION_BITS | position``: the same in every store, and
   ascending in the order of arrival. The evidence of a relation has such a key too.
 * A statement's **id** is ``<passage id>#<position>``: what users see.
+* A **term** of a statement is the stem of a content word, or an exact token, which is marked.
 
 The session of an update is its session, else its source, or what time says.
 
@@ -89,6 +90,34 @@ def canonical_json(value: Any) -> str:
 
 empty_mapping: Callable[[], Mapping[str, Any]] = partial(MappingProxyType, {})
 """A read-only empty mapping, for defaults."""
+
+
+# Terms.
+
+_EXACT_MARK = '"'
+"""No stem begins with it."""
+
+
+def exact_token(*words: str) -> str:
+    """The term that is the exact token of one word, or of several together."""
+    return "".join(_EXACT_MARK + word for word in words)
+
+
+def is_exact_token(term: str) -> bool:
+    """Whether a term is an exact token."""
+    return term.startswith(_EXACT_MARK)
+
+
+def content_terms(terms: tuple[str, ...]) -> tuple[str, ...]:
+    """``terms`` without exact tokens: the stems of content words."""
+    if _EXACT_MARK not in "".join(terms):  # true of most: one test in place of one a term
+        return terms
+    return tuple(term for term in terms if not term.startswith(_EXACT_MARK))
+
+
+def readable_term(term: str) -> str:
+    """A term for people to read: an exact token without its marks."""
+    return term[1:].replace(_EXACT_MARK, " ") if is_exact_token(term) else term
 
 
 # Sessions.

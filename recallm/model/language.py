@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
-_EXACT_MARK = '"'
-"""No stem begins with it."""
-
 
 class Trait(IntFlag):
     """What extraction finds in a statement. The ranking compares it with what the question asks
@@ -123,11 +120,6 @@ class ExtractedStatement:
     def text_in(self, passage: str) -> str:
         """The text of its span in the passage."""
         return passage[self.start : self.end]
-
-    @property
-    def length(self) -> int:
-        """How many content words it has."""
-        return len(content_terms(self.terms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,28 +309,6 @@ class Question:
         that is asked for. "Before Porto" names a state of the history asked about."""
         anchor = self.time.anchor
         return anchor if anchor is not None and anchor.relation == "at" else None
-
-
-def exact_token(*words: str) -> str:
-    """The term that is the exact token of one word, or of several together."""
-    return "".join(_EXACT_MARK + word for word in words)
-
-
-def is_exact_token(term: str) -> bool:
-    """Whether a term is an exact token."""
-    return term.startswith(_EXACT_MARK)
-
-
-def content_terms(terms: tuple[str, ...]) -> tuple[str, ...]:
-    """``terms`` without exact tokens: the stems of content words."""
-    if _EXACT_MARK not in "".join(terms):  # true of most: one test in place of one a term
-        return terms
-    return tuple(term for term in terms if not term.startswith(_EXACT_MARK))
-
-
-def readable_term(term: str) -> str:
-    """A term for people to read: an exact token without its marks."""
-    return term[1:].replace(_EXACT_MARK, " ") if is_exact_token(term) else term
 
 
 # What extraction reads.

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from recallm.model.keys import (
+    content_terms,
     empty_mapping,
     position_of,
     session_key_of,
@@ -15,7 +16,7 @@ from recallm.model.keys import (
     statement_id,
     t_index_of,
 )
-from recallm.model.language import ConceptKind, ConceptMention, Trait, content_terms
+from recallm.model.language import ConceptKind, ConceptMention, Trait
 
 Moment: TypeAlias = int | str | date
 """How a reader names a moment (``ground.checks.moment``): by a t_index, an aware datetime, or a

@@ -32,6 +32,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     VectorState,
+    content_terms,
     statement_key,
 )
 from recallm.stores.base import GraphReader
@@ -234,12 +235,13 @@ class DictReader(DictFacts):
         return Sizes(
             corpus=CorpusSize(
                 statements=len(said),
-                terms=sum(s.length for _, s in said),
+                terms=sum(len(content_terms(s.terms)) for _, s in said),
                 sessions=len(by_session.keys() - {None}),
             ),
             sessions={
                 key: SessionSize(
-                    statements=len(by_session[key]), terms=sum(s.length for s in by_session[key])
+                    statements=len(by_session[key]),
+                    terms=sum(len(content_terms(s.terms)) for s in by_session[key]),
                 )
                 for key in sorted(set(session_keys))
                 if key in by_session

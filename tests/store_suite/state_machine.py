@@ -37,6 +37,7 @@ from recallm.model import (
     TripletUpsert,
     Withdraw,
     WriteSummary,
+    content_terms,
     statement_key,
 )
 from recallm.stores.base import Applied, GraphReader, GraphStore
@@ -402,4 +403,6 @@ def _check_totals(found: dict[str, Any]) -> None:
     }
     assert {name: set(m.keys) for name, m in found["mentions"].items()} == mentioned
     assert found["stats"].statements == sum(len(update.statements) for update in updates)
-    assert found["sizes"].corpus.terms == sum(s.length for u in updates for s in u.statements)
+    assert found["sizes"].corpus.terms == sum(
+        len(content_terms(s.terms)) for u in updates for s in u.statements
+    )

@@ -12,7 +12,6 @@ from recallm.stores.cypher.lookups import NOTE_WRITE, WRITES
 from recallm.stores.cypher.postings import postings_added
 from recallm.stores.cypher.schema import TOTALS
 from recallm.stores.neo4j import values
-from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import (
     Changes,
     ElementRow,
@@ -23,7 +22,7 @@ from recallm.stores.semantics.rows import (
     stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.writing import pairs_of
+from recallm.stores.semantics.writing import antecedents_in, pairs_of
 
 _SESSIONS: Final[LiteralString] = """
 UNWIND range(0, size($sessions) - 1) AS i

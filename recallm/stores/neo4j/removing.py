@@ -9,8 +9,8 @@ from typing import Any, Final, LiteralString
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher.postings import POSTINGS_DELETED
 from recallm.stores.neo4j import values
-from recallm.stores.semantics.cutting import antecedents_in
 from recallm.stores.semantics.rows import Changes, t_of
+from recallm.stores.semantics.writing import antecedents_in
 
 _EVIDENCE: Final[LiteralString] = """
 UNWIND $evidence AS row

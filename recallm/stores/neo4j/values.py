@@ -30,6 +30,7 @@ from recallm.model import (
     Triplet,
     TripletEvidence,
     canonical_json,
+    content_terms,
     statement_key,
 )
 from recallm.stores.semantics.reading import mapping_of, passage_fields
@@ -168,7 +169,7 @@ def statement_out(
         "start": statement.start,
         "end": statement.end,
         "content": content_out(statement),
-        "length": statement.length,
+        "length": len(content_terms(statement.terms)),
         "traits": int(statement.traits),
         "model": vector and vector.model,
         "blob": vector and vector.blob,

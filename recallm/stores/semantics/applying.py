@@ -17,6 +17,7 @@ from recallm.errors import (
     UnknownPassageError,
 )
 from recallm.model import (
+    NO_SESSION,
     AddVectors,
     Amendment,
     OpenSession,
@@ -32,7 +33,7 @@ from recallm.model import (
     t_index_of,
 )
 from recallm.stores.base import Applied, ExpiredError
-from recallm.stores.semantics.cutting import antecedents, without_unknown
+from recallm.stores.semantics.cutting import without_unknown
 from recallm.stores.semantics.forgetting import close_session, forget_updates
 from recallm.stores.semantics.rows import (
     Changes,
@@ -42,7 +43,7 @@ from recallm.stores.semantics.rows import (
     stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.writing import UpdateWriter
+from recallm.stores.semantics.writing import UpdateWriter, antecedents
 
 _PORTION = 4000
 """Updates and their statements that a restore writes at a time, about."""
@@ -162,7 +163,7 @@ def _with_session(
     which session is open; ``has_statements`` says whether a session key has statements."""
     decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
     namespace.open_session = decided.open_session
-    return replace(update, session_key=decided.key)
+    return replace(update, session_key=decided.key or NO_SESSION)
 
 
 class _Batch:
@@ -225,7 +226,9 @@ class _Batch:
             replaced |= self._items.get(item, {})
         if replaced:
             self._replace(replaced)
-        applied = self._add(without_unknown(update, self._passages), joins=None)
+        are_known = antecedents([update]) <= self._passages.keys()
+        known = update if are_known else without_unknown(update, self._passages)
+        applied = self._add(known, joins=None)
         self._passages[update.id] = applied.t_index, update.text
         if item is not None:
             self._items.setdefault(item, {})[applied.t_index] = update.id

@@ -152,17 +152,6 @@ def spelled(update: PreparedUpdate) -> set[str]:
     }
 
 
-def antecedents_in(statement: ExtractedStatement) -> set[str]:
-    """The ids of the other passages that a statement's references name."""
-    references = (mention.reference for mention in statement.concepts)
-    return {r.antecedent for r in references if r is not None and r.antecedent is not None}
-
-
-def antecedents(updates: Iterable[PreparedUpdate]) -> set[str]:
-    """The ids of the passages that updates' references name."""
-    return {id for u in updates for statement in u.statements for id in antecedents_in(statement)}
-
-
 def without_mentions(
     update: PreparedUpdate, is_lost: Callable[[str, Reference], bool]
 ) -> PreparedUpdate:

@@ -76,7 +76,9 @@ def t_of(update: PreparedUpdate) -> int:
 
 def stored_session_key(update: PreparedUpdate) -> str | None:
     """The session key of a stored update; None where it belongs to no session."""
-    return update.session_key or session_key_of(update.session, update.source)
+    if update.session_key is None:
+        return session_key_of(update.session, update.source)
+    return update.session_key or None  # NO_SESSION: decided in this write
 
 
 @overload

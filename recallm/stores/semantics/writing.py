@@ -21,8 +21,10 @@ from recallm.model import (
     ConceptMention,
     ElementKey,
     EntityUpsert,
+    ExtractedStatement,
     PreparedUpdate,
     TripletUpsert,
+    content_terms,
     statement_key,
     t_index_of,
 )
@@ -46,6 +48,17 @@ from recallm.stores.semantics.rows import (
 def pairs_of(update: PreparedUpdate) -> set[Pair]:
     """The relations that an update shows."""
     return {(n.a, n.b) for n in update.neighbours}
+
+
+def antecedents_in(statement: ExtractedStatement) -> set[str]:
+    """The ids of the other passages that a statement's references name."""
+    references = (mention.reference for mention in statement.concepts)
+    return {r.antecedent for r in references if r is not None and r.antecedent is not None}
+
+
+def antecedents(updates: Iterable[PreparedUpdate]) -> set[str]:
+    """The ids of the passages that updates' references name."""
+    return {id for u in updates for statement in u.statements for id in antecedents_in(statement)}
 
 
 def keys_of(updates: Iterable[PreparedUpdate]) -> Keys:
@@ -74,7 +87,8 @@ def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> Non
     the namespace, or subtract them (-1)."""
     namespace, terms = changes.namespace, changes.terms
     statements = sign * len(update.statements)
-    length = sign * sum(map(attrgetter("length"), update.statements))
+    words = map(content_terms, [statement.terms for statement in update.statements])
+    length = sign * sum(map(len, words))
     for statement in update.statements:
         for stem in set(statement.terms):
             terms[stem] = terms.get(stem, 0) + sign

@@ -15,8 +15,7 @@ from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import StoreError
 from recallm.ground.entity_words import entity_words
-from recallm.model import ElementKey, PreparedUpdate, statement_key
-from recallm.stores.semantics.cutting import antecedents_in
+from recallm.model import ElementKey, PreparedUpdate, content_terms, statement_key
 from recallm.stores.semantics.rows import (
     Changes,
     NamespaceTotals,
@@ -27,6 +26,7 @@ from recallm.stores.semantics.rows import (
     t_of,
     timestamp_text,
 )
+from recallm.stores.semantics.writing import antecedents_in
 from recallm.stores.sqlite.schema import (
     MAX_T,
     columns_of,
@@ -175,10 +175,12 @@ class RowWriter(Queries):
             )  # fmt: skip
             found["passage"].append(passage)
             found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
-            for s in u.statements:
-                at = statement_key(t, s.position)
+            measured = [
+                (s, statement_key(t, s.position), len(content_terms(s.terms))) for s in u.statements
+            ]
+            for s, at, length in measured:
                 statement = (
-                    at, place, s.start, s.end, s.length, pack(s.terms), pack_mentions(s.concepts),
+                    at, place, s.start, s.end, length, pack(s.terms), pack_mentions(s.concepts),
                     int(s.traits),
                 )  # fmt: skip
                 found["statement"].append(statement)

@@ -11,10 +11,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from recallm.errors import StoreBusyError, StoreCorruptError, StoreError
-from recallm.stores.open_files import BESIDE_A_DATABASE, OpenFile, is_open_database
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, translated
 from recallm.stores.sqlite.file import FileConnections
-from recallm.stores.sqlite.lineage import begin
+from recallm.stores.sqlite.open_files import BESIDE_A_DATABASE, OpenFile, begin, is_open_database
 from recallm.stores.sqlite.schema import register
 
 _TIMEOUT = 30.0

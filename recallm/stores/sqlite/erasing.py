@@ -21,8 +21,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from recallm.stores.open_files import OpenFile
-from recallm.stores.sqlite.lineage import mark
+from recallm.stores.sqlite.open_files import OpenFile, mark
 
 _HEADER = struct.Struct(">BHHH")
 """Of a B-tree page: its kind, its first free block, the number of cells, where the cells begin."""

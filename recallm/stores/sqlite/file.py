@@ -26,11 +26,18 @@ from recallm.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
-from recallm.stores.open_files import Node, OpenFile, node_of
 from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
-from recallm.stores.sqlite.lineage import check_belongs, has_content, log_path, mark
+from recallm.stores.sqlite.open_files import (
+    Node,
+    OpenFile,
+    check_belongs,
+    has_content,
+    log_path,
+    mark,
+    node_of,
+)
 from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
 
 _HEADER_BYTES = 512
