@@ -160,8 +160,9 @@ class RowWriter(Queries):
     def _rows_of(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
         """The rows of updates, by table. What statements stand in is their session, else the update
         alone."""
-        ids = self.concepts
+        ids, terms = self.concepts, self.terms
         found: dict[LiteralString, list[_Row]] = {table: [] for table in _KEY_COLUMNS}
+        postings, mentions, references = found["posting"], found["mention"], found["reference"]
         for u in updates:
             t, key = t_of(u), stored_session_key(u)
             session = None if key is None else self.sessions[key]
@@ -184,10 +185,9 @@ class RowWriter(Queries):
                     int(s.traits),
                 )  # fmt: skip
                 found["statement"].append(statement)
-                for stem, count in Counter(s.terms).items():
-                    found["posting"].append((self.terms[stem], at, count, place))
-                found["mention"] += [(ids[mention.name], at, place) for mention in s.concepts]
-                found["reference"] += [(hash_of(id), at) for id in antecedents_in(s)]
+                postings += [(terms[stem], at, n, place) for stem, n in Counter(s.terms).items()]
+                mentions += [(ids[mention.name], at, place) for mention in s.concepts]
+                references += [(hash_of(id), at) for id in antecedents_in(s)]
             found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
         return found
 
