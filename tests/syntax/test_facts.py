@@ -167,3 +167,36 @@ def test_mistakes_around_names_are_mended(text: str, expected: tuple[str, str, s
 )
 def test_any_row_of_names_is_read(text: str) -> None:
     assert isinstance(spelled(text), set)
+
+
+@each_row(
+    [
+        ("I have used a sleep mask to block out the light.", ("I", "use", "a sleep")),
+        ("I treated myself to a gold chain.", ("I", "treat to", "a gold chain")),
+        ("One of the vases has a small chip.", ("One of the vases", "have", "a small chip")),
+        ("I'm looking for tips on how to clean and maintain it.", ("I", "maintain", "it")),
+        ("I hope this trend continues and becomes the norm.", ("I", "become", "the norm")),
+        ("But based on our talks, we sold the van.", ("we", "based on", "our talks")),
+        ("The scarf I was working on for Ann is red.", ("I", "work", "The scarf")),
+        ("I used a $10 gift card.", ("I", "use", "$10")),
+        ("vivo con mia moglie e ho due figli", ("vivo", "ho", "due figli")),
+    ]
+)
+def test_what_the_parse_cuts_is_no_fact(text: str, wrong: tuple[str, str, str]) -> None:
+    assert wrong not in spelled(text)
+
+
+def test_a_governing_passive_keeps_its_voice() -> None:
+    assert ("I", "inspired to repaint", "my room") in spelled("I was inspired to repaint my room.")
+
+
+@each_row(
+    [
+        ("I attended a Bike-a-Thon.", "Bike-a-Thon"),
+        ("I updated my driver's license.", "driver's license"),
+        ("I was promoted to head of sales.", "head of sales"),
+    ]
+)
+def test_an_end_is_called_what_was_said(text: str, label: str) -> None:
+    ends = [fact.object_concept for fact in facts(text)]
+    assert label in [end.label for end in ends if end]

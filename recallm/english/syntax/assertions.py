@@ -44,6 +44,7 @@ _OPINIONS: Final = frozenset(
 _LETTING: Final = frozenset(("let", "make", "help", "see", "hear", "watch", "have"))
 """Verbs behind whose object stands an infinitive without "to"."""
 _LIGHT: Final = frozenset(("do", "make", "take", "give", "have"))
+_WHENEVER: Final = frozenset(("when", "whenever", "after", "before", "until", "once"))
 _PLURALS: Final = frozenset(
     ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
 )
@@ -228,6 +229,8 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     trend alarming") and nothing behind a preposition ("I listened to "Blue"")."""
     head, last = draft.object_head, max(draft.object, default=0)
     behind = max(clause.head, *clause.particles) + 1 if clause.particles else clause.head + 1
+    # "I had my car repaired"
+    is_done = last > head and tree.tags[last] == VERB and tree.words[last].marks & Mark.PAST
     is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
     judging = ("xcomp", "advcl") if draft.relation == "find" else ("xcomp",)
     is_judged = any(
@@ -257,7 +260,7 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     is_far = tree.bases[head] == "conj" and any(
         tree.tags[i] in (AUX, VERB) for i in range(tree.heads[head], head)
     )
-    return not (is_subject or is_judged or is_behind or is_far)
+    return not (is_done or is_subject or is_judged or is_behind or is_far)
 
 
 def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
@@ -279,7 +282,8 @@ def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
 
 
 def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether a clause says of something unknown what that is like: "stories that move us"."""
+    """Whether a clause says of something unknown what that is like ("stories that move us"), or
+    what happens whenever something else does ("when I post at noon")."""
     if clause.relation == "advcl" and clause.passive and not clause.auxiliaries:
         return True  # "I put it on a tray, surrounded by flowers"
     is_antecedent = any(phrase.is_antecedent for phrase in clause.subjects)
@@ -288,8 +292,13 @@ def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     )
     if clause.relation == "acl:relcl" and not has_antecedent:
         return True
-    is_named = draft.relation.endswith(("called", "named"))
-    return is_antecedent and is_any(tree, draft.subject_head) and not is_named
+    if is_antecedent and is_any(tree, draft.subject_head):
+        return not draft.relation.endswith(("called", "named"))
+    is_past = tree.words[clause.head].marks & (Mark.PAST | Mark.BARE_PAST) or any(
+        tree.words[i].marks & Mark.PAST for i in clause.auxiliaries
+    )
+    marks = (i for i in tree.children[clause.head] if tree.bases[i] in ("mark", "advmod"))
+    return not is_past and any(tree.lowered[i] in _WHENEVER and i < clause.head for i in marks)
 
 
 def _is_loose(tree: SentenceTree, clause: Clause) -> bool:

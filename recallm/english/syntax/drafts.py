@@ -291,7 +291,12 @@ def _of_possessor(tree: SentenceTree, possessor: int, noun: int) -> Iterator[Dra
     for i in tree.children[noun]:
         is_role = tree.tags[i] == NOUN and not tree.words[i].is_acronym
         is_role = is_role and noun not in tree.written_together(i)  # "self-timer"
-        if tree.tags[noun] == PROPN and is_role and possessor < i < noun:
+        if (
+            tree.tags[noun] == PROPN
+            and tree.words[noun].is_capitalised
+            and is_role
+            and possessor < i < noun
+        ):
             role, name = i, noun
         elif tree.tags[i] == PROPN and noun < i and tree.relations[i] in ("appos", "flat"):
             name = i if tree.tags[noun] == NOUN else name

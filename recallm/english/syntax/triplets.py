@@ -223,7 +223,8 @@ def _is_inside(tree: SentenceTree, noun: int, inside: frozenset[str]) -> bool:
         return True
     if case == "to" and tree.lowered[tree.heads[noun]] not in WORDS["ways"]:
         return False
-    return case in inside and tree.tags[noun] != PRON and not tree.is_time(noun)
+    is_nominal = tree.relations[noun] == "nmod" and tree.tags[noun] != PRON
+    return is_nominal and case in inside and not tree.is_time(noun)
 
 
 def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
@@ -231,8 +232,11 @@ def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
     outside = [
         i
         for i in noun_phrase(tree, head)
-        if (tree.heads[i] == head and tree.relations[i] not in (*_MODIFIERS, "nmod"))
-        or (tree.relations[i] == "nmod" and not _is_inside(tree, i, inside))
+        if not (
+            _is_inside(tree, i, inside)
+            if tree.relations[i] == "nmod" or (tree.heads[i], tree.relations[i]) == (head, "obl")
+            else tree.heads[i] != head or tree.relations[i] in _MODIFIERS
+        )
     ]
     tokens = noun_phrase(tree, head, outside)
     # The head is not among the tokens where the parser took a bracket for a noun.
