@@ -150,6 +150,7 @@ def test_each_name_of_a_row_is_a_subject_or_an_object(number: int) -> None:
     [
         ("Ada does not like coffee.", ("Ada", "not like", "coffee")),
         ("Nina no longer lives in Vienna.", ("Nina", "not live in", "Vienna")),
+        ("Ada works for Cisco and lives in Oslo.", ("Ada", "live in", "Oslo")),
         ("Apple CEO Tim Cook visited China.", ("Tim Cook", "CEO of", "Apple")),
         (
             "Germany's chancellor, Olaf Scholz, met Ada.",

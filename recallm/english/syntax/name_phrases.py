@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADV, AUX, NOUN, NUM, PROPN, VERB, X
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, NUM, PROPN, VERB, X
 
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
@@ -83,6 +83,8 @@ def _mend(tree: SentenceTree) -> None:
     for i in range(len(tree)):
         if tree.tags[i] == NOUN and _is_mistaken_noun(tree, i):
             tree.tags[i] = VERB
+        elif tree.bases[i] == "conj" and tree.tags[i] == NOUN:
+            _mend_second_verb(tree, i)
 
 
 def _mend_compound(tree: SentenceTree, noun: int) -> None:
@@ -368,6 +370,32 @@ def _is_mistaken_noun(tree: SentenceTree, noun: int) -> bool:
     ):
         return False
     return tree.child(noun, *_COMPLEMENTS) >= 0
+
+
+def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
+    """Make "lives" a verb in "Ada works for Cisco and lives in Oslo", where the parser coordinates
+    it with the name: a bare form in -s behind a conjunction and before a phrase, after a verb in
+    -s."""
+    root = next((i for i, head in enumerate(tree.heads) if head < 0), 0)
+    forms = (tree.lowered[root], tree.lowered[noun])
+    is_bare = noun > root and tree.lowered[noun - 1] in ("and", "but")
+    if not is_bare or tree.tags[root] != VERB or not all(form.endswith("s") for form in forms):
+        return
+    phrases = [
+        i
+        for i, head in enumerate(tree.heads)
+        if i > noun + 1
+        and tree.tags[noun + 1] == ADP
+        and tree.bases[i] in ("obl", "nmod")
+        and head in (noun, tree.heads[noun])
+    ]
+    if not phrases:
+        return
+    tree.tags[noun] = VERB
+    tree.move(noun, root, "conj")
+    tree.move(noun - 1, noun, "cc")
+    for i in phrases:
+        tree.move(i, noun, "obl")
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:
