@@ -149,6 +149,19 @@ def test_a_file_of_no_bytes_beside_a_log_is_not_new(path: Path, tmp_path: Path) 
     assert (copy.read_bytes(), log.read_bytes()) == (b"", content)
 
 
+def test_a_relative_path_stays_where_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "later").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with closing(SQLiteStore("a.db")) as store:
+        store.apply("n", [prepared("1", "[Ann]")])
+        monkeypatch.chdir("later")
+        store.apply("n", [prepared("2", "[Ann]")])
+        assert ids(store) == ["1", "2"]
+    assert contents(tmp_path / "a.db") == ["1", "2"]
+
+
 def test_names_that_no_file_can_have(tmp_path: Path) -> None:
     for name in ("x" * 5_000, "x" * 300, "a\0b", "\ud800"):
         with pytest.raises(StoreError, match="cannot be opened"):

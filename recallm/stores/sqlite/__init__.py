@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import uuid
 import weakref
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -66,14 +67,19 @@ class SQLiteStore:
         self, path: str | os.PathLike[str] | None = None, *, timeout: float = 30.0
     ) -> None:
         patience = checks.seconds(timeout, "timeout") or 0.0
+        # What is in memory is no other store's, though a later one may have the same address. A
+        # file stays the same where the process changes its folder.
+        self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         self._connections: Connections = (
-            MemoryConnections(patience) if path is None else FileConnections(Path(path), patience)
+            MemoryConnections(patience)
+            if path is None
+            else FileConnections(Path(self._place), patience)
         )
         # A memory that is dropped and not closed leaves no open file behind.
         self._finalizer = weakref.finalize(self, self._connections.close)
 
     def __repr__(self) -> str:
-        return f"SQLiteStore({self._connections.name!r})"
+        return f"SQLiteStore({self._place!r})"
 
     def apply(
         self,
