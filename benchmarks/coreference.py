@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recallm.config import RecallConfig
 from recallm.english.coreference.passage import OBJECT, SUBJECT
 from recallm.english.coreference.resolving import resolve, shipped_ranker
 from recallm.english.plain_reading import TextReader
+from recallm.ground.config import RecallConfig
 from training.coreference.examples import undecided
 from training.coreference.gap import (
     GapText,

@@ -5,9 +5,9 @@ statements that answer it come out, in the order in which they became true.
 """
 
 from recallm import errors
-from recallm.config import RecallConfig
 from recallm.errors import *
 from recallm.graph import GraphUpdate, MemoryGraph, NewEntity, NewTriplet
+from recallm.ground.config import RecallConfig
 from recallm.hybrid import HybridRecallM
 from recallm.memory import RecallM
 from recallm.memory.items import MemoryItems, NewItem

@@ -22,7 +22,7 @@ from recallm import (
     RecallConfig,
     RecallM,
 )
-from recallm.config import RankingName
+from recallm.ground.config import RankingName
 from tests.store_suite import DictStore
 
 MAY = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -19,8 +19,8 @@ from recallm import (
     RecallConfig,
     RecallM,
 )
-from recallm.config import RankingName
 from recallm.facts import FactMemory
+from recallm.ground.config import RankingName
 from recallm.recall.prompts import CHRONOLOGICAL_PREFIX, ement_prompt
 from recallm.recall.retrieval.candidates import FETCHED
 from tests.store_suite import DictStore

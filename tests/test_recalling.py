@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from recallm import InvalidInputError, RecallConfig
-from recallm.config import RankingName
+from recallm.ground.config import RankingName
 from recallm.recall.recalling import RANKINGS, check_probabilities, check_ranking, checked_request
 from recallm.recall.request import RecallRequest, quarter_of_characters
 

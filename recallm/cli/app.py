@@ -19,8 +19,8 @@ from typer.core import TyperGroup
 
 from recallm import InvalidInputError, RecallConfig, RecallM, RecallMError, StoreError, __version__
 from recallm.cli.output import printable
-from recallm.config import RankingName
 from recallm.ground import checks
+from recallm.ground.config import RankingName
 from recallm.stores.addresses import checked_uri, is_server
 
 _log = logging.getLogger(__name__)

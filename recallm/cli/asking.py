@@ -19,7 +19,7 @@ from recallm.cli.output import (
     write_statements,
     write_text,
 )
-from recallm.config import RankingName
+from recallm.ground.config import RankingName
 
 _Limit: TypeAlias = Annotated[int | None, typer.Option(help="Recall at most this many statements.")]
 _MaxTokens: TypeAlias = Annotated[

@@ -35,12 +35,12 @@ from typing import NamedTuple
 
 from spacy.symbols import INTJ, NOUN, NUM, PROPN, VERB, X
 
-from recallm.config import ConceptChoice
 from recallm.english.names import Entity
 from recallm.english.pipeline import TaggedText, tag_set
 from recallm.english.sentences import Span
 from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import LONGEST_WORD, Word, stem
+from recallm.ground.config import ConceptChoice
 from recallm.model import ConceptKind, ConceptMention, Mark, Neighbours, exact_token
 
 _KINDS: dict[int, ConceptKind] = {NOUN: "noun", PROPN: "name", NUM: "number"}

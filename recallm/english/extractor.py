@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TypeVar
 
-from recallm.config import RecallConfig
 from recallm.english.changes import Said, changes_in, sentences_said
 from recallm.english.concepts import (
     ConceptPlace,
@@ -46,6 +45,7 @@ from recallm.english.statements import (
 )
 from recallm.english.words import LONGEST_WORD, Word, is_all_capitals
 from recallm.errors import InvalidInputError
+from recallm.ground.config import RecallConfig
 from recallm.model import (
     MAX_POSITION,
     ConceptKind,

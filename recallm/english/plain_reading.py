@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from spacy.symbols import ADV, AUX, NOUN, NUM, PART, PROPN, VERB
 
-from recallm.config import RecallConfig
 from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
 from recallm.english.names import (
     ENTITY_TRAITS,
@@ -24,6 +23,7 @@ from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
 from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import Word, is_all_capitals
+from recallm.ground.config import RecallConfig
 from recallm.ground.forking import new_lock
 from recallm.model import Mark, Trait
 

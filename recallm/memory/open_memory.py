@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from recallm.config import RecallConfig
 from recallm.errors import ClosedError
 from recallm.ground import checks
+from recallm.ground.config import RecallConfig
 from recallm.model import Horizon, Moment
 from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.stores.base import GraphReader, GraphStore

@@ -16,10 +16,10 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.graph import MemoryGraph
 from recallm.ground import checks
+from recallm.ground.config import RankingName, RecallConfig
 from recallm.ground.methods import in_thread, knows_its_arguments, of_part
 from recallm.memory.administration import Administration
 from recallm.memory.forgetting import Forgetting

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from recallm.config import RecallConfig
 from recallm.errors import LLMError, StoreError
+from recallm.ground.config import RecallConfig
 from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
 from recallm.recall.contexts import ConceptContext, concept_contexts
 from recallm.recall.prompts import answer_of, revision_prompt

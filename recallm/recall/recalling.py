@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from recallm.config import RankingName, RecallConfig
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
+from recallm.ground.config import RankingName, RecallConfig
 from recallm.ground.untrusted_text import one_line
 from recallm.model import Question, parse_statement_id, statement_key
 from recallm.recall.contexts import concept_contexts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, TypedDict
 
-from recallm.config import RecallConfig
+from recallm.ground.config import RecallConfig
 from recallm.model import Filter, Horizon, Moment, StoredStatement
 
 ROLES_OF_PERSONS = ("human", "user", "me")

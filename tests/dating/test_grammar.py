@@ -8,10 +8,10 @@ from string import capwords
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallm.config import RecallConfig
 from recallm.english.dating import asked_dates, statement_dates
 from recallm.english.dating.phrases import DECADES, HOLIDAYS, MONTHS, SEASONS, WEEKDAYS
 from recallm.english.extractor import Extractor
+from recallm.ground.config import RecallConfig
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
+from recallm.ground.config import RecallConfig
 
 _FOLDER = Path(__file__).parents[1] / "golden"
 CONCEPTS = _FOLDER / "concepts.txt"

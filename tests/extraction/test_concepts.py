@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recallm.config import ConceptChoice
 from recallm.english.concepts import concept_places, trimmed
 from recallm.english.names import entities
 from recallm.english.pipeline import TaggedText
+from recallm.ground.config import ConceptChoice
 from tests.extraction.tagging import given
 from tests.tables import each_row
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recallm.english.extractor as under_test
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.errors import InvalidInputError
+from recallm.ground.config import RecallConfig
 from recallm.memory.discourses import StoredDiscourse
 from recallm.model import ConceptMention, Extraction, Trait, Turn
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions

@@ -10,11 +10,11 @@ import spacy
 from spacy.language import Language
 
 from recallm import RecallM
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.pipeline import load_pipeline
 from recallm.english.plain_reading import TextReader
 from recallm.errors import PipelineError
+from recallm.ground.config import RecallConfig
 from tests.tables import each_row
 
 

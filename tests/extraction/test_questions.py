@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.questions import asked_traits
 from recallm.english.words import Word, word_of
+from recallm.ground.config import RecallConfig
 from recallm.model import TemporalReading, Trait
 from tests.tables import each_row
 

@@ -18,10 +18,10 @@ from thinc.api import NumpyOps
 from threadpoolctl import ThreadpoolController
 
 import recallm.english
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.pipeline import Pipeline, load_pipeline
 from recallm.english.shipped import Labels, Network, load_shipped
+from recallm.ground.config import RecallConfig
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())

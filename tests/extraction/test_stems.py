@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
 from recallm.english.word_lists import ENGLISH, read_table
 from recallm.english.words import (
@@ -20,6 +19,7 @@ from recallm.english.words import (
     without_prefix,
     word_of,
 )
+from recallm.ground.config import RecallConfig
 from recallm.model import Mark
 from tests.tables import each_row
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recallm.config import RecallConfig
 from recallm.english.extractor import Extractor
+from recallm.ground.config import RecallConfig
 from recallm.model import content_terms, is_exact_token, readable_term
 from tests.tables import each_row
 

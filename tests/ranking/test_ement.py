@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recallm.config import RecallConfig
+from recallm.ground.config import RecallConfig
 from recallm.ground.untrusted_text import as_data
 from recallm.model import Filter, PreparedUpdate, Question, statement_key
 from recallm.recall.prompts import ement_prompt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recallm.config import RecallConfig
+from recallm.ground.config import RecallConfig
 from recallm.model import (
     ContextVersion,
     Filter,

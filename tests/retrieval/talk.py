@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from recallm.config import RecallConfig
 from recallm.english.questions import time_terms
+from recallm.ground.config import RecallConfig
 from recallm.model import (
     ConceptMention,
     ExtractedStatement,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from recallm.config import RecallConfig
+from recallm.ground.config import RecallConfig
 from recallm.model import Filter, PreparedUpdate, Question, statement_key
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.request import RecallRequest

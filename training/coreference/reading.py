@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallm.config import RecallConfig
 from recallm.english.coreference.passage import TextRead
 from recallm.english.plain_reading import TextReader
+from recallm.ground.config import RecallConfig
 
 
 def read_texts(texts: Sequence[str]) -> list[TextRead]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from recallm.config import RecallConfig
+from recallm.ground.config import RecallConfig
 from recallm.model import ConceptRow, Question, Relation
 from recallm.stores.base import GraphReader
 

@@ -67,14 +67,14 @@ class SQLiteStore:
         self, path: str | os.PathLike[str] | None = None, *, timeout: float = 30.0
     ) -> None:
         patience = checks.seconds(timeout, "timeout") or 0.0
-        # What is in memory is no other store's, though a later one may have the same address. A
-        # file stays the same where the process changes its folder.
-        self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
+        # A file stays the same where the process changes its folder.
         self._connections: Connections = (
             MemoryConnections(patience)
             if path is None
-            else FileConnections(Path(self._place), patience)
+            else FileConnections(Path(path).absolute(), patience)
         )
+        # What is in memory is no other store's, though a later one may have the same address.
+        self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         # A memory that is dropped and not closed leaves no open file behind.
         self._finalizer = weakref.finalize(self, self._connections.close)
 
