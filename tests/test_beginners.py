@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,14 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
     "facts in a file": (
         lambda _: FactMemory("memory.db"),  # type: ignore[arg-type]
         "as in FactMemory(RecallM('memory.db'))",
+    ),
+    "a table in a file": (
+        lambda m: FactMemory(m).load("staff.csv", key="name", name="staff"),  # type: ignore[arg-type]
+        "as csv.DictReader gives them",
+    ),
+    "a cell that is no value": (
+        lambda m: FactMemory(m).load([{"name": "Ann", "pay": Decimal(3)}], key="name", name="t"),
+        "a text, a number, a date or a bool",
     ),
     "a folder that is not there": (lambda _: RecallM("none/memory.db"), "create its folder first"),
     "another database": (lambda _: RecallM("postgresql://host/db"), "neo4j://HOST:7687"),

@@ -38,7 +38,12 @@ def checked_term(value: object, argument: str) -> str:
         InvalidInputError: it is neither a str nor a value, or it is blank or too long.
 
     """
-    if not isinstance(value, str) and isinstance(value, Value):
+    if not isinstance(value, str | Value):
+        raise InvalidInputError(
+            f"{argument} must be a text, a number, a date or a bool, not {type(value).__name__}",
+            argument=argument,
+        )
+    if not isinstance(value, str):
         try:
             return text_of(value)
         except InvalidInputError as error:

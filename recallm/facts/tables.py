@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
+from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
 from recallm.errors import InvalidInputError
@@ -75,6 +76,11 @@ def load_table(
 
 def checked_rows(rows: object, key: str, relations: Relations) -> dict[str, Row]:
     """The rows of a table by ``same_key``. An InvalidInputError says which row cannot be used."""
+    if isinstance(rows, str | PathLike):
+        raise _unusable(
+            "rows must be mappings, as csv.DictReader gives them of an open file, not the name of "
+            "a file"
+        )
     table: dict[str, Row] = {}
     for number, given in enumerate(checks.listed(rows, "rows"), 1):
         try:
