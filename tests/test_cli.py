@@ -52,11 +52,12 @@ def test_a_file_has_a_number_of_updates_for_a_percentage(
 
 def test_the_messages_of_a_file_are_a_conversation(run: Run, tmp_path: Path) -> None:
     chat = [
-        {"role": "system", "content": "Be brief."},
+        {"role": "system", "content": "Be\u2028brief."},
         {"role": "user", "content": "I keep bees.", "id": "1", "created_at": 1_767_000_000},
         {"role": "assistant", "content": "How many?", "id": "2"},
     ]
-    (tmp_path / "lines.jsonl").write_text("\n\n".join(map(json.dumps, chat)))
+    lines = (json.dumps(message, ensure_ascii=False) for message in chat)
+    (tmp_path / "lines.jsonl").write_text("\n\n".join(lines), "utf-8")
     (tmp_path / "list.json").write_text(json.dumps({"messages": chat}, indent=1))
     for name in ("lines.jsonl", "list.json"):
         done = run("update", "--messages", name, "--db", f"{name}.db")
@@ -68,6 +69,7 @@ def test_the_messages_of_a_file_are_a_conversation(run: Run, tmp_path: Path) -> 
     assert again.stdout.endswith("2 known already\n")
     for content, message in {
         "{": "line 1 is not JSON",
+        "[" * 100_000: "line 1 is not JSON",
         '["Hi."]': "holds no messages",
         '{"role": "bot", "content": "Hi."}': "item 0: role must be one of 'user'",
     }.items():

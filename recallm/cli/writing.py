@@ -267,8 +267,8 @@ def _check_prose(path: Path) -> None:
     ending = path.suffix.lower()
     if ending in (".csv", ".tsv", ".json", ".jsonl", ".ndjson"):
         raise typer.BadParameter(
-            f"{path} is no prose; write the rows of a table as facts, in Python: "
-            "FactMemory(memory).load"
+            f"{path} is no prose; read messages with --messages, and write the rows of a table as "
+            "facts, in Python: FactMemory(memory).load"
         )
     if ending in (".html", ".htm", ".xhtml"):
         raise typer.BadParameter(
@@ -308,8 +308,9 @@ def _messages(path: Path) -> list[dict[str, Any]]:
     rows: list[Any] = []
     try:
         rows.append(json.loads(text))
-    except ValueError:
-        for number, line in enumerate(text.splitlines(), start=1):
+    except (ValueError, RecursionError):
+        # Not splitlines: JSON's texts may hold U+2028 and other ends of lines.
+        for number, line in enumerate(text.split("\n"), start=1):
             try:
                 rows += [json.loads(line)] if line.strip() else []
             except (ValueError, RecursionError) as error:
