@@ -1,1 +1,1 @@
-"""What all rooms stand on: checks of arguments, shown text, forks, files."""
+"""What all rooms stand on: checks of arguments, shown text, words of names, forks."""
