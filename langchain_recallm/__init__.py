@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import recallm.distribution  # noqa: F401 - refuses another project's files among ours
+from recallm import MissingDependencyError
 
 if TYPE_CHECKING:
     from langchain_recallm.chain import answer_chain, hybrid_chain
@@ -66,7 +67,12 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    try:
+        module = import_module(f"{__name__}.{_MODULES[name]}")
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        raise MissingDependencyError(package, extra="langchain") from error
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,14 @@ Every class stands on a memory, the core, and has defaults for all else:
 ``pip install 'recallm-memory[llama-index]'`` brings what is needed.
 """
 
+import importlib.util
+
 import recallm.distribution  # noqa: F401 - refuses another project's files among ours
+from recallm import MissingDependencyError
+
+if importlib.util.find_spec("llama_index") is None:
+    raise MissingDependencyError("llama-index-core", extra="llama-index")
+
 from llama_index_recallm.extractor import RecallMExtractor
 from llama_index_recallm.graph_store import RecallMGraphStore
 from llama_index_recallm.hybrid import RecallMHybridQueryEngine

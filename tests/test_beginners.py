@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import langchain_recallm
+import llama_index_recallm
 from langchain_recallm import RecallMMiddleware
 from llama_index_recallm import RecallMMemoryBlock
 from recallm import RecallConfig, RecallM
@@ -117,6 +121,16 @@ def test_the_error_says_what_to_write(tmp_path: Path, monkeypatch: pytest.Monkey
         if says not in str(caught.value):
             wrong.append(f"{name}: {caught.value}")
     assert wrong == []
+
+
+def test_an_adapter_without_its_framework_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "langchain_recallm.memory", raising=False)
+    monkeypatch.setitem(sys.modules, "langchain_classic.base_memory", None)
+    with pytest.raises(ImportError, match=r"^langchain_classic .*pip install .*\[langchain\]"):
+        getattr(langchain_recallm, "RecallMMemory")  # noqa: B009 - it is imported here
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(ImportError, match=r"pip install .*\[llama-index\]"):
+        importlib.reload(llama_index_recallm)
 
 
 def test_the_command_line_says_what_to_write(
