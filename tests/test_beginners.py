@@ -6,7 +6,6 @@ import importlib
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +90,7 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         "as csv.DictReader gives them",
     ),
     "a cell that is no value": (
-        lambda m: FactMemory(m).load([{"name": "Ann", "pay": Decimal(3)}], key="name", name="t"),
+        lambda m: FactMemory(m).load([{"name": "Ann", "pay": 3j}], key="name", name="t"),
         "a text, a number, a date or a bool",
     ),
     "a folder that is not there": (lambda _: RecallM("none/memory.db"), "create its folder first"),

@@ -13,9 +13,12 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from itertools import chain, islice
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from recallm.errors import InvalidInputError
 from recallm.facts.fact import NewFact, checked_term, denied, update_arguments
@@ -124,7 +127,15 @@ def _checked_row(number: int, given: object, key: str, relations: Relations) -> 
 def _texts(cell: object, argument: str) -> Collection[str]:
     """The texts of the values of a cell, each once; none where the cell is blank."""
     values = cell if isinstance(cell, list | tuple) else (cell,)
-    return dict.fromkeys(checked_term(each, argument) for each in values if not _is_blank(each))
+    given = (_plain(each) for each in values if not _is_blank(each))
+    return dict.fromkeys(checked_term(each, argument) for each in given)
+
+
+def _plain(value: object) -> object:
+    """A cell as Python has it. Data frames and databases have NumPy's numbers and Decimals."""
+    if isinstance(value, Decimal):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_blank(value: object) -> bool:

@@ -30,8 +30,8 @@ _LONGEST_WAIT = 2_147_483.0
 _DEEPEST_NESTING = 100
 """Levels of mappings and lists: deeper JSON is not read again by every parser of archives."""
 
-_FIELD = re.compile(r"\{[^{}]*\}")
-"""A field of a template: "user-{user_id}"."""
+_FIELD = re.compile(r"\{[^{}-]*\}")
+"""A field of a template: "user-{user_id}". A GUID in braces, "{6F96-…}", is none."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])

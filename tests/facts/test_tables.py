@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from io import StringIO
 from typing import Any
@@ -99,6 +100,13 @@ def test_values_are_typed(facts: FactMemory) -> None:
     assert sorted(values) == [("b", "true", True), ("d", "2024-05-01", day), ("n", "52000", 52000)]
     kinds = {entity.id: (entity.type, entity.concept) for entity in facts.memory.graph.entities()}
     assert (kinds["52000"], kinds["2024-05-01"]) == (("number", ""), ("date", ""))
+
+
+def test_cells_of_data_frames_and_databases(facts: FactMemory) -> None:
+    row = {"name": "Ann", "pay": Decimal("52000.50"), "age": np.int64(34), "is in": np.bool_(True)}
+    assert facts.load([row], key="name", name="t").added == 3
+    found = {fact.relation: fact.value for fact in facts.read("Ann")}
+    assert found == {"pay": 52000.5, "age": 34, "is in": True}
 
 
 def test_lists_have_several_values(facts: FactMemory) -> None:
