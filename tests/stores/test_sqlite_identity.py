@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -131,6 +132,20 @@ def test_a_log_that_was_deleted(path: Path) -> None:
         with pytest.raises(StoreUnavailableError, match="-wal was deleted"):
             store.apply("n", [prepared("2", "[Ann]")])
     assert contents(path) == ["1"]
+
+
+def test_a_file_that_is_cut_while_it_is_open(path: Path) -> None:
+    """It is no new file, also where a fork has closed all connections."""
+    with closing(SQLiteStore(path)) as store:
+        store.apply("n", [prepared("1", "[Ann]")])
+        if not os.fork():
+            os._exit(0)
+        os.wait()
+        os.truncate(path, 0)
+        with pytest.raises(StoreUnavailableError, match="0 bytes"):
+            store.apply("n", [prepared("2", "[Ann]")])
+        with pytest.raises(StoreUnavailableError, match="0 bytes"):
+            ids(store)
 
 
 def test_a_file_of_no_bytes_beside_a_log_is_not_new(path: Path, tmp_path: Path) -> None:

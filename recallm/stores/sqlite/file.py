@@ -308,8 +308,8 @@ class FileConnections(Connections):
         """The open file.
 
         Raises:
-            StoreUnavailableError: another file is under its name, or none, or this process may not
-                use the file any more.
+            StoreUnavailableError: another file is under its name, or none, it was cut to nothing,
+                or this process may not use it any more.
         """
         if self._file is None:
             raise ClosedError
@@ -319,6 +319,10 @@ class FileConnections(Connections):
             raise StoreUnavailableError(
                 f"{self._path} was {what} while it was open; nothing is written to it any more: "
                 "put the file back, or close this memory and open it again"
+            )
+        if not self._file.size():  # SQLite would take it for a new one
+            raise StoreUnavailableError(
+                f"{self._path} was cut to 0 bytes while it was open; restore a backup"
             )
         self._file.check_usable()
         return self._file
