@@ -145,6 +145,27 @@ def test_a_journal_belongs_to_no_file_with_a_log(tmp_path: Path) -> None:
     assert path.read_bytes() == whole
 
 
+def test_no_process_opens_a_memory_that_gives_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it wrote would be neither in the back-up nor in the old file."""
+    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
+    with closing(SQLiteStore(path)) as store:
+        store.apply("n", [prepared("1", "[Ann]")])
+    back_up(path, backup)
+    program = "import sys\nfrom recallm.stores.sqlite import *\nSQLiteStore(sys.argv[1], timeout=0)"
+    said: list[str] = []
+
+    def copymode(old: Path, draft: Path) -> None:
+        del draft
+        other = subprocess.run([sys.executable, "-c", program, old], capture_output=True, text=True)
+        said.append(other.stderr)
+
+    monkeypatch.setattr(shutil, "copymode", copymode)
+    restore_file(backup, path)
+    assert "StoreBusyError" in said[0]
+
+
 def test_a_back_up_is_put_back(tmp_path: Path) -> None:
     path, backup, old = (tmp_path / name for name in ("m.db", "backup.db", "m.db.old"))
     with closing(SQLiteStore(path)) as store:

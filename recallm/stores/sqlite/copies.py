@@ -54,7 +54,7 @@ def restore_file(backup: str | os.PathLike[str], path: str | os.PathLike[str]) -
             _check_free(Path(f"{old}{ending}"))
         for ending in ("-wal", ""):
             with suppress(FileNotFoundError):
-                shutil.copy2(f"{place}{ending}", f"{old}{ending}")
+                _link(f"{place}{ending}", f"{old}{ending}")
         shutil.copymode(place, draft)
         draft.replace(place)
         # Killed before this, the back-up has a log that is not its own: it is refused.
@@ -67,6 +67,17 @@ def restore_file(backup: str | os.PathLike[str], path: str | os.PathLike[str]) -
 def _check_free(path: Path) -> None:
     if os.path.lexists(path):
         raise StoreError(f"{path} is there already: name another file, move it away, or delete it")
+
+
+def _link(source: str, target: str) -> None:
+    """Give a file a second name. To copy the database would end the lock: whoever closes a file
+    loses all locks on it."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a file system without links
+        shutil.copy2(source, target)
 
 
 @contextmanager
