@@ -148,11 +148,26 @@ def test_damage_is_noticed() -> None:
 
 
 def test_a_made_up_record_is_refused() -> None:
-    """One with a checksum and values of other types."""
+    """One with a checksum, and values of other types or without sense."""
     with pytest.warns(UserWarning, match="three"):
-        text = archived(replace(FULL, t_index="three"))  # type: ignore[arg-type]
-    with pytest.raises(ArchiveError, match="line 2: this is no record of an archive"):
-        loaded(text)
+        texts = [archived(replace(FULL, t_index="three"))]  # type: ignore[arg-type]
+    first, second, *others = FULL.statements
+    naive = datetime(2026, 1, 1)  # noqa: DTZ001
+    changes: list[dict[str, Any]] = [
+        {"statements": (replace(first, end=9), second, *others)},
+        {"statements": (second, first, *others)},
+        {"statements": (first, replace(second, end=1 << 70), *others)},
+        {"statements": (replace(first, position=-1), second, *others)},
+        {"statements": (first, *others, replace(second, position=1 << 43))},
+        {"timestamp": naive},
+        {"expires_at": naive},
+        {"withdrawn_t": 1 << 70},
+        {"vectors": (replace(FULL.vectors[0], position=9),)},
+    ]
+    texts += [archived(replace(FULL, **change)) for change in changes]
+    for text in texts:
+        with pytest.raises(ArchiveError, match="line 2: this is no record of an archive"):
+            loaded(text)
 
 
 def test_values_keep_their_kinds() -> None:

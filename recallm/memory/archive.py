@@ -21,14 +21,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
-from recallm.model import PreparedUpdate, Summary
+from recallm.model import LARGEST_NUMBER, MAX_POSITION, NO_POSITION, PreparedUpdate, Summary
 from recallm.stores.sqlite.open_files import (
     BESIDE_A_DATABASE,
     is_open_database,
@@ -162,12 +162,40 @@ def _lines(stream: IO[str]) -> Iterator[_Line]:
             )
         try:
             line = _json_form().validate_json(written)
+            if line.update is not None:
+                _check_update(line.update)
         except ValueError as error:
             problem = f"this is no record of an archive: {error}"
             raise ArchiveError(problem, line=number) from error
         yield line
     if not line.end:
         raise ArchiveError("the archive was cut short: its last line is missing; export it again")
+
+
+def _check_update(update: PreparedUpdate) -> None:
+    """Refuse what no store holds: moments without a time zone, numbers without end, and statements
+    that are no spans of their text in its order, on which cutting relies.
+
+    Raises:
+        InvalidInputError: the update holds some.
+
+    """
+    checks.timestamp(update.timestamp)
+    checks.timestamp(update.expires_at, "expires_at")
+    if not 0 <= (update.withdrawn_t or 0) <= LARGEST_NUMBER:
+        raise InvalidInputError("withdrawn_t is no t_index", argument="withdrawn_t")
+    borders = [border for each in update.statements for border in (each.start, each.end)]
+    borders = [0, *borders, len(update.text or "")]
+    positions = [each.position for each in update.statements]
+    shown = {each.position for each in (*update.vectors, *update.elements)}
+    if (
+        borders != sorted(borders)
+        or not all(a < b for a, b in pairwise([-1, *positions, MAX_POSITION + 1]))
+        or not shown <= {*positions, NO_POSITION}
+    ):
+        raise InvalidInputError(
+            "the statements are no spans of the text, one behind the other", argument="statements"
+        )
 
 
 def _check_field(check: int) -> str:
