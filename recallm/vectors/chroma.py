@@ -40,6 +40,9 @@ from recallm.vectors.index import (
     are_same_vectors,
 )
 
+_MAX_OPEN_COLLECTIONS = 64
+"""Beyond it the collection that was not used for longest is closed: each has a key a vector."""
+
 _MIN_OVER_FETCH = 512
 """The least number of matches in an over-fetch, with a filter that many vectors meet."""
 
@@ -108,7 +111,7 @@ class ChromaIndex(ExactIndex):
         self._chroma_lock = new_lock()
         """Guards everything below."""
         self._open: dict[str, ChromaCollection] = {}
-        """Collections by namespace."""
+        """Collections by namespace; the most recently used is last."""
         self._is_off = False
         forking.watch(self)
 
@@ -163,10 +166,12 @@ class ChromaIndex(ExactIndex):
     ) -> ChromaCollection | None:
         """The namespace's collection; None while that lacks some vectors."""
         with self._chroma_lock:
-            collection = self._open.get(namespace)
+            collection = self._open.pop(namespace, None)
             if collection is None or not are_same_vectors(collection.state, state):
                 collection = self._opened_collection(namespace, state, reader)
-                self._open[namespace] = collection
+            self._open[namespace] = collection
+            if len(self._open) > _MAX_OPEN_COLLECTIONS:
+                del self._open[next(iter(self._open))]
         with collection.lock:
             collection.catch_up(state, reader)
             return collection if collection.is_complete else None

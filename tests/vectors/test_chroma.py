@@ -141,13 +141,19 @@ def test_a_vector_is_forgotten_while_it_is_moved(store: GraphStore, client: Any)
         index.drop("n", None)
 
 
-def test_namespaces_of_any_name_are_apart(store: GraphStore, folder: Path) -> None:
+def test_few_collections_stay_open(
+    store: GraphStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those used last; namespaces of any name are apart."""
+    monkeypatch.setattr("recallm.vectors.chroma._MAX_OPEN_COLLECTIONS", 2)
     names = ["n", "it's \x00\"", "ä" * 3_000]
     with closing(ChromaIndex(store, folder)) as index:
         for place, name in enumerate(names):
             write_vectors(store, 0, 2 + place, name)
             check_searches(index, store, name)
+        assert list(index._open) == names[-2:]
         for name in names:
             write_vectors(store, 10, 1, name)
             check_searches(index, store, name)
+        assert list(index._open) == names[-2:]
         assert sorted(collection_sizes(index)) == [3, 4, 5]
