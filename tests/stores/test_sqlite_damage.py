@@ -21,6 +21,7 @@ from recallm.model import (
     Filter,
     Passage,
     PreparedUpdate,
+    Selection,
     StoredStatement,
     Summary,
     Triplet,
@@ -165,6 +166,28 @@ def test_a_changed_index_of_metadata_gives_no_other_passage(tmp_path: Path) -> N
         ):
             with pytest.raises(StoreCorruptError, match="metadata"):
                 read()
+
+
+def test_a_namespace_that_its_index_has_lost_is_not_empty(tmp_path: Path) -> None:
+    """It would be written as a new one, and erased without its passages."""
+    path = tmp_path / "memory.db"
+    with closing(SQLiteStore(path)) as store:
+        store.apply("alice", [prepared("1", "[Ann]")])
+    with closing(sqlite3.connect(path)) as other:
+        sql = "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_namespace_1'"
+        (root,) = other.execute(sql).fetchone()
+    content = path.read_bytes()
+    begin, end = 2048 * (root - 1), 2048 * root
+    page = content[begin:end].replace(b"alice", b"alicf")
+    path.write_bytes(content[:begin] + page + content[end:])
+    with closing(SQLiteStore(path)) as store:
+        for use in (
+            lambda: store.apply("alice", [prepared("2", "[Ann]")]),
+            lambda: store.forget("alice", Selection(kind="everything", value=True)),
+            lambda: store.reader("alice").__enter__(),
+        ):
+            with pytest.raises(StoreCorruptError, match="lost a row"):
+                use()
 
 
 def _recall(reader: GraphReader) -> None:

@@ -37,6 +37,7 @@ from recallm.stores.semantics.rows import (
 )
 from recallm.stores.sqlite.changes import RowWriter
 from recallm.stores.sqlite.schema import (
+    FIND_WITHOUT_INDEX,
     TABLES,
     columns_of,
     hash_of,
@@ -106,6 +107,8 @@ class SQLiteRows(RowWriter):
     ) -> Opened:
         rows = self.rows(_NAMESPACE, name=self.namespace)
         if not rows:
+            if self.rows(FIND_WITHOUT_INDEX, name=self.namespace):
+                raise ValueError("an index of the table namespace has lost a row")
             return Opened(totals=NamespaceTotals())
         ns, *totals, sizes, open_t, key, said, source = rows[0]
         self.begin(ns)

@@ -186,6 +186,11 @@ def columns_of(table: LiteralString) -> tuple[LiteralString, ...]:
     return tuple(names)
 
 
+FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = :name"
+"""Looks for a namespace in the table itself. With a damaged index, a full namespace would read as
+empty, be written as a new one, and be erased without its passages."""
+
+
 def passage_row(ns: int, t_index: int) -> int:
     """The number of the passage row of an update."""
     return ns << 32 | t_index

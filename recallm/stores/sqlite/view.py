@@ -24,6 +24,7 @@ from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
 from recallm.stores.sqlite.schema import (
+    FIND_WITHOUT_INDEX,
     MAX_T,
     below,
     columns_of,
@@ -154,6 +155,8 @@ class View(Queries):
             found = verified((row[8:] for row in rows), "namespace")
             if found and found[0][1] != namespace:
                 raise ValueError("an index of the table namespace leads to another row")
+            if not found and self.rows(FIND_WITHOUT_INDEX, name=namespace):
+                raise ValueError("an index of the table namespace has lost a row")
             self.ns, _, counter, *self.totals = found[0] if found else (0, namespace, 0, 0, 0, 0)
             model, origin, revision, sizes, vocabulary, has_expired, withdrawn, latest_said = (
                 rows[0][:8] if rows else (None, "", 0, "{}", 0, 0, None, 0)
