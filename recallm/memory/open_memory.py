@@ -93,7 +93,7 @@ class OpenMemory:
     def named(self, namespace: str) -> OpenMemory:
         """Another namespace of the same store."""
         self.check_open()
-        return replace(self, name=checks.namespace(namespace))
+        return replace(self, name=checks.name(namespace, "namespace"))
 
 
 class Part:

@@ -262,7 +262,7 @@ class RecallM:
     def in_namespace(self, namespace: str) -> Self:
         """The same store, pipeline and settings for another owner. It costs nothing, and is closed
         together with this memory."""
-        return self._derived(self._opened.named(namespace))
+        return self._derived(self._opened.named(checks.namespace(namespace)))
 
     def close(self) -> None:
         """Close the memory and the store that it opened; a second call does nothing."""

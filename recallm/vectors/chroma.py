@@ -222,6 +222,8 @@ class ChromaIndex(ExactIndex):
             try:
                 _lock(self._folder_lock.fileno())
             except OSError as error:
+                self._is_off = True  # nothing is damaged: no warning
+                _log.info("%s is in use elsewhere: searching exactly", self._folder)
                 raise ChromaError(f"{self._folder} is in use elsewhere ({error})") from None
             import chromadb
             from chromadb.config import Settings
