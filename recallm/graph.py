@@ -39,6 +39,15 @@ from recallm.vectors import encode, nearest
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
 
+__all__ = [
+    "GraphUpdate",
+    "MemoryGraph",
+    "NewEntity",
+    "NewTriplet",
+    "entity_upsert",
+    "triplet_upsert",
+]
+
 
 def _checked_embeddings(value: object, argument: str) -> dict[str, Sequence[float]]:
     embeddings = checks.mapping(value, argument)
