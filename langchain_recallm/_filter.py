@@ -37,6 +37,22 @@ def check_filter(filter: object) -> None:
     _check(fields, _MOST_LEVELS)
 
 
+def likely_values(
+    filter: Mapping[str, Any] | None, key: str
+) -> dict[tuple[str, ...], str | int | bool | None]:
+    """The values that ``filter`` demands of a value which stands under ``key`` in an item's
+    metadata, for ``MemoryItems``."""
+    demanded = {
+        name: wanted["$eq"] if isinstance(wanted, Mapping) and "$eq" in wanted else wanted
+        for name, wanted in (filter or {}).items()
+    }
+    return {
+        (key, name): value
+        for name, value in demanded.items()
+        if value is None or isinstance(value, str | int)
+    }
+
+
 def passes_filter(value: Mapping[str, Any], filter: Mapping[str, Any] | None) -> bool:
     """Whether a value passes a filter: each field that the filter names equals the filter's value
     (objects: in the fields that are named), or passes its operators. A missing field is like null.

@@ -26,7 +26,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._filter import check_filter, passes_filter
+from langchain_recallm._filter import check_filter, likely_values, passes_filter
 from langchain_recallm._item_text import is_number, recalled_text
 from langchain_recallm._store_items import (
     BLOCK,
@@ -219,17 +219,18 @@ class RecallMStore(BaseStore):
             return passes_filter(value_of(item), op.filter)
 
         path, end = op.namespace_prefix, op.offset + op.limit
+        likely = likely_values(op.filter, "value")
         found: dict[str, tuple[Passage, float | None]] = {}
         if op.query and op.limit:
             asked = self._filter.redacted(op.query)
-            ranked = self._items.search(asked, path, limit=end, accept=is_found)
+            ranked = self._items.search(asked, path, limit=end, accept=is_found, likely=likely)
             found = {item.id: (item, score) for item, score in ranked}
         if len(found) < end and op.limit:
             accept = is_found if op.filter else None
             limit = end + len(found)  # the latest may be those that are found already
             if op.query:
                 limit = -(-limit // BLOCK) * BLOCK
-            latest = self._items.below(path, limit=limit, accept=accept)
+            latest = self._items.below(path, limit=limit, accept=accept, likely=likely)
             for item in unread_last(latest) if op.query else latest:
                 score = 0.0 if op.query and not is_unread(item) else None
                 found.setdefault(item.id, (item, score))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,15 +150,39 @@ def test_below_lists_what_is_accepted_the_latest_first(memory: RecallM) -> None:
     assert keys(limit=9, accept=lambda passage: passage.metadata["n"] < 2) == ["1", "0"]
     assert keys(accept=lambda passage: passage.metadata["n"] % 100 == 0) == ["200", "100", "0"]
     assert keys(limit=2, accept=lambda _: False) == []
-    assert len(keys(limit=200, accept=lambda passage: passage.metadata["kind"] == "even")) == 150
-    found = memory.items.search("Which box?", accept=lambda passage: passage.metadata["n"] == 3)
+    even = {("kind",): "even"}
+    assert keys(limit=2, accept=lambda passage: passage.metadata["n"] < 9, likely=even)[0] == "8"
+    assert (
+        len(keys(limit=200, accept=lambda passage: passage.metadata["kind"] == "even", likely=even))
+        == 150
+    )
+    found = memory.items.search(
+        "Which box?", accept=lambda passage: passage.metadata["n"] < 4, likely={("n",): 3}
+    )
     assert "3" in {passage.key for passage, _ in found}
 
 
 def test_conditions_that_cannot_be_used(memory: RecallM) -> None:
     memory.items.put([item("food", "Ann loves pizza.")])
+    likely: list[Any] = [
+        {"kind": "even"}, {(): 1}, {("a", 1): 1}, {("a",): 1.5}, {("a",): ["x"]}, [("a", 1)],
+    ]  # fmt: skip
     accept: list[Any] = [3, lambda _: 1 / 0]
-    for value in accept:
-        for find in (memory.items.below, partial(memory.items.search, "What does Ann love?")):
-            with pytest.raises(InvalidInputError, match="accept"):
-                find(accept=value)
+    for name, values in (("likely", likely), ("accept", accept)):
+        for value in values:
+            for find in (memory.items.below, partial(memory.items.search, "What does Ann love?")):
+                with pytest.raises(InvalidInputError, match=name):
+                    find(**{name: value})
+
+
+def test_sqlite_reads_the_items_with_a_likely_value_alone(tmp_path: Path) -> None:
+    read: list[str | None] = []
+
+    def accept(passage: Any) -> bool:
+        read.append(passage.key)
+        return True
+
+    with RecallM(tmp_path / "memory.db") as memory:
+        memory.items.put(item(f"{n}", f"Box {n}.", metadata={"in": {"n": n}}) for n in range(200))
+        memory.items.below(accept=accept, likely={("in", "n"): 7})
+    assert read == ["7"]

@@ -16,7 +16,7 @@ from recallm.memory.open_memory import OpenMemory
 from recallm.memory.reading import Reading
 from recallm.memory.update_request import UpdateRequest, checked_requests
 from recallm.memory.writing import Writing
-from recallm.model import Filter, Horizon, Passage, Selection, empty_mapping
+from recallm.model import Filter, Horizon, Passage, Scalar, Selection, empty_mapping
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader
 
@@ -103,17 +103,23 @@ class MemoryItems:
         *,
         limit: int | None = None,
         accept: Callable[[Passage], bool] | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> tuple[Passage, ...]:
         """The items at ``path`` and below it, the latest first; at most ``limit`` of those for
-        which ``accept`` is true."""
+        which ``accept`` is true.
+
+        ``likely`` saves reading items that ``accept`` would refuse: values in the metadata by their
+        paths of keys, as in ``{("color",): "red"}``; None is a missing value too. An item whose
+        metadata holds another value there may be left out."""
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
         accepts = _accepting(accept)
+        likely = checks.optional(_checked_likely, likely, "likely")
         found: list[Passage] = []
         size = at_most if accept is None or at_most is None else max(at_most, _READ_AT_ONCE)
         with self._reader() as reader:
             while True:
-                items = reader.passages(where, limit=size)
+                items = reader.passages(where, limit=size, likely=likely)
                 found += filter(accepts, items)
                 if size is None or len(items) < size or len(found) >= (at_most or 0):
                     return tuple(found[:at_most])
@@ -127,23 +133,25 @@ class MemoryItems:
         *,
         limit: int | None = None,
         accept: Callable[[Passage], bool] | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> tuple[tuple[Passage, float], ...]:
         """The items at ``path`` and below it that are relevant to ``question``, best first, each
         with the probability that its best statement helps to answer. At most ``limit`` of those for
-        which ``accept`` is true. Items with equal texts are all found
+        which ``accept`` is true; ``likely`` as in ``below``. Items with equal texts are all found
         (``recall`` shows equal sentences once). An item with a statement equal to ``question``,
         letter case apart, comes first, with probability 1."""
         asked = checks.string(question, "question")
         where = Filter(path=checks.item_path(path, "path"))
         at_most = checks.count(limit, "limit")
         is_accepted = _accepting(accept)
+        likely = checks.optional(_checked_likely, likely, "likely")
         found: list[tuple[Passage, float]] = []
         with self._reader() as reader:
             scores = self._reading.ranked_passages(reader, asked, where)
             ids = list(scores)
             for start in range(0, len(ids), _READ_AT_ONCE):
                 some = ids[start : start + _READ_AT_ONCE]
-                items = {item.id: item for item in reader.passages(ids=some)}
+                items = {item.id: item for item in reader.passages(ids=some, likely=likely)}
                 for id in some:
                     if id in items and is_accepted(items[id]):
                         found.append((items[id], scores[id]))
@@ -185,6 +193,21 @@ def _accepting(accept: Callable[[Passage], bool] | None) -> Callable[[Passage], 
     if accepts is None:
         return lambda _: True
     return lambda item: checks.result_of(lambda: bool(accepts(item)), "accept")
+
+
+def _checked_likely(given: object, argument: str) -> dict[tuple[str, ...], Scalar]:
+    checked: dict[tuple[str, ...], Scalar] = {}
+    for path, value in checks.mapping(given, argument).items():
+        if not (isinstance(path, tuple) and path and isinstance(value, Scalar)):
+            raise InvalidInputError(
+                f"{argument} must name values by tuples of keys, as in {{('color',): 'red'}}: a "
+                f"str, int, bool or None each, not {checks.shown(path)}: {checks.shown(value)}",
+                argument=argument,
+            )
+        if isinstance(value, str):
+            checks.string(value, argument)
+        checked[checks.item_path(path, argument)] = value
+    return checked
 
 
 def _request(item: object) -> UpdateRequest:

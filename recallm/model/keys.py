@@ -36,7 +36,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 POSITION_BITS = 20
 """How many low bits of a key hold the position."""
@@ -46,6 +46,9 @@ NO_POSITION = (1 << POSITION_BITS) - 1
 
 MAX_POSITION = NO_POSITION - 1
 """The last position that a statement can have in its passage."""
+
+Scalar: TypeAlias = str | int | bool | None
+"""A JSON value that is compared as a whole."""
 
 LARGEST_NUMBER = 1 << 62
 """Greater than every key and t, and the largest count: stores hold signed integers of 64 bits."""

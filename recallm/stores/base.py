@@ -22,6 +22,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Scalar,
     Selection,
     Session,
     Sizes,
@@ -87,9 +88,15 @@ class GraphReader(Protocol):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
         """The visible passages with these ids (all if None) that meet ``where``, latest t first;
-        at most ``limit``."""
+        at most ``limit``.
+
+        ``likely`` names values in the metadata by their paths of keys; None is a missing value too.
+        Where the mapping around a path is there and holds another value, a store may leave the
+        passage out, and need not: whoever asks looks at the values. ``limit`` counts what is
+        returned."""
         ...
 
     def paths(self) -> list[tuple[str, ...]]:

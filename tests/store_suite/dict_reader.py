@@ -25,6 +25,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Scalar,
     Session,
     SessionSize,
     Sizes,
@@ -95,6 +96,7 @@ class DictReader(DictFacts):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
         found = [
             passage_of(update, update.text)

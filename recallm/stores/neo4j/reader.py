@@ -22,6 +22,7 @@ from recallm.model import (
     Postings,
     PreparedUpdate,
     Relation,
+    Scalar,
     Session,
     Sizes,
     Stats,
@@ -110,6 +111,7 @@ class Neo4jReader:
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,  # noqa: ARG002 - no index has them
     ) -> list[Passage]:
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.

@@ -17,6 +17,7 @@ from recallm.model import (
     Passage,
     Postings,
     PreparedUpdate,
+    Scalar,
     Session,
     StoredStatement,
     Summary,
@@ -46,7 +47,7 @@ from recallm.stores.sqlite.schema import (
 )
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
 from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
-from recallm.stores.sqlite.view import FilterSql, View, columns
+from recallm.stores.sqlite.view import FilterSql, View, columns, likely_condition
 
 _EVERY_PASSAGE = Filter()
 _SESSIONS_BY_ID: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
@@ -98,18 +99,23 @@ class SQLiteReader(View):
         *,
         ids: Collection[str] | None = None,
         limit: int | None = None,
+        likely: Mapping[tuple[str, ...], Scalar] | None = None,
     ) -> list[Passage]:
         filter_sql = FilterSql(self, where)
+        likely_sql, likely_values = likely_condition(likely or {})
         order: LiteralString = ""
         if ids is not None:
             source: LiteralString = "passage INDEXED BY passage_id WHERE ns = :ns AND id IN {list}"
             ids = set(ids)
         else:
-            source = filter_sql.passage_source(every=limit is None or where.key is not None)
+            # Few may hold a likely value: from the newest on, the search for them reads all.
+            every = limit is None or where.key is not None or bool(likely_sql)
+            source = filter_sql.passage_source(every=every)
             order = " ORDER BY t DESC LIMIT :limit"
             filter_sql.values["limit"] = -1 if limit is None else limit
         sql: LiteralString = "SELECT {} FROM " + source + self.visible_passage + filter_sql.passages
-        rows = self.read("passage", sql + order, ids, **filter_sql.values)
+        values = {**filter_sql.values, **likely_values}
+        rows = self.read("passage", sql + likely_sql + order, ids, **values)
         rows.sort(key=itemgetter(1), reverse=True)
         filter_sql.check_metadata(row[1] for row in rows)
         return [Passage(**passage_fields_of(row)) for row in rows[:limit]]

@@ -12,13 +12,14 @@ tests rows from the newest on: many meet the filter, so that it ends soon.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Horizon, canonical_json, statement_key
+from recallm.model import NO_SESSION, Filter, Horizon, Scalar, canonical_json, statement_key
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
@@ -211,6 +212,17 @@ _METADATA: LiteralString = (
     " AND m.entry IN (SELECT value FROM json_each(:entries))) = json_array_length(:entries)"
 )
 
+_LIKELY: LiteralString = (
+    " AND CASE WHEN json_valid(passage.metadata)"
+    " THEN json_extract(passage.metadata, :path_0) IS :value_0"
+    "  OR json_type(passage.metadata, :around_0) IS NOT 'object' ELSE 1 END"
+)
+_LIKELY_NUMBERS: tuple[LiteralString, ...] = ("0", "1", "2")
+_PLAIN_KEY = re.compile(r"[ !#-\[\]-~]+")
+"""A key that JSON texts hold as it is."""
+_EXACT = 1 << 53
+"""SQLite reads whole numbers below it as they are, also where they have a fraction of 0."""
+
 _BY_T: LiteralString = "passage INDEXED BY passage_t WHERE ns = :ns"
 
 Values = Mapping[str, Any]
@@ -303,6 +315,29 @@ class FilterSql:
             for key, value in self._metadata.items():
                 if key not in metadata or canonical_json(metadata[key]) != canonical_json(value):
                     raise ValueError("an index of metadata leads to another passage")
+
+
+def likely_condition(likely: Mapping[tuple[str, ...], Scalar]) -> tuple[LiteralString, Values]:
+    """``likely`` of ``GraphReader.passages`` as a condition that continues a WHERE, with its
+    parameters. A few passages with another value meet it too: SQLite's JSON takes true for 1."""
+    condition: LiteralString = ""
+    values: dict[str, Any] = {}
+    usable = (entry for entry in likely.items() if _can_be_looked_up(*entry))
+    for (path, value), number in zip(usable, _LIKELY_NUMBERS, strict=False):
+        condition += _LIKELY.replace("_0", "_" + number)
+        keys = [f'."{key}"' for key in path]
+        values["path_" + number] = "".join(["$", *keys])
+        values["around_" + number] = "".join(["$", *keys[:-1]])
+        values["value_" + number] = value
+    return condition, values
+
+
+def _can_be_looked_up(path: Iterable[str], value: Scalar) -> bool:
+    if isinstance(value, int) and not -_EXACT < value < _EXACT:
+        return False
+    if isinstance(value, str) and "\0" in value:  # SQLite ends a text there
+        return False
+    return all(map(_PLAIN_KEY.fullmatch, path))
 
 
 def _indexed(where: Filter) -> Iterator[tuple[LiteralString, LiteralString, Values]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recallm.errors import ConflictError
-from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate, SetExpiry
+from recallm.model import Filter, Forgotten, Horizon, Passage, PreparedUpdate, Scalar, SetExpiry
 from recallm.stores.base import Applied
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import Vocabulary
@@ -180,6 +180,41 @@ class ItemTests(StoreTests):
         assert self.ids(space, Filter(), Horizon(now=at(5))) == "5421"
         assert self.ids(space, Filter(), Horizon(as_of=2)) == "21"
         assert self.ids(space, Filter(), Horizon(as_of=at(15))) == "2"
+
+    def test_passages_with_likely_values_are_all_found(self, space: Space) -> None:
+        """Where another value stands in the mapping around the path, a passage may be left out."""
+        values: list[Any] = [
+            *("x", "X", "", "null", '["x"]', "é😀", "a'b\"c\\", "0\x00", "1"),
+            *(0, 1, -1, 1.0, 2**60, 2**60 + 1, True, False, None, [], ["x"], {"a": "x"}),
+        ]
+        keys = ["k", "a b", "é", 'q"', "s\\", "a.b", "$", "[0]", ""]
+        updates = [
+            prepared(f"{n}", "[Ann]", path=("p",), key=f"{n}", metadata={"in": {key: value}})
+            for n, (key, value) in enumerate((key, value) for key in keys for value in values)
+        ]
+        updates.append(prepared("no mapping", "[Ann]", path=("p",), key="n", metadata={"in": "x"}))
+        updates.append(prepared("nothing", "[Ann]", path=("p",), key="z"))
+        space.write(*updates)
+        with space.reader() as reader:
+            every = reader.passages()
+            for key in keys:
+                for wanted in values:
+                    if not isinstance(wanted, Scalar):
+                        continue
+                    found = reader.passages(Filter(path=("p",)), likely={("in", key): wanted})
+                    held = {
+                        passage.id
+                        for passage in every
+                        if not isinstance(passage.metadata.get("in"), dict)
+                        or passage.metadata["in"].get(key) == wanted
+                    }
+                    assert held <= {passage.id for passage in found}, (key, wanted)
+            by_id = reader.passages(ids=["0", "1"], likely={("in", "k"): "x"})
+            assert "0" in {passage.id for passage in by_id}
+            both = reader.passages(likely={("in", "k"): "x", ("in", "other"): None})
+            assert "0" in {passage.id for passage in both}
+            many: dict[tuple[str, ...], Scalar] = {("in", f"missing {n}"): None for n in range(9)}
+            assert len(reader.passages(likely=many, limit=3)) == 3
 
     def test_statements_are_filtered_by_path(self, space: Space) -> None:
         """A path means the items at it and below it, part by part."""
