@@ -16,6 +16,7 @@ import pytest
 
 from recallm import ClosedError, InvalidInputError, RecallM
 from recallm.facts import FactMemory
+from recallm.ground import methods
 
 
 async def test_a_memory_works_in_an_event_loop(tmp_path: Path) -> None:
@@ -55,6 +56,24 @@ async def test_work_leaves_the_event_loop() -> None:
     assert (await memory.astats()).passages == 20
     assert threading.get_ident() not in threads
     await memory.aclose()
+
+
+async def test_a_call_that_holds_up_the_event_loop_says_what_to_write(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("recallm.ground.methods._LONG", 0.0)
+    methods._warn_of_event_loop.cache_clear()
+    with RecallM() as memory:
+        for _ in range(2):
+            memory.update("Ann moved to Lisbon.")
+        await memory.aupdate("Bo lives in Oslo.")
+        memory.namespaces()
+    logged = [each.getMessage() for each in caplog.records if "event loop" in each.getMessage()]
+    beginning = "{0} held up the event loop; write there: await "
+    assert logged == [
+        f"{beginning.format('update')}memory.aupdate(…)",
+        f"{beginning.format('namespaces')}asyncio.to_thread(memory.namespaces, …)",
+    ]
 
 
 async def test_errors_reach_the_caller() -> None:

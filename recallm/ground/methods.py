@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
+import sys
 from collections.abc import Callable, Collection, Coroutine
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
+from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hints
 
 from recallm.errors import InvalidInputError, UnknownArgumentError
@@ -19,6 +22,11 @@ from recallm.errors import InvalidInputError, UnknownArgumentError
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type[Any])
+
+_log = logging.getLogger(__name__)
+
+_LONG = 0.1
+"""Seconds for which a call may hold up an event loop."""
 
 _NAMES_ELSEWHERE = {
     **dict.fromkeys(
@@ -125,9 +133,30 @@ def of_part(
 
     @wraps(method)
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(getattr(self, name), *args, **kwargs)
+        begun = perf_counter()
+        try:
+            return method(getattr(self, name), *args, **kwargs)
+        finally:
+            if perf_counter() - begun > _LONG and _is_in_event_loop():
+                _warn_of_event_loop(type(self), method.__name__)
 
     return run
+
+
+def _is_in_event_loop() -> bool:
+    """Whether this thread runs an event loop, and not that of a notebook, which is always there."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return "IPython" not in sys.modules
+
+
+@cache  # once for each method
+def _warn_of_event_loop(kind: type[Any], method: str) -> None:
+    has_own = hasattr(kind, f"a{method}")
+    write = f"memory.a{method}(…)" if has_own else f"asyncio.to_thread(memory.{method}, …)"
+    _log.warning("%s held up the event loop; write there: await %s", method, write)
 
 
 def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
