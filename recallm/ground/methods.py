@@ -138,7 +138,7 @@ def of_part(
             return method(getattr(self, name), *args, **kwargs)
         finally:
             if perf_counter() - begun > _LONG and _is_in_event_loop():
-                _warn_of_event_loop(type(self), method.__name__)
+                _warn_of_event_loop(method.__name__, hasattr(self, f"a{method.__name__}"))
 
     return run
 
@@ -153,9 +153,9 @@ def _is_in_event_loop() -> bool:
 
 
 @cache  # once for each method
-def _warn_of_event_loop(kind: type[Any], method: str) -> None:
-    has_own = hasattr(kind, f"a{method}")
-    write = f"memory.a{method}(…)" if has_own else f"asyncio.to_thread(memory.{method}, …)"
+def _warn_of_event_loop(method: str, can_be_awaited: bool) -> None:
+    own = f"memory.a{method}(…)"
+    write = own if can_be_awaited else f"asyncio.to_thread(memory.{method}, …)"
     _log.warning("%s held up the event loop; write there: await %s", method, write)
 
 
