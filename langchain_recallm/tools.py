@@ -28,7 +28,6 @@ from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
     Accept,
-    FactReply,
     FactTools,
     ForgottenAbout,
     Message,
@@ -37,6 +36,7 @@ from recallm.adapting import (
     RecallOptions,
     Redact,
     Scope,
+    ToolReply,
     WholeSentences,
     check_budget,
     checked_facts,
@@ -185,7 +185,7 @@ class MemoryTools:
     limit: int | None
     max_tokens: int | None
 
-    def recall_memory(self, query: Query) -> FactReply:
+    def recall_memory(self, query: Query) -> ToolReply:
         """Look up what is remembered from earlier conversations: facts, events, preferences. Gives
         statements in the order in which they became true, each with its id and who said it; what AI
         said, the user did not say."""
@@ -276,7 +276,7 @@ def _new_tools(
 
     def new_tool(name: str) -> BaseTool:
         method = getattr(kind, name)
-        has_rows = get_type_hints(method)["return"] is FactReply
+        has_rows = get_type_hints(method)["return"] is ToolReply
 
         def call(config: RunnableConfig, runtime: _InjectedRuntime = None, **arguments: Any) -> Any:
             with _errors_for_the_model():

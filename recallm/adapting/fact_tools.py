@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, TypeAlias
 
 from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
-from recallm.adapting.memory_tools import FactReply, bounded_reply, says
+from recallm.adapting.memory_tools import ToolReply, bounded_reply, says
 from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
@@ -83,7 +83,7 @@ class FactTools:
         date: Annotated[
             str | None, says("The day since when it holds, as YYYY-MM-DD, if known.")
         ] = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Write down one fact as subject, relation and object: 'Ada', 'works for', 'BMW'.
 
         A new object takes the place of the former one where a relation has one at a time; the
@@ -97,7 +97,7 @@ class FactTools:
         id = self._call and digest(str(self._source), self._call, *map(str, terms))
         said = time_of_writing(self._facts.memory, date)
         fact = self._facts.write(*terms, said=said, source=self._source, id=id)
-        return FactReply("Written.", [_fact_row(fact)])
+        return ToolReply("Written.", [_fact_row(fact)])
 
     def end_fact(
         self,
@@ -110,7 +110,7 @@ class FactTools:
             str | None,
             says("The day since when it no longer holds, as YYYY-MM-DD, if it is known."),
         ] = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Write down that a fact no longer holds, where no new object takes its place.
 
         The history stays.
@@ -123,7 +123,7 @@ class FactTools:
             source=self._source,
         )
         if not ended:
-            return FactReply("No such fact holds; nothing was ended.")
+            return ToolReply("No such fact holds; nothing was ended.")
         return self._fact_reply(ended, "ended")
 
     def read_facts(
@@ -134,7 +134,7 @@ class FactTools:
         as_of: Annotated[
             str | None, says("A day, as YYYY-MM-DD: what held then; none: what holds now.")
         ] = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Look up the facts that hold and have these terms, newest first; leave out what is asked.
 
         'Who works for BMW?' has a relation and an object, 'Where does Ada live?' a subject and a
@@ -152,7 +152,7 @@ class FactTools:
         self,
         subject: Annotated[str, says("Whom or what the facts are about.")],
         relation: Annotated[str, says("The relation, such as 'works for'.")],
-    ) -> FactReply:
+    ) -> ToolReply:
         """List all objects that a relation of a subject had, oldest first, with their times."""
         who, what = self._given(subject, "subject"), self._given(relation, "relation")
         changes = self._facts.changes(who, what)
@@ -167,14 +167,14 @@ class FactTools:
         subject: _AnySubject = None,
         relation: _AnyRelation = None,
         object: _AnyObject = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Count exactly the facts that hold and have these terms; leave out what is asked.
 
         'How many people work for BMW?' has a relation and an object.
         """
         terms = (self._term(subject), self._term(relation), self._term(object))
         count = self._facts.count(*terms)
-        return FactReply(f"The exact number is {count}.", [{"count": count}])
+        return ToolReply(f"The exact number is {count}.", [{"count": count}])
 
     # -- arguments -------------------------------------------------------------------------
 
@@ -194,14 +194,14 @@ class FactTools:
             raise InvalidInputError(f"{argument} is empty; nothing was done", argument=argument)
         return term
 
-    def _fact_reply(self, facts: Sequence[Fact], left_out: str) -> FactReply:
+    def _fact_reply(self, facts: Sequence[Fact], left_out: str) -> ToolReply:
         return self._reply(
             [_fact_line(fact) for fact in facts], [_fact_row(fact) for fact in facts], left_out
         )
 
     def _reply(
         self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
-    ) -> FactReply:
+    ) -> ToolReply:
         """The first of ``lines`` as data, as many as the bounds allow."""
         first = lines[: self._limit]
         return bounded_reply(

@@ -55,14 +55,14 @@ _KnownOn: TypeAlias = Annotated[
 ]
 
 
-class FactReply(str):
+class ToolReply(str):
     """The text of a tool's result; ``rows`` are the shown results in plain values."""
 
     __slots__ = ("rows",)
 
     rows: list[dict[str, Any]]
 
-    def __new__(cls, text: str, rows: Iterable[dict[str, Any]] = ()) -> "FactReply":
+    def __new__(cls, text: str, rows: Iterable[dict[str, Any]] = ()) -> "ToolReply":
         """``text`` is for the model, ``rows`` for the program."""
         reply = super().__new__(cls, text)
         reply.rows = list(rows)
@@ -101,7 +101,7 @@ class MemoryTools:
         self._memory = memory
         self._conversation = conversation
 
-    def remember(self, text: WholeSentences) -> FactReply:
+    def remember(self, text: WholeSentences) -> ToolReply:
         """Remember something for later conversations.
 
         Name people and things in full, and say when it holds if that matters.
@@ -110,7 +110,7 @@ class MemoryTools:
 
     def _remembered(
         self, text: str, speaker: str = SPEAKER_NAMES["ai"], date: str | None = None
-    ) -> FactReply:
+    ) -> ToolReply:
         # A text that begins "Human: …" has this speaker too.
         update = self._memory.update(
             checked_text(self._redacted(text), "text"),
@@ -120,7 +120,7 @@ class MemoryTools:
             metadata={"tool": "remember"},
         )
         ids = update.statements or (update.id,)
-        return FactReply(f"Saved as {', '.join(ids)}.", ({"id": id} for id in ids))
+        return ToolReply(f"Saved as {', '.join(ids)}.", ({"id": id} for id in ids))
 
     def recall(
         self,
@@ -134,7 +134,7 @@ class MemoryTools:
             str | None, says("Only what was said on this day, YYYY-MM-DD, or earlier.")
         ] = None,
         as_of: _KnownOn = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Look up what is remembered: facts, events, preferences.
 
         Gives statements in the order in which they became true, each with its id and who said it;
@@ -156,7 +156,7 @@ class MemoryTools:
         concept: Annotated[str, says("A name or a noun, such as 'Ada' or 'the garden'.")],
         limit: _Limit = None,
         as_of: _KnownOn = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """List all statements that mention a person, a thing or an idea, oldest first.
 
         Where there is more than fits, the latest is shown.
@@ -177,15 +177,15 @@ class MemoryTools:
         self,
         id: Annotated[str | None, says("The id of one statement, as recall shows it.")] = None,
         about: ForgottenAbout = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Forget for good: one statement by its id, or all statements that mention a name.
 
         Give exactly one of the two. This cannot be undone.
         """
         session = self._conversation.only_session()
-        return FactReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
+        return ToolReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
 
-    def _shown(self, statements: Sequence[RecalledStatement], beyond: int, more: str) -> FactReply:
+    def _shown(self, statements: Sequence[RecalledStatement], beyond: int, more: str) -> ToolReply:
         return statements_reply(
             self._memory, statements, self._max_tokens, beyond=beyond, more=more
         )
@@ -234,7 +234,7 @@ def statements_reply(
     *,
     beyond: int = 0,
     more: str = "",
-) -> FactReply:
+) -> ToolReply:
     """``bounded_reply`` of ``statements``, those of the highest scores, each with its id."""
     return bounded_reply(
         memory,
@@ -256,12 +256,12 @@ def bounded_reply(
     max_tokens: int | None,
     beyond: int,
     more: str,
-) -> FactReply:
+) -> ToolReply:
     """A result that shows ``lines`` as data, those of the greatest ``values`` that fit into
     ``max_tokens``. ``more`` says how many others there are, ``beyond`` of them not among the
     lines; '' says nothing."""
     if not lines:
-        return FactReply("Nothing is remembered about that.")
+        return ToolReply("Nothing is remembered about that.")
     rest = more and "\n" + more.format(len(lines) + beyond)
 
     def fits(text: str) -> bool:
@@ -269,12 +269,12 @@ def bounded_reply(
 
     shown = places_within(lines, values, fits)
     if not shown:
-        return FactReply("What is remembered about that is too long to be shown.")
+        return ToolReply("What is remembered about that is too long to be shown.")
     text = as_data("\n".join(lines[place] for place in shown))
     left_out = len(lines) - len(shown) + beyond
     if left_out and more:
         text += "\n" + more.format(left_out)
-    return FactReply(text, (rows[place] for place in shown))
+    return ToolReply(text, (rows[place] for place in shown))
 
 
 # -- forgetting --------------------------------------------------------------------------------

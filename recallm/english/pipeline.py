@@ -277,7 +277,8 @@ def _installed(model: str) -> Pipeline:
     if not (doc.has_annotation("POS") and doc.has_annotation("SENT_START")):
         raise PipelineError(
             f"the spaCy pipeline {model!r} sets no part-of-speech tags or no sentence starts; use "
-            "one that does (such as en_core_web_sm), or the one that ships with recallm",
+            "a pipeline that sets both (such as en_core_web_sm), or the pipeline that ships "
+            "with recallm",
             model=model,
         )
     return Pipeline(nlp)

@@ -3,6 +3,7 @@
 Each method with an ``a`` before its name runs the method of that name in a worker thread. A memory
 reads and writes files, and computes. In the thread of an event loop that would block everything
 else. A call that is cancelled goes on in its thread to the end: what it writes is written whole.
+A call without the ``a`` that holds up an event loop logs, once for each method, what to await.
 """
 
 from __future__ import annotations
@@ -154,6 +155,7 @@ def _is_in_event_loop() -> bool:
 
 @cache  # once for each method
 def _warn_of_event_loop(method: str, can_be_awaited: bool) -> None:
+    """Log what an event loop should await in place of ``method``."""
     own = f"memory.a{method}(…)"
     write = own if can_be_awaited else f"asyncio.to_thread(memory.{method}, …)"
     _log.warning("%s held up the event loop; write there: await %s", method, write)

@@ -9,7 +9,7 @@ Whoever writes into a memory writes into later prompts. Stored text itself is ne
   pass for such a head, for mark-up, for the role of a chat or for more than a name, and around a
   part of a fact (``Ada — employed by → BMW``) that holds a dash or an arrow.
 * **Delimiters.** In a prompt, what is remembered stands between ``<recalled_memory>`` and
-  ``</recalled_memory>``, and the model is told that it is data. Inside, angle brackets and the
+  ``</recalled_memory>``, and a notice says that the text is data. Inside, angle brackets and the
   delimiters' name are spelled otherwise, however they were spelled. The text never gets longer.
 """
 

@@ -25,9 +25,9 @@ from recallm import RecallM, RecallMError, __version__
 from recallm.adapting import (
     SPEAKER_NAMES,
     Conversation,
-    FactReply,
     FactTools,
     MemoryTools,
+    ToolReply,
     WholeSentences,
     checked_memory,
     is_user,
@@ -47,7 +47,7 @@ _HINTS = {
     "end_fact": _hints(readOnlyHint=False, idempotentHint=True),
     "forget": _hints(readOnlyHint=False, destructiveHint=True, idempotentHint=True),
 }
-"""What clients are told of the tools that change something."""
+"""The hints that clients get about the tools that change something."""
 
 _INSTRUCTIONS = (
     "A long-term memory. Call recall before you answer what may depend on earlier conversations: "
@@ -103,7 +103,7 @@ class _MemoryTools(MemoryTools):
         date: Annotated[
             str | None, says("The day on which it was said, as YYYY-MM-DD; none: today.")
         ] = None,
-    ) -> FactReply:
+    ) -> ToolReply:
         """Remember something for later conversations.
 
         Name people and things in full, and say when it holds if that matters.
@@ -118,7 +118,7 @@ class _Tool:
     """A tool that shows ``method`` to models, and calls it with the arguments of a client: it takes
     no others, and none of another type."""
 
-    def __init__(self, method: Callable[..., FactReply], hints: types.ToolAnnotations) -> None:
+    def __init__(self, method: Callable[..., ToolReply], hints: types.ToolAnnotations) -> None:
         call: Any = method
         self._call: TypeAdapter[str] = TypeAdapter(call, config=ConfigDict(strict=True))
         self.definition = types.Tool(

@@ -94,7 +94,8 @@ def check_exposure(host: str, token: str | None) -> None:
     can be guessed, or that no header can hold.
 
     Raises:
-        InvalidInputError: it is one of these.
+        InvalidInputError: the host is open to other machines and there is no token, or
+            the token cannot be used.
 
     """
     if token is not None:

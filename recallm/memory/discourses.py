@@ -36,10 +36,10 @@ from recallm.stores.base import GraphReader
 _STATEMENTS = 6
 """Statements of an earlier passage whose references are read: the first ones."""
 
-EARLIER_PASSAGES = 6
+_EARLIER_PASSAGES = 6
 """Passages in which antecedents are looked for."""
 
-SPEAKER_PASSAGES = 16
+_SPEAKER_PASSAGES = 16
 """Passages whose speakers are the speakers of the session."""
 
 _READ_CHARACTERS = 2_000
@@ -63,7 +63,7 @@ class StoredDiscourse:
         self._stored = stored
         self._rewritten = {} if rewritten is None else rewritten
         self._is_read = False
-        self._passages: deque[EarlierPassage] = deque(maxlen=SPEAKER_PASSAGES)
+        self._passages: deque[EarlierPassage] = deque(maxlen=_SPEAKER_PASSAGES)
 
     def add(self, passage: EarlierPassage) -> None:
         """Append the passage that was said last."""
@@ -74,7 +74,7 @@ class StoredDiscourse:
 
     def earlier(self, before: str) -> list[EarlierPassage]:
         """The last passages before the passage with the id ``before``, oldest first."""
-        return self._others(before)[-EARLIER_PASSAGES:]
+        return self._others(before)[-_EARLIER_PASSAGES:]
 
     def addressee(self, speaker: str, before: str) -> EarlierPassage | None:
         """The latest passage of whom ``speaker`` speaks to: the only other speaker of the session.
@@ -96,7 +96,7 @@ class StoredDiscourse:
             self._is_read = True
             added = {passage.id for passage in self._passages}
             for passage in self._stored():
-                if len(self._passages) == SPEAKER_PASSAGES:
+                if len(self._passages) == _SPEAKER_PASSAGES:
                     break
                 if passage.id not in added:
                     self._passages.appendleft(passage._replace(text=_end_of(passage.text)))
@@ -174,7 +174,7 @@ class Discourses:
             where = Filter(session_key=key(reader))
             found = [
                 passage
-                for passage in reader.passages(where, limit=SPEAKER_PASSAGES)
+                for passage in reader.passages(where, limit=_SPEAKER_PASSAGES)
                 if passage.key is None
             ]
             references: dict[str, list[ConceptMention]] = {passage.id: [] for passage in found}
