@@ -51,11 +51,11 @@ def keep_for_good(thing: object) -> None:
 class ForkAware(Protocol):
     """An object with resources that parent and child must not share."""
 
-    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:  # noqa: ARG002
         """The locks of one level (0 to 2) that protect the resources. A thread that holds a lock of
         one level takes no lock of a lower level. Called while the locks of the lower levels are
-        held."""
-        ...
+        held. Without an implementation of its own, a fork waits for nothing here."""
+        return ()
 
     def before_fork(self) -> None:
         """Release what can be opened again. The thread that forks holds all locks."""

@@ -5,11 +5,9 @@ collection lacks into it, a bounded number of vectors at a time; while the colle
 exact search answers. After a failure of Chroma every search of the process is exact. So is every
 search where another process has the folder open: an embedded Chroma is not made for several.
 
-The metadata of a collection describes it: the model and the size of its vectors, the ``watermark``
-(the greatest key that was written) and the ``revision`` of the store's vectors that it agrees with.
-A collection that does not agree with the store in all of these, in the number of vectors up to the
-watermark and in the latest of them is deleted and filled again. So are those of a killed process,
-of another store, and of a copy of the store that was written to since.
+A collection that is opened is compared with the store: keys that the store has no more leave it,
+keys that it lacks come into it. Where the latest vectors under equal keys differ, the collection is
+deleted and filled again: it belongs to a copy of the store that was written to since.
 """
 
 from __future__ import annotations
@@ -17,8 +15,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import sys
-import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -32,19 +29,12 @@ from recallm.model import Horizon, VectorState
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Keys, Matches, Matrix, Vector, decode, from_updates
 from recallm.vectors.index import (
-    OVER_FETCH_FACTOR,
     PAGE,
     ExactIndex,
     FollowedVectors,
     VectorView,
     are_same_vectors,
 )
-
-_MAX_OPEN_COLLECTIONS = 64
-"""Beyond it the collection that was not used for longest is closed: each has a key a vector."""
-
-_MIN_OVER_FETCH = 512
-"""The least number of matches in an over-fetch, with a filter that many vectors meet."""
 
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_search": 200}}
 
@@ -87,7 +77,7 @@ def call_chroma(call: Callable[[], _T]) -> _T:
 # The index.
 
 
-class ChromaIndex(ExactIndex):
+class ChromaIndex(ExactIndex, forking.ForkAware):
     """An index in a folder (``place``, made if there is none), or on a client of chromadb, which
     stays open when the index is closed. Where Chroma lacks vectors or fails, the search is exact.
 
@@ -111,7 +101,7 @@ class ChromaIndex(ExactIndex):
         self._chroma_lock = new_lock()
         """Guards everything below."""
         self._open: dict[str, ChromaCollection] = {}
-        """Collections by namespace; the most recently used is last."""
+        """Collections by namespace."""
         self._is_off = False
         forking.watch(self)
 
@@ -166,12 +156,10 @@ class ChromaIndex(ExactIndex):
     ) -> ChromaCollection | None:
         """The namespace's collection; None while that lacks some vectors."""
         with self._chroma_lock:
-            collection = self._open.pop(namespace, None)
+            collection = self._open.get(namespace)
             if collection is None or not are_same_vectors(collection.state, state):
                 collection = self._opened_collection(namespace, state, reader)
             self._open[namespace] = collection
-            if len(self._open) > _MAX_OPEN_COLLECTIONS:
-                del self._open[next(iter(self._open))]
         with collection.lock:
             collection.catch_up(state, reader)
             return collection if collection.is_complete else None
@@ -186,9 +174,7 @@ class ChromaIndex(ExactIndex):
         collection = client.get_or_create_collection(
             name, embedding_function=None, configuration=_CONFIGURATION
         )
-        watermark = int((collection.metadata or {}).get("watermark", -1))
-        keys = np.array(reader.statement_keys(embedded=True), np.int64)
-        keys = keys[keys <= watermark]
+        keys = np.array(sorted(map(int, collection.get(include=[])["ids"])), np.int64)
         if not _agrees(collection, keys, state, reader):
             client.delete_collection(name)
             collection = client.create_collection(
@@ -243,13 +229,6 @@ class ChromaIndex(ExactIndex):
                     self._folder or "its place",
                 )
 
-    # -- forks (``forking.ForkAware``) -------------------------------------------------------
-
-    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
-        """A fork waits for nothing here."""
-        del level
-        return ()
-
     def before_fork(self) -> None:
         """The parent keeps its client."""
 
@@ -268,9 +247,8 @@ class ChromaIndex(ExactIndex):
 
 
 class ChromaCollection(FollowedVectors):
-    """A namespace's collection, which holds the vectors with these ``keys`` (ascending) and agrees
-    with ``state``. It may get later vectors while a search goes on: readers hide statements that
-    are too new for them."""
+    """A namespace's collection, which holds the vectors with these ``keys`` (ascending). It may get
+    later vectors while a search goes on: readers hide statements that are too new for them."""
 
     room = 1_000
     """So that no caller waits long for Chroma to write."""
@@ -278,12 +256,11 @@ class ChromaCollection(FollowedVectors):
     def __init__(
         self, index: ChromaIndex, namespace: str, collection: Any, keys: Keys, state: VectorState
     ) -> None:
-        super().__init__(state, state.revision)
+        super().__init__(state)
         self._index = index
         self._namespace = namespace
         self._collection = collection
         self._keys = keys
-        self._last_key = int(keys.max(initial=-1))
 
     @property
     def name(self) -> str:
@@ -294,20 +271,6 @@ class ChromaCollection(FollowedVectors):
     def keys(self) -> Keys:
         """The keys of all vectors in the collection, ascending."""
         return self._keys
-
-    def catch_up(self, state: VectorState, reader: GraphReader) -> None:
-        """Follow the store: forgotten vectors leave the collection, some new ones come into it."""
-        before = self.revision, len(self._keys)
-        super().catch_up(state, reader)
-        if before != (self.revision, len(self._keys)):
-            self._collection.modify(
-                metadata={
-                    "model": self.state.model,
-                    "size": self.state.size,
-                    "revision": self.revision,
-                    "watermark": int(self._keys.max(initial=-1)),
-                }
-            )
 
     def keep_only(self, keys: Keys) -> None:
         """Delete all vectors but those with these keys."""
@@ -339,18 +302,12 @@ class ChromaCollection(FollowedVectors):
     def _nearest(
         self, vector: Vector, limit: int, updates: Collection[int] | None
     ) -> dict[int, float]:
-        """The nearest, with their cosines. If many meet the filter, enough of them are probably
-        among the nearest of all; else, or if not, the stored vector of each is compared."""
+        """The nearest, with their cosines. With a filter, the stored vector of each statement that
+        meets it is compared."""
         if updates is None:
             return self._query(vector, limit)
         allowed = self._keys[from_updates(self._keys, updates)]
-        if len(allowed) > PAGE:
-            wanted = set(allowed.tolist())
-            nearest = self._query(vector, max(OVER_FETCH_FACTOR * limit, _MIN_OVER_FETCH))
-            found = {key: cosine for key, cosine in nearest.items() if key in wanted}
-            if len(found) >= limit:
-                return found
-        found = {}
+        found: dict[int, float] = {}
         with self._index.store.reader(self._namespace, Horizon(withdrawn=True)) as reader:
             for start in range(0, len(allowed), PAGE):
                 page = allowed[start : start + PAGE].tolist()
@@ -375,19 +332,17 @@ def collection_name(namespace: str, origin: str) -> str:
 
 
 def _agrees(collection: Any, keys: Keys, state: VectorState, reader: GraphReader) -> bool:
-    """Whether a collection holds the store's vectors with these keys, and no others."""
-    expected = {"model": state.model, "size": state.size, "revision": state.revision}
-    metadata = collection.metadata or expected  # a new collection has none
-    if not metadata.items() >= expected.items() or collection.count() != len(keys):
-        return False
-    if not len(keys):
+    """Whether the store has the same vectors under the latest of these keys that it has."""
+    stored_keys = np.array(reader.statement_keys(embedded=True), np.int64)
+    sample = np.intersect1d(keys, stored_keys)[-_LATEST:]
+    if not len(sample):
         return True
-    sample = keys[-_LATEST:]
     stored = reader.vectors(sample.tolist(), model=state.model)
     found = collection.get(ids=_ids(sample), include=["embeddings"])
-    rows = dict(zip(map(int, found["ids"]), found["embeddings"], strict=True))
-    return rows.keys() == stored.keys() and all(
-        np.allclose(rows[key], decode(blob), atol=_TOLERANCE) for key, blob in stored.items()
+    return all(
+        np.allclose(row, decode(stored[int(id)]), atol=_TOLERANCE)
+        for id, row in zip(found["ids"], found["embeddings"], strict=True)
+        if int(id) in stored
     )
 
 

@@ -57,10 +57,10 @@ class FollowedVectors:
 
     room: float = inf
 
-    def __init__(self, state: VectorState, revision: int = -1) -> None:
+    def __init__(self, state: VectorState) -> None:
         self.lock = new_lock()
         self.state = state
-        self.revision = revision  # -1: nothing was read yet
+        self.revision = -1  # nothing was read yet
         self.t_index = 0
         self.is_complete = False
         """Whether nothing was missing after the latest ``catch_up``."""
@@ -86,7 +86,7 @@ class FollowedVectors:
         if state.revision < self.revision:
             # The reader was opened before an earlier call's, and still sees forgotten statements.
             return
-        if 0 <= self.revision < state.revision:
+        if self.revision < state.revision and (self.revision >= 0 or len(self.keys)):
             stored = np.array(reader.statement_keys(embedded=True), np.int64)
             self.keep_only(stored)
             self._missing = np.setdiff1d(stored, self.keys)
