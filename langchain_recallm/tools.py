@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
@@ -36,7 +36,6 @@ from recallm.adapting import (
     RecallOptions,
     Redact,
     Scope,
-    ToolReply,
     WholeSentences,
     check_budget,
     checked_facts,
@@ -78,11 +77,10 @@ def create_recallm_tools(
     the shown statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix``
     begins the tools' names ("team_"), so that one agent can have the tools of two memories.
 
-    * ``recall_memory`` leaves out what stands in the messages of the agent's state. The artifact
-      holds each statement as a dict.
+    * ``recall_memory`` leaves out what stands in the messages of the agent's state.
     * ``save_memory`` writes one update with the speaker "AI"; the same tool call writes it once.
-    * ``forget_memory`` forgets one statement, memory or fact by its id, or all that mention a
-      concept; a store's item is forgotten as a whole.
+    * ``forget_memory`` forgets one statement, memory or fact by its id, or (but for
+      ``scope="session"``) all that mention a concept; a store's item is forgotten as a whole.
 
     >>> from langchain_recallm import create_recallm_tools
     >>> from recallm import RecallM
@@ -136,9 +134,9 @@ def create_fact_tools(
 
     ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``
     and ``prefix`` are those of ``create_recallm_tools``. A result shows at most ``limit`` facts and
-    takes at most ``max_tokens``, by the memory's counter, and says how many more there are; the
-    artifact holds each fact as a dict in plain values. ``redact``, text → text, changes every term
-    that the model gives, and the thread's name, which is the source of what an agent writes there.
+    takes at most ``max_tokens``, by the memory's counter, and says how many more there are.
+    ``redact``, text → text, changes every term that the model gives, and the thread's name, which
+    is the source of what an agent writes there.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()
@@ -185,7 +183,7 @@ class MemoryTools:
     limit: int | None
     max_tokens: int | None
 
-    def recall_memory(self, query: Query) -> ToolReply:
+    def recall_memory(self, query: Query) -> str:
         """Look up what is remembered from earlier conversations: facts, events, preferences. Gives
         statements in the order in which they became true, each with its id and who said it; what AI
         said, the user did not say."""
@@ -266,7 +264,7 @@ def _new_tools(
 ) -> list[BaseTool]:
     """A tool for each of the named methods of ``kind``, whose docstrings and annotations are what a
     model reads. ``bind`` gives the object of a call, whose method does the work: off the event loop
-    in async runs. The ``rows`` of its reply are the artifact."""
+    in async runs."""
     if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise InvalidInputError(
             "prefix must be up to 40 letters, digits, '_' and '-', as models take them in names, "
@@ -276,14 +274,12 @@ def _new_tools(
 
     def new_tool(name: str) -> BaseTool:
         method = getattr(kind, name)
-        has_rows = get_type_hints(method)["return"] is ToolReply
 
         def call(config: RunnableConfig, runtime: _InjectedRuntime = None, **arguments: Any) -> Any:
             with _errors_for_the_model():
                 # Without an agent, a model can write an argument named ``runtime`` itself.
                 run = runtime if isinstance(runtime, ToolRuntime) else None
-                reply = getattr(bind(run, config), name)(**arguments)
-                return (str(reply), reply.rows) if has_rows else reply
+                return getattr(bind(run, config), name)(**arguments)
 
         @wraps(call)
         async def off_the_loop(*args: Any, **kwargs: Any) -> Any:
@@ -297,7 +293,6 @@ def _new_tools(
             description="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
             args_schema=create_schema_from_function(name, method, filter_args=["self"]),
             handle_tool_error=True,
-            response_format="content_and_artifact" if has_rows else "content",
         )
 
     return [new_tool(name) for name in names]

@@ -48,12 +48,11 @@ class RecallMToolSpec(MemoryTools, _DescribedToolSpec):
 
     ``memory``: the core. ``namespace``: whose memory it is, where it is not the memory's own: a
     name, never a template, since nothing that a model writes may choose it. What is remembered
-    belongs to ``session``, with the speaker "AI"; ``scope="session"`` keeps all tools inside it. A
-    result shows at most ``limit`` statements (the agent may ask for another number), each with its
-    id, delimited as data, and takes at most ``max_tokens``, by the memory's counter. What a tool
-    returns is a ``str``; its ``rows`` are the shown statements in plain values. LlamaIndex runs the
-    tools off the event loop.
-    ``redact``, text → text, changes what the agent writes or asks with, and ``session``.
+    belongs to ``session``, with the speaker "AI"; ``scope="session"`` keeps all tools inside it,
+    and ``forget`` then takes ids alone. A result shows at most ``limit`` statements (the agent may
+    ask for another number), each with its id, delimited as data, and takes at most ``max_tokens``,
+    by the memory's counter. LlamaIndex runs the tools off the event loop. ``redact``, text → text,
+    changes what the agent writes or asks with, and ``session``.
 
     Beside a ``RecallMMemoryBlock``, which recalls without being asked, an agent needs
     ``to_tool_list(spec_functions=["history", "forget"])`` at most.
@@ -109,9 +108,9 @@ class RecallMFactToolSpec(FactTools, _DescribedToolSpec):
     whose facts, where they are not the memory's own. Facts are written with ``source``, so that
     ``memory.forget(source=…)`` forgets what an agent wrote. A result shows at most ``limit`` facts
     and takes at most ``max_tokens``, by the memory's counter, and says how many more there are;
-    ``count_facts`` is exact in any case. Facts are delimited as data. What a tool returns is a
-    ``str``; its ``rows`` are the shown facts in plain values. LlamaIndex runs the tools off the
-    event loop. ``redact``, text → text, changes every term that the agent gives, and ``source``.
+    ``count_facts`` is exact in any case. Facts are delimited as data. LlamaIndex runs the tools off
+    the event loop. ``redact``, text → text, changes every term that the agent gives, and
+    ``source``.
 
     These are the facts of a ``RecallMPropertyGraphStore`` over the same memory.
 

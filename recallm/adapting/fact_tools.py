@@ -2,12 +2,12 @@
 
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from collections.abc import Sequence
-from datetime import date, datetime
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, TypeAlias
 
 from recallm.adapting.arguments import check_budget, checked_memory, named_moment, time_of_writing
-from recallm.adapting.memory_tools import ToolReply, bounded_reply, says
+from recallm.adapting.memory_tools import bounded_reply, says
 from recallm.adapting.messages import MessageFilter, Redact, digest
 from recallm.errors import InvalidInputError
 from recallm.facts import Change, Fact, FactMemory
@@ -23,11 +23,6 @@ _AnyObject: TypeAlias = Annotated[Value | None, says("The other side of the rela
 
 _NOT_GIVEN = frozenset(("", "?", "*", "_"))
 """What models write for a term that they ask for."""
-
-
-_FACT_FIELDS = "subject relation object value t_index said source passage statement match score"
-_CHANGE_FIELDS = "object value since_t since until_t until ended_by"
-"""What the rows of a result have of a fact, and of a change."""
 
 
 def checked_facts(memory: object) -> FactMemory:
@@ -83,7 +78,7 @@ class FactTools:
         date: Annotated[
             str | None, says("The day since when it holds, as YYYY-MM-DD, if known.")
         ] = None,
-    ) -> ToolReply:
+    ) -> str:
         """Write down one fact as subject, relation and object: 'Ada', 'works for', 'BMW'.
 
         A new object takes the place of the former one where a relation has one at a time; the
@@ -96,8 +91,8 @@ class FactTools:
         )
         id = self._call and digest(str(self._source), self._call, *map(str, terms))
         said = time_of_writing(self._facts.memory, date)
-        fact = self._facts.write(*terms, said=said, source=self._source, id=id)
-        return ToolReply("Written.", [_fact_row(fact)])
+        self._facts.write(*terms, said=said, source=self._source, id=id)
+        return "Written."
 
     def end_fact(
         self,
@@ -110,7 +105,7 @@ class FactTools:
             str | None,
             says("The day since when it no longer holds, as YYYY-MM-DD, if it is known."),
         ] = None,
-    ) -> ToolReply:
+    ) -> str:
         """Write down that a fact no longer holds, where no new object takes its place.
 
         The history stays.
@@ -123,8 +118,8 @@ class FactTools:
             source=self._source,
         )
         if not ended:
-            return ToolReply("No such fact holds; nothing was ended.")
-        return self._fact_reply(ended, "ended")
+            return "No such fact holds; nothing was ended."
+        return self._reply(map(_fact_line, ended), "ended")
 
     def read_facts(
         self,
@@ -134,7 +129,7 @@ class FactTools:
         as_of: Annotated[
             str | None, says("A day, as YYYY-MM-DD: what held then; none: what holds now.")
         ] = None,
-    ) -> ToolReply:
+    ) -> str:
         """Look up the facts that hold and have these terms, newest first; leave out what is asked.
 
         'Who works for BMW?' has a relation and an object, 'Where does Ada live?' a subject and a
@@ -146,20 +141,18 @@ class FactTools:
                 "give at least one of subject, relation and object", argument="subject"
             )
         found = self._facts.read(*terms, as_of=checks.optional(named_moment, as_of, "as_of"))
-        return self._fact_reply(found, "matching")
+        return self._reply(map(_fact_line, found), "matching")
 
     def fact_history(
         self,
         subject: Annotated[str, says("Whom or what the facts are about.")],
         relation: Annotated[str, says("The relation, such as 'works for'.")],
-    ) -> ToolReply:
+    ) -> str:
         """List all objects that a relation of a subject had, oldest first, with their times."""
         who, what = self._given(subject, "subject"), self._given(relation, "relation")
         changes = self._facts.changes(who, what)
         return self._reply(
-            [_change_line(str(who), str(what), change) for change in changes],
-            [_plain_row(change, _CHANGE_FIELDS) for change in changes],
-            "former",
+            (_change_line(str(who), str(what), change) for change in changes), "former"
         )
 
     def count_facts(
@@ -167,14 +160,13 @@ class FactTools:
         subject: _AnySubject = None,
         relation: _AnyRelation = None,
         object: _AnyObject = None,
-    ) -> ToolReply:
+    ) -> str:
         """Count exactly the facts that hold and have these terms; leave out what is asked.
 
         'How many people work for BMW?' has a relation and an object.
         """
         terms = (self._term(subject), self._term(relation), self._term(object))
-        count = self._facts.count(*terms)
-        return ToolReply(f"The exact number is {count}.", [{"count": count}])
+        return f"The exact number is {self._facts.count(*terms)}."
 
     # -- arguments -------------------------------------------------------------------------
 
@@ -194,20 +186,13 @@ class FactTools:
             raise InvalidInputError(f"{argument} is empty; nothing was done", argument=argument)
         return term
 
-    def _fact_reply(self, facts: Sequence[Fact], left_out: str) -> ToolReply:
-        return self._reply(
-            [_fact_line(fact) for fact in facts], [_fact_row(fact) for fact in facts], left_out
-        )
-
-    def _reply(
-        self, lines: Sequence[str], rows: Sequence[dict[str, Any]], left_out: str
-    ) -> ToolReply:
+    def _reply(self, lines: Iterable[str], left_out: str) -> str:
         """The first of ``lines`` as data, as many as the bounds allow."""
+        lines = list(lines)
         first = lines[: self._limit]
         return bounded_reply(
             self._facts.memory,
             first,
-            rows,
             values=range(len(first), 0, -1),
             max_tokens=self._max_tokens,
             beyond=len(lines) - len(first),
@@ -233,16 +218,3 @@ def _change_line(subject: str, relation: str, change: Change) -> str:
 
 def _time_text(moment: datetime | None, t_index: int) -> str:
     return f"update {t_index}" if moment is None else moment.date().isoformat()
-
-
-def _fact_row(fact: Fact) -> dict[str, Any]:
-    """A fact in plain values, as checkpoints can hold them."""
-    return {**_plain_row(fact, _FACT_FIELDS), "properties": dict(fact.properties)}
-
-
-def _plain_row(result: Fact | Change, fields: str) -> dict[str, Any]:
-    return {name: _plain(getattr(result, name)) for name in fields.split()}
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value

@@ -7,7 +7,7 @@ Bad arguments raise ``InvalidInputError``, whose message is for the model.
 
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
@@ -20,7 +20,7 @@ from recallm.adapting.arguments import (
 )
 from recallm.adapting.conversation import Conversation
 from recallm.adapting.messages import MessageFilter, Redact
-from recallm.adapting.recalled_text import places_within, statement_fields
+from recallm.adapting.recalled_text import places_within
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, claimed_roles, shown_name, storable
@@ -55,20 +55,6 @@ _KnownOn: TypeAlias = Annotated[
 ]
 
 
-class ToolReply(str):
-    """The text of a tool's result; ``rows`` are the shown results in plain values."""
-
-    __slots__ = ("rows",)
-
-    rows: list[dict[str, Any]]
-
-    def __new__(cls, text: str, rows: Iterable[dict[str, Any]] = ()) -> "ToolReply":
-        """``text`` is for the model, ``rows`` for the program."""
-        reply = super().__new__(cls, text)
-        reply.rows = list(rows)
-        return reply
-
-
 class MemoryTools:
     """The operations of a conversation's memory that a model calls.
 
@@ -101,7 +87,7 @@ class MemoryTools:
         self._memory = memory
         self._conversation = conversation
 
-    def remember(self, text: WholeSentences) -> ToolReply:
+    def remember(self, text: WholeSentences) -> str:
         """Remember something for later conversations.
 
         Name people and things in full, and say when it holds if that matters.
@@ -110,7 +96,7 @@ class MemoryTools:
 
     def _remembered(
         self, text: str, speaker: str = SPEAKER_NAMES["ai"], date: str | None = None
-    ) -> ToolReply:
+    ) -> str:
         # A text that begins "Human: …" has this speaker too.
         update = self._memory.update(
             checked_text(self._redacted(text), "text"),
@@ -120,7 +106,7 @@ class MemoryTools:
             metadata={"tool": "remember"},
         )
         ids = update.statements or (update.id,)
-        return ToolReply(f"Saved as {', '.join(ids)}.", ({"id": id} for id in ids))
+        return f"Saved as {', '.join(ids)}."
 
     def recall(
         self,
@@ -134,7 +120,7 @@ class MemoryTools:
             str | None, says("Only what was said on this day, YYYY-MM-DD, or earlier.")
         ] = None,
         as_of: _KnownOn = None,
-    ) -> ToolReply:
+    ) -> str:
         """Look up what is remembered: facts, events, preferences.
 
         Gives statements in the order in which they became true, each with its id and who said it;
@@ -156,7 +142,7 @@ class MemoryTools:
         concept: Annotated[str, says("A name or a noun, such as 'Ada' or 'the garden'.")],
         limit: _Limit = None,
         as_of: _KnownOn = None,
-    ) -> ToolReply:
+    ) -> str:
         """List all statements that mention a person, a thing or an idea, oldest first.
 
         Where there is more than fits, the latest is shown.
@@ -177,15 +163,15 @@ class MemoryTools:
         self,
         id: Annotated[str | None, says("The id of one statement, as recall shows it.")] = None,
         about: ForgottenAbout = None,
-    ) -> ToolReply:
+    ) -> str:
         """Forget for good: one statement by its id, or all statements that mention a name.
 
         Give exactly one of the two. This cannot be undone.
         """
         session = self._conversation.only_session()
-        return ToolReply(forgotten_by_model(self._memory, id=id, about=about, session=session))
+        return forgotten_by_model(self._memory, id=id, about=about, session=session)
 
-    def _shown(self, statements: Sequence[RecalledStatement], beyond: int, more: str) -> ToolReply:
+    def _shown(self, statements: Sequence[RecalledStatement], beyond: int, more: str) -> str:
         return statements_reply(
             self._memory, statements, self._max_tokens, beyond=beyond, more=more
         )
@@ -217,16 +203,6 @@ def _line_with_id(statement: RecalledStatement) -> str:
     return f"[{id}] {statement.line}"
 
 
-def _statement_row(statement: RecalledStatement) -> dict[str, Any]:
-    """A statement in plain values, as checkpoints can hold them."""
-    return {
-        "id": statement.id,
-        "text": statement.text,
-        "metadata": dict(statement.metadata),
-        **statement_fields(statement),
-    }
-
-
 def statements_reply(
     memory: RecallM,
     statements: Sequence[RecalledStatement],
@@ -234,12 +210,11 @@ def statements_reply(
     *,
     beyond: int = 0,
     more: str = "",
-) -> ToolReply:
+) -> str:
     """``bounded_reply`` of ``statements``, those of the highest scores, each with its id."""
     return bounded_reply(
         memory,
         [_line_with_id(statement) for statement in statements],
-        [_statement_row(statement) for statement in statements],
         values=[statement.score or 0.0 for statement in statements],
         max_tokens=max_tokens,
         beyond=beyond,
@@ -250,18 +225,17 @@ def statements_reply(
 def bounded_reply(
     memory: RecallM,
     lines: Sequence[str],
-    rows: Sequence[dict[str, Any]],
     *,
     values: Sequence[float],
     max_tokens: int | None,
     beyond: int,
     more: str,
-) -> ToolReply:
+) -> str:
     """A result that shows ``lines`` as data, those of the greatest ``values`` that fit into
     ``max_tokens``. ``more`` says how many others there are, ``beyond`` of them not among the
     lines; '' says nothing."""
     if not lines:
-        return ToolReply("Nothing is remembered about that.")
+        return "Nothing is remembered about that."
     rest = more and "\n" + more.format(len(lines) + beyond)
 
     def fits(text: str) -> bool:
@@ -269,12 +243,12 @@ def bounded_reply(
 
     shown = places_within(lines, values, fits)
     if not shown:
-        return ToolReply("What is remembered about that is too long to be shown.")
+        return "What is remembered about that is too long to be shown."
     text = as_data("\n".join(lines[place] for place in shown))
     left_out = len(lines) - len(shown) + beyond
     if left_out and more:
         text += "\n" + more.format(left_out)
-    return ToolReply(text, (rows[place] for place in shown))
+    return text
 
 
 # -- forgetting --------------------------------------------------------------------------------
@@ -283,15 +257,20 @@ def bounded_reply(
 def forgotten_by_model(
     memory: RecallM, *, id: str | None, about: str | None, session: str | None = None
 ) -> str:
-    """Forget one statement, fact or passage by the ``id`` that tools show, or all that mention a
-    concept, of ``session`` alone where one is given; say what was forgotten."""
+    """Forget one statement, fact or passage by the ``id`` that tools show, of ``session`` alone
+    where one is given, or all that mention a concept, where none is; say what was forgotten."""
     # Tools show an unusual id in quotation marks.
     id, about = (id or "").strip().strip('"'), storable((about or "").strip())
     if bool(id) == bool(about):
         raise InvalidInputError(
             "Give exactly one of id and about; nothing was forgotten.", argument="id"
         )
-    return _forget_one(memory, id, session) if id else _forget_about(memory, about, session)
+    if about and session is not None:
+        raise InvalidInputError(
+            "In this conversation a statement is forgotten by its id alone; nothing was forgotten.",
+            argument="about",
+        )
+    return _forget_one(memory, id, session) if id else _forget_about(memory, about)
 
 
 def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
@@ -309,36 +288,12 @@ def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
     return f"Forgot the {kind} {id}."
 
 
-def _forget_about(memory: RecallM, about: str, session: str | None) -> str:
-    if session is None:
-        forgotten = memory.forget(concept=about)
-        counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
-    else:
-        statements = sum(
-            memory.forget(statement=statement.id).statements
-            for statement in memory.history(about)
-            if statement.session == session
-        )
-        facts = sum(memory.forget(id=id).triplets for id in _facts_about(memory, about, session))
-        counts = {"statement": statements, "fact": facts}
+def _forget_about(memory: RecallM, about: str) -> str:
+    forgotten = memory.forget(concept=about)
+    counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
     if not any(counts.values()):
         return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."
     texts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
     return (
         f"Forgot {' and '.join(texts)} that mention{'s' * (sum(counts.values()) == 1)} {about!r}."
     )
-
-
-def _facts_about(memory: RecallM, about: str, session: str) -> list[str]:
-    """The passages of the facts of ``session`` that have the concept as an end."""
-    with memory.graph.reader() as reader:
-        found = reader.entities(concepts={memory.graph.concept_name(about)})
-        ends = {entity.id for entity in found}
-        shown = [*reader.triplet_evidence(subjects=ends), *reader.triplet_evidence(objects=ends)]
-        ids = {triplet.passage for triplet in shown if triplet.passage is not None}
-        passages = reader.passages(ids=ids)
-    return [
-        passage.id
-        for passage in passages
-        if not passage.text and (passage.session or passage.source) == session
-    ]

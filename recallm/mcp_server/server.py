@@ -37,7 +37,6 @@ from recallm.adapting import (
     Conversation,
     FactTools,
     MemoryTools,
-    ToolReply,
     WholeSentences,
     checked_memory,
     is_user,
@@ -114,7 +113,7 @@ class _MemoryTools(MemoryTools):
         date: Annotated[
             str | None, says("The day on which it was said, as YYYY-MM-DD; none: today.")
         ] = None,
-    ) -> ToolReply:
+    ) -> str:
         """Remember something for later conversations.
 
         Name people and things in full, and say when it holds if that matters.
@@ -129,7 +128,7 @@ class _Tool:
     """A tool that shows ``method`` to models, and calls it with the arguments of a client: it takes
     no others, and none of another type."""
 
-    def __init__(self, method: Callable[..., ToolReply], hints: types.ToolAnnotations) -> None:
+    def __init__(self, method: Callable[..., str], hints: types.ToolAnnotations) -> None:
         call: Any = method
         self._call: TypeAdapter[str] = TypeAdapter(call, config=ConfigDict(strict=True))
         self.definition = types.Tool(

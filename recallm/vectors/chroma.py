@@ -6,8 +6,9 @@ exact search answers. After a failure of Chroma every search of the process is e
 search where another process has the folder open: an embedded Chroma is not made for several.
 
 A collection that is opened is compared with the store: keys that the store has no more leave it,
-keys that it lacks come into it. Where the latest vectors under equal keys differ, the collection is
-deleted and filled again: it belongs to a copy of the store that was written to since.
+keys that it lacks come into it. Where no key is equal, or the latest vectors under equal keys
+differ, the collection is deleted and filled again: so is that of a copy of the store that was
+written to since.
 """
 
 from __future__ import annotations
@@ -332,11 +333,12 @@ def collection_name(namespace: str, origin: str) -> str:
 
 
 def _agrees(collection: Any, keys: Keys, state: VectorState, reader: GraphReader) -> bool:
-    """Whether the store has the same vectors under the latest of these keys that it has."""
+    """Whether the store has some of these keys, and the same vectors under the latest of them. A
+    namespace whose model changed, after everything was forgotten, has other keys."""
     stored_keys = np.array(reader.statement_keys(embedded=True), np.int64)
     sample = np.intersect1d(keys, stored_keys)[-_LATEST:]
     if not len(sample):
-        return True
+        return False
     stored = reader.vectors(sample.tolist(), model=state.model)
     found = collection.get(ids=_ids(sample), include=["embeddings"])
     return all(
