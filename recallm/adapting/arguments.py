@@ -177,18 +177,11 @@ def check_budget(memory: RecallM, max_tokens: int | None) -> None:
 
 def _refuse_operators(where: Mapping[str, Any]) -> None:
     """Recall compares metadata for equality alone: with an operator it would find nothing."""
-    waiting: list[object] = [where]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            for key in value:
-                if isinstance(key, str) and key.startswith("$"):
-                    raise InvalidInputError(
-                        f"where compares for equality and knows no operator {key!r}: give the "
-                        "value that the metadata must have, as in where={'channel': 'general'}, "
-                        "or filter what is found",
-                        argument="where",
-                    )
-            waiting += value.values()
-        elif isinstance(value, list | tuple):
-            waiting += value
+    keys = [*where, *(key for value in where.values() if isinstance(value, dict) for key in value)]
+    if operators := [key for key in keys if str(key).startswith("$")]:
+        raise InvalidInputError(
+            f"where compares for equality and knows no operator {operators[0]!r}: give the value "
+            "that the metadata must have, as in where={'channel': 'general'}, or filter what is "
+            "found",
+            argument="where",
+        )

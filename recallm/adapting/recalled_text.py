@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from recallm.ground.untrusted_text import as_data
@@ -45,25 +44,14 @@ def data_within(
 def places_within(
     lines: Sequence[str], values: Sequence[float], fits: Callable[[str], bool]
 ) -> list[int]:
-    """The places of those of ``lines`` whose text, as data, ``fits``. A line that does not fit by
-    itself is left out first, then the lines of the least value; among equals the first ones."""
-
-    def is_too_long(places: Iterable[int]) -> bool:
-        return not fits(as_data("\n".join(lines[place] for place in places)))
-
-    if not is_too_long(range(len(lines))):
-        return list(range(len(lines)))
-    # A line that is too long by itself must not exclude the others.
-    alone = [place for place in range(len(lines)) if not is_too_long([place])]
-    worst_first = sorted(alone, key=values.__getitem__)
-
-    def without_worst(count: int) -> list[int]:
-        return sorted(worst_first[count:])
-
-    counts = range(len(alone))
-    return without_worst(
-        bisect_left(counts, True, key=lambda count: not is_too_long(without_worst(count)))
-    )
+    """The places of those of ``lines`` whose text, as data, ``fits``: those of the greatest value
+    that have room beside each other; among equals the last ones."""
+    places: list[int] = []
+    for place in sorted(range(len(lines)), key=lambda place: (-values[place], -place)):
+        more = sorted((*places, place))
+        if fits(as_data("\n".join(lines[each] for each in more))):
+            places = more
+    return places
 
 
 def shortened_question(question: str) -> str:

