@@ -30,7 +30,7 @@ from recallm.adapting import (
     checked_memory,
     checked_scope,
 )
-from recallm.hybrid import Discriminator
+from recallm.hybrid import Collection, Discriminator
 
 # The second sentence is the paper's (Questioning the System).
 _TASK = (
@@ -126,7 +126,7 @@ def hybrid_chain(
     memory: RecallM,
     chat_model: Runnable[Any, Any],
     *,
-    vectors: RecallM | Runnable[str, Any] | Callable[[str], str] | None = None,
+    vectors: RecallM | Runnable[str, Any] | Collection | Callable[[str], str] | None = None,
     discriminator: Discriminator | None = None,
     namespace: str | Callable[[RunnableConfig], str] | None = None,
     scope: Scope = "namespace",
@@ -143,10 +143,10 @@ def hybrid_chain(
     for the discriminator needs both answers. The chain writes nothing.
 
     ``vectors``: None (the same memory, ranked by embeddings, which it must have), another
-    ``RecallM`` (asked in the same namespace), a LangChain retriever, or any callable question →
-    context text. ``discriminator``: None means a ``TrainedDiscriminator``, which needs no model.
-    ``namespace``, ``scope`` and ``arguments`` are those of ``answer_chain``; ``max_tokens`` counts
-    each branch's recalled text.
+    ``RecallM`` (asked in the same namespace), a LangChain retriever, a collection of chromadb, or
+    any callable question → context text. ``discriminator``: None means a ``TrainedDiscriminator``,
+    which needs no model. ``namespace``, ``scope`` and ``arguments`` are those of ``answer_chain``;
+    ``max_tokens`` counts each branch's recalled text.
 
     >>> from langchain_core.language_models import FakeListChatModel
     >>> from recallm import RecallM

@@ -20,7 +20,7 @@ from llama_index_recallm._nodes import statement_node
 from llama_index_recallm.llm import as_llm
 from recallm import HybridRecallM, RecallM
 from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory
-from recallm.hybrid import Discriminator
+from recallm.hybrid import Collection, Discriminator
 
 
 class RecallMHybridQueryEngine(BaseQueryEngine):
@@ -28,7 +28,8 @@ class RecallMHybridQueryEngine(BaseQueryEngine):
     ``llm``, and a discriminator chooses the better answer.
 
     ``vectors``: None (the same memory, ranked by embeddings, which it must have), another
-    ``RecallM``, a LlamaIndex retriever, or any callable question → context text. A retriever's
+    ``RecallM``, a LlamaIndex retriever, a collection of chromadb, or any callable question →
+    context text. A retriever's
     nodes are data in the prompt, as a language model sees them. ``discriminator``: None means a
     ``TrainedDiscriminator``, which needs no model. ``namespace``: whose memory, where it is not
     the memory's own; a ``RecallM`` as ``vectors`` is asked in the same namespace. The other
@@ -64,7 +65,7 @@ class RecallMHybridQueryEngine(BaseQueryEngine):
         memory: RecallM,
         llm: BaseLLM,
         *,
-        vectors: RecallM | BaseRetriever | Callable[[str], str] | None = None,
+        vectors: RecallM | BaseRetriever | Collection | Callable[[str], str] | None = None,
         discriminator: Discriminator | None = None,
         namespace: str | None = None,
         callback_manager: CallbackManager | None = None,

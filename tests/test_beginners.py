@@ -34,10 +34,6 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         lambda _: RecallM(config=RecallConfig(ranking="vectors")),
         "give RecallM(embeddings=…)",
     ),
-    "an index without embeddings": (
-        lambda _: RecallM(vector_index="chroma"),
-        "give RecallM(embeddings=…)",
-    ),
     "the name of a model": (lambda _: RecallM(embeddings="all-MiniLM-L6-v2"), "must be 'default'"),
     "a naive datetime": (
         lambda m: m.update("Ann sings.", timestamp=datetime(2026, 1, 1)),  # noqa: DTZ001

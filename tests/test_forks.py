@@ -262,22 +262,3 @@ def test_a_memory_in_use_by_another_thread(path: Path) -> None:
             using.result()
         assert statuses == [0] * 5
         assert sum("Bo sold" in passage.text for passage in memory.passages()) == 5
-
-
-def test_chroma_belongs_to_the_parent(path: Path) -> None:
-    pytest.importorskip("chromadb")
-
-    def embed(texts: list[str]) -> list[list[float]]:
-        return [[float(len(text)), 1.0] for text in texts]
-
-    with RecallM(path, embeddings=embed, vector_index="chroma") as memory:
-        memory.update_many([f"Ann owns {number} boats." for number in range(20)])
-        before = memory.recall("How many boats does Ann own?").text
-
-        def work() -> None:
-            assert memory.recall("How many boats does Ann own?").text == before
-            memory.update("Bo owns a boat.")
-            memory.close()
-
-        assert exit_status(in_child(work)) == 0
-        assert "Bo" in memory.recall("Who owns a boat, Bo or Ann?").text

@@ -1,8 +1,7 @@
 """Locks and resources that survive a fork of the process.
 
 A forked child has one thread, the one that forked. A lock that another thread held stays locked in
-the child for ever; a connection of SQLite, or a client of Chroma, must not be used by both
-processes.
+the child for ever; a connection of SQLite must not be used by both processes.
 """
 
 from __future__ import annotations
@@ -51,11 +50,11 @@ def keep_for_good(thing: object) -> None:
 class ForkAware(Protocol):
     """An object with resources that parent and child must not share."""
 
-    def fork_locks(self, level: int) -> Sequence[threading.RLock]:  # noqa: ARG002
+    def fork_locks(self, level: int) -> Sequence[threading.RLock]:
         """The locks of one level (0 to 2) that protect the resources. A thread that holds a lock of
         one level takes no lock of a lower level. Called while the locks of the lower levels are
-        held. Without an implementation of its own, a fork waits for nothing here."""
-        return ()
+        held."""
+        ...
 
     def before_fork(self) -> None:
         """Release what can be opened again. The thread that forks holds all locks."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from recallm.hybrid.branches import HybridAnswer, HybridError, HybridRecallM
+from recallm.hybrid.branches import (
+    Collection,
+    HybridAnswer,
+    HybridError,
+    HybridRecallM,
+    nearest_in_chroma,
+)
 from recallm.hybrid.discriminator import (
     Choice,
     Discriminator,
@@ -12,10 +18,12 @@ from recallm.hybrid.discriminator import (
 
 __all__ = [
     "Choice",
+    "Collection",
     "Discriminator",
     "HybridAnswer",
     "HybridError",
     "HybridRecallM",
     "LLMDiscriminator",
     "TrainedDiscriminator",
+    "nearest_in_chroma",
 ]

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequiredError, RecallMError
 from recallm.ground import checks
@@ -19,9 +19,20 @@ from recallm.recall.results import Answer, RecalledContext
 
 _log = logging.getLogger(__name__)
 
+_BATCH = 1_000
+"""Documents that a collection of chromadb gets, or loses, at once."""
+
 _CALLER_ERRORS = (ClosedError, InvalidInputError, LLMRequiredError)
 """Errors in the call itself, raised by the branch "recallm". They are raised again, although the
 other branch may have answered."""
+
+
+@runtime_checkable
+class Collection(Protocol):
+    """A collection of chromadb."""
+
+    def upsert(self, *, ids: Any, documents: Any, metadatas: Any) -> None:
+        """Add documents, or replace those with the same ids."""
 
 
 class HybridError(RecallMError):
@@ -61,9 +72,10 @@ class HybridRecallM:
 
     The branch "recallm" is ``memory`` as it is. For the branch "vectors", ``vectors`` may be None
     (the same memory with ``ranking="vectors"``, which needs embeddings; whatever is written to the
-    memory is in both), another ``RecallM``, or any callable question → context text, such as a
-    retriever of your own. ``llm`` (prompt → text) answers for both; None: the memory's.
-    ``discriminator``: None means a ``TrainedDiscriminator``.
+    memory is in both), another ``RecallM``, a collection of chromadb (see ``nearest_in_chroma``),
+    or any callable question → context text, such as a retriever of your own. ``llm`` (prompt →
+    text) answers for both; None: the memory's. ``discriminator``: None means a
+    ``TrainedDiscriminator``.
 
     If one branch fails, the other's answer is chosen; the error is in the result and is logged. If
     the discriminator's language model fails, a ``TrainedDiscriminator`` chooses. Safe to use from
@@ -90,7 +102,7 @@ class HybridRecallM:
         memory: RecallM,
         *,
         llm: Callable[[str], str] | None = None,
-        vectors: RecallM | Callable[[str], str] | None = None,
+        vectors: RecallM | Collection | Callable[[str], str] | None = None,
         discriminator: Discriminator | None = None,
     ) -> None:
         if not isinstance(memory, RecallM):
@@ -124,8 +136,8 @@ class HybridRecallM:
         """Answer ``question`` in both branches at once, and choose.
 
         ``llm`` takes the place of the hybrid's. ``recall`` are the arguments of ``RecallM.recall``.
-        A retriever of your own gets the question only. ``min_score`` goes to the branch "recallm"
-        only, since the nearest by embedding have no probabilities.
+        A retriever of your own and a collection get the question only. ``min_score`` goes to the
+        branch "recallm" only, since the nearest by embedding have no probabilities.
 
         Raises:
             LLMRequiredError: no language model was given.
@@ -190,17 +202,52 @@ class _Retriever:
         return Answer(answer_of(llm, question_prompt(question, text)), context)
 
 
+def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[[str], str]:
+    """The passages of ``memory`` that are nearest to a question, in a collection of chromadb that
+    follows the memory: a text each, as many as the memory's ``limit``, the nearest first.
+
+    With each question the collection gets the texts that were added since, and loses those that
+    were forgotten, withdrawn or changed, or have expired: until then they stay in Chroma. Its own
+    embedding function embeds them. Several memories may share a collection: each document bears the
+    namespace as its metadata.
+    """
+
+    def nearest(question: str) -> str:
+        own = {"namespace": memory.namespace}
+        stored = {
+            f"{memory.namespace} {passage.t_index}": passage.text
+            for passage in memory.passages()
+            if passage.text.strip()
+        }
+        found = collection.get(where=own, include=["documents"])
+        held = dict(zip(found["ids"], found["documents"], strict=True))
+        gone = [id for id in held if id not in stored]
+        new = [id for id, text in stored.items() if held.get(id) != text]
+        for start in range(0, len(gone), _BATCH):
+            collection.delete(ids=gone[start : start + _BATCH])
+        for start in range(0, len(new), _BATCH):
+            ids = new[start : start + _BATCH]
+            texts = [stored[id] for id in ids]
+            collection.upsert(ids=ids, documents=texts, metadatas=[own] * len(ids))
+        near = collection.query(query_texts=[question], n_results=memory.config.limit, where=own)
+        return "\n".join(near["documents"][0])
+
+    return nearest
+
+
 def _vector_branch(
-    memory: RecallM, vectors: RecallM | Callable[[str], str] | None
+    memory: RecallM, vectors: RecallM | Collection | Callable[[str], str] | None
 ) -> RecallM | _Retriever:
     if isinstance(vectors, RecallM):
         return vectors
+    if isinstance(vectors, Collection):
+        vectors = nearest_in_chroma(memory, vectors)
     if callable(vectors):
         return _Retriever(vectors, memory.count_tokens)
     if vectors is not None:
         raise InvalidInputError(
-            "vectors must be a RecallM, or a callable question → context text, not "
-            f"{type(vectors).__name__}",
+            "vectors must be a RecallM, a collection of chromadb, or a callable question → context "
+            f"text, not {type(vectors).__name__}",
             argument="vectors",
         )
     try:

@@ -80,7 +80,7 @@ class Forgetting(Part):
             with self._opened.reader() as reader:
                 value = known_name(reader, str(value), self._opened.concept_name)
         selection = Selection(kind=kind, value=value, dry_run=checks.flag(dry_run, "dry_run"))
-        return forget_selected(self._opened, selection)
+        return self._opened.store.forget(self._opened.name, selection)
 
     def expire(self, moments: Mapping[str, datetime | None]) -> int:
         """Set when passages expire: passage id → aware moment, or None for never. Return how many
@@ -136,7 +136,8 @@ class Forgetting(Part):
 
         """
         erased = self._opened.named(namespace)
-        forgotten = forget_selected(erased, Selection(kind="everything", value=True))
+        selection = Selection(kind="everything", value=True)
+        forgotten = erased.store.forget(erased.name, selection)
         return Receipt.of(forgotten, action="erase", namespace=erased.name, at=erased.clock())
 
 
@@ -170,17 +171,6 @@ def _selected(**given: object) -> tuple[SelectionKind, str | int | datetime]:
     return chosen[0]
 
 
-def forget_selected(opened: OpenMemory, selection: Selection) -> Forgotten:
-    """Forget what is selected, in the store and in the index of the vectors."""
-    if opened.vectors is None or selection.dry_run:
-        return opened.store.forget(opened.name, selection)
-    before = opened.vectors.state(opened.name)
-    forgotten = opened.store.forget(opened.name, selection)
-    if before is not None:
-        opened.vectors.after_forget(opened.name, before)
-    return forgotten
-
-
 def sweep_expired(opened: OpenMemory, updates: Sequence[PreparedUpdate], now: datetime) -> None:
     """Forget some expired passages before a write of ``updates``, so that recall has few to hide.
     If the sweep fails or leaves some, the expired passages with the ids of ``updates`` are
@@ -188,8 +178,6 @@ def sweep_expired(opened: OpenMemory, updates: Sequence[PreparedUpdate], now: da
     try:
         selection = Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
         swept = opened.store.forget(opened.name, selection)
-        if opened.vectors is not None and swept:
-            opened.vectors.after_forget(opened.name, None)
         if swept.passages < _SWEPT_PASSAGES:
             return
     except StoreBusyError:
@@ -201,4 +189,4 @@ def sweep_expired(opened: OpenMemory, updates: Sequence[PreparedUpdate], now: da
         stored = reader.passages(ids=ids)
     for passage in stored:
         if passage.expires_at is not None and passage.expires_at <= now:
-            forget_selected(opened, Selection(kind="id", value=passage.id))
+            opened.store.forget(opened.name, Selection(kind="id", value=passage.id))

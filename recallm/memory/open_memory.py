@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 
 class Life:
-    """Whether a memory is open. ``closing``: what ``close`` calls, in this order. A memory that is
-    derived from another one has the life of that one as its ``root``, and ends with it."""
+    """Whether a memory is open. ``end``: closes its store. A memory that is derived from another
+    one has the life of that one as its ``root``, and ends with it."""
 
-    def __init__(
-        self, closing: Sequence[Callable[[], None]] = (), *, root: Life | None = None
-    ) -> None:
-        self._closing = closing
+    def __init__(self, end: Callable[[], None] | None = None, *, root: Life | None = None) -> None:
+        self._end = end
         self._root = root
         self._is_closed = False
         self.before_closing: list[Callable[[], object]] = root.before_closing if root else []
@@ -47,8 +45,8 @@ class Life:
                 finish()
         finally:
             self._is_closed = True
-            for close in self._closing:
-                close()
+            if self._end is not None:
+                self._end()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

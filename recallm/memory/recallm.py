@@ -33,7 +33,7 @@ from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.stores.opening import StoreTarget, open_store
 from recallm.vectors import Embedding
-from recallm.vectors.arguments import checked_embedding, checked_index, open_index
+from recallm.vectors.arguments import checked_embedding
 from recallm.vectors.statements import StatementVectors
 
 
@@ -58,12 +58,6 @@ class RecallM:
     vector, with which the ranking compares it with the question. The first vector of a namespace
     fixes the model; another one is refused until everything is forgotten. Statements without a
     vector (``embed`` gives them one) are found by their words alone.
-
-    ``vector_index``: how the nearest vectors are found. None or "exact" compares all of them in
-    memory (8 ms and 150 MB for 100,000 of 384 dimensions). "chroma" is a Chroma index in a folder
-    beside the SQLite file, a ``Path`` one in that folder, a chromadb client one where the client
-    stores it; the numbers of forgotten vectors (never a text) may stay in Chroma's files until the
-    folder is deleted.
 
     ``triplets``: an update also writes the triplets that its text states, such as ⟨Ingrid, live in,
     Malaga⟩, to ``graph``, as evidence of its statements. What the text denies or does not assert is
@@ -103,7 +97,6 @@ class RecallM:
         clock: Callable[[], datetime] | None = None,
         timeout: float | None = None,
         embeddings: object = None,
-        vector_index: object = None,
         triplets: bool = False,
     ) -> None:
         namespace = checks.namespace(namespace)
@@ -121,12 +114,6 @@ class RecallM:
         embedding = checked_embedding(embeddings)
         check_ranking(config.ranking, embedded=embedding is not None)
         load_tables(config.weights)  # a bad file fails here, not at the first question
-        if embedding is None and vector_index is not None:
-            raise InvalidInputError(
-                "vector_index needs embeddings: give RecallM(embeddings=…)",
-                argument="vector_index",
-            )
-        chroma = checked_index(vector_index, store)
         # spaCy takes half a second to import; `import recallm` must not wait for it.
         from recallm.english.extractor import Extractor
 
@@ -140,25 +127,19 @@ class RecallM:
             database=database,
             timeout=checks.seconds(timeout, "timeout"),
         )
-        vectors: StatementVectors | None = None
-        closing = [opened.close] if is_own else []
-        if embedding is not None:
-            index = open_index(chroma, opened)
-            vectors = StatementVectors(opened, embedding, index)
-            closing.insert(0, vectors.close)
         self._assemble(
             OpenMemory(
                 store=opened,
                 name=namespace,
                 extractor=extractor,
-                vectors=vectors,
+                vectors=None if embedding is None else StatementVectors(opened, embedding),
                 relation_indexes=RelationIndexes(extractor.concept_name),
                 config=config,
                 llm=llm,
                 count_tokens=counted,
                 clock=present,
                 triplets=triplets,
-                life=Life(closing),
+                life=Life(opened.close if is_own else None),
             )
         )
 

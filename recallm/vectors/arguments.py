@@ -1,23 +1,18 @@
-"""What a user may give as ``embeddings`` and as ``vector_index``, checked and opened.
+"""What a user may give as ``embeddings``, checked.
 
 No library of embedding models is imported: a model is recognised by its methods.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.errors import InvalidInputError
 from recallm.ground import checks
-from recallm.stores.base import GraphStore
 from recallm.vectors import minilm
-from recallm.vectors.chroma import ChromaIndex
 from recallm.vectors.embedding import Embedding, model_name
-from recallm.vectors.index import ExactIndex
 
 _FRAMEWORK_METHODS = (
     ("embed_documents", "embed_query"),  # LangChain
@@ -72,49 +67,3 @@ def _chroma_question(model: Any) -> Callable[[str], Any]:
     """Embeds one question: Chroma's models take only lists."""
     embed = getattr(model, "embed_query", model)
     return lambda question: embed([question])[0]
-
-
-def checked_index(given: object, store: object) -> Path | Any | None:
-    """The argument ``vector_index`` as the place of a Chroma index: a folder, or a client of
-    chromadb; None for the exact search. ``store`` is the argument of that name: "chroma" beside an
-    SQLite file means the folder ``FILE.chroma``.
-
-    Raises:
-        InvalidInputError: it is none of these.
-        MissingDependencyError: chromadb is needed and not installed.
-
-    """
-    if given is None or (isinstance(given, str) and given == "exact"):
-        return None
-    place = _chroma_place(given, store)
-    if importlib.util.find_spec("chromadb") is None:
-        raise MissingDependencyError("chromadb", extra="chroma")
-    return place
-
-
-def _chroma_place(given: object, store: object) -> Path | Any:
-    if isinstance(given, str) and given == "chroma":
-        is_file = isinstance(store, os.PathLike) or (
-            isinstance(store, str) and store != ":memory:" and "://" not in store
-        )
-        if not is_file:
-            raise InvalidInputError(
-                "vector_index='chroma' makes a folder beside an SQLite file; for another store "
-                "give a folder or a chromadb client",
-                argument="vector_index",
-            )
-        return Path(f"{os.fspath(store)}.chroma")  # type: ignore[call-overload]
-    if _is_path(given):
-        return checks.file_path(given, "vector_index")
-    if callable(getattr(given, "get_or_create_collection", None)):
-        return given
-    raise InvalidInputError(
-        "vector_index must be 'exact', 'chroma', a folder (as a Path, or a str with a "
-        f"separator) or a chromadb client, not {checks.shown(given)}",
-        argument="vector_index",
-    )
-
-
-def open_index(place: Path | Any | None, store: GraphStore) -> ExactIndex:
-    """The index at the place that ``checked_index`` gave."""
-    return ExactIndex() if place is None else ChromaIndex(store, place)

@@ -1,48 +1,32 @@
-"""Indexes over statement vectors: which of a namespace are nearest to a question's.
+"""The index over statement vectors: which of a namespace are nearest to a question's.
 
-The store's vectors are the truth. An index follows the store: each time it is asked, it reads the
+The store's vectors are the truth. The index follows the store: each time it is asked, it reads the
 vectors of new statements, and, if the revision of the vectors has changed (some were forgotten, or
 earlier statements were given theirs), it compares all keys. So it does not matter which process
-wrote a vector, nor when a process was killed.
-
-``FollowedVectors`` states how to follow the store; ``ExactIndex`` holds all vectors in memory and
-compares every one.
+wrote a vector.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
-from math import inf
-from typing import Protocol
+from collections.abc import Mapping
 
 import numpy as np
 
 from recallm.ground.forking import new_lock
 from recallm.model import NamespaceState, VectorState
 from recallm.stores.base import GraphReader
-from recallm.vectors.arrays import Keys, Matches, Matrix, Rows, Vector
-
-PAGE = 4_096
-"""Vectors that are read from the store at once."""
+from recallm.vectors.arrays import Keys, Matrix, Rows
 
 OVER_FETCH_FACTOR = 8
 """Times as many matches as wanted are fetched when some may be hidden."""
 
+_PAGE = 4_096
+"""Vectors that are read from the store at once."""
+
 _MAX_MEMORY = 1 << 30
 """Bytes of all matrices in memory. Beyond it those that were not used for longest are dropped; the
 one in use stays, whatever its size."""
-
-
-class VectorView(Protocol):
-    """The statement vectors of a namespace as they were when the index caught up."""
-
-    def nearest(
-        self, vector: Vector, limit: int, *, updates: Collection[int] | None = None
-    ) -> Matches:
-        """The ``limit`` nearest statements; with ``updates``, only those of the knowledge updates
-        with these t."""
-        ...
 
 
 def are_same_vectors(one: VectorState, other: VectorState) -> bool:
@@ -51,11 +35,9 @@ def are_same_vectors(one: VectorState, other: VectorState) -> bool:
     return (one.origin, one.model, one.size) == (other.origin, other.model, other.size)
 
 
-class FollowedVectors:
-    """The vectors of one namespace in a place that follows the store, ``room`` vectors with each
-    ``catch_up``. Hold ``lock`` while calling a method."""
-
-    room: float = inf
+class CachedVectors:
+    """The vectors of one namespace in memory. Hold ``lock`` while calling a method. Snapshots never
+    change: rows are added behind them, and a removal makes new arrays."""
 
     def __init__(self, state: VectorState) -> None:
         self.lock = new_lock()
@@ -66,56 +48,7 @@ class FollowedVectors:
         """Whether nothing was missing after the latest ``catch_up``."""
         self._last_key = -1
         self._missing: Keys = np.empty(0, np.int64)
-        """Keys up to ``_last_key`` of vectors that the store has and this place lacks."""
-
-    @property
-    def keys(self) -> Keys:
-        """The keys of the vectors that are there."""
-        raise NotImplementedError
-
-    def add(self, blobs: Mapping[int, bytes]) -> None:
-        """Add stored vectors, by new keys; at least one."""
-        raise NotImplementedError
-
-    def keep_only(self, keys: Keys) -> None:
-        """Remove all vectors but those with these keys."""
-        raise NotImplementedError
-
-    def catch_up(self, state: VectorState, reader: GraphReader) -> None:
-        """Read what the store has and this lacks, and remove what the store has no more."""
-        if state.revision < self.revision:
-            # The reader was opened before an earlier call's, and still sees forgotten statements.
-            return
-        if self.revision < state.revision and (self.revision >= 0 or len(self.keys)):
-            stored = np.array(reader.statement_keys(embedded=True), np.int64)
-            self.keep_only(stored)
-            self._missing = np.setdiff1d(stored, self.keys)
-            self._last_key = max(self._last_key, int(stored.max(initial=-1)))
-        self.revision = state.revision
-        self.is_complete = False
-        room = self.room
-        while room > 0 and not self.is_complete:
-            page = int(min(room, PAGE))
-            missing = self._missing[:page].tolist()
-            if missing:
-                vectors = reader.vectors(missing, model=state.model)
-            else:
-                vectors = reader.vectors(model=state.model, after=self._last_key, limit=page)
-            if vectors:
-                self.add(vectors)
-            self._missing = self._missing[len(missing) :]
-            self._last_key = max([self._last_key, *vectors])
-            room -= max(len(vectors), len(missing))
-            self.is_complete = not (vectors or missing)
-        self.t_index = max(self.t_index, reader.state.t_index)
-
-
-class CachedVectors(FollowedVectors):
-    """The vectors of one namespace in memory. Its snapshots never change: rows are added behind
-    them, and a removal makes new arrays."""
-
-    def __init__(self, state: VectorState) -> None:
-        super().__init__(state)
+        """Keys up to ``_last_key`` of vectors that the store has and this lacks."""
         self._count = 0
         self._keys: Keys = np.empty(0, np.int64)
         self._rows: Rows = np.empty((0, state.size // 2), np.float32)
@@ -135,8 +68,33 @@ class CachedVectors(FollowedVectors):
         """The vectors that are there now."""
         return Matrix(self.keys, self._rows[: self._count])
 
+    def catch_up(self, state: VectorState, reader: GraphReader) -> None:
+        """Read what the store has and this lacks, and remove what the store has no more."""
+        if state.revision < self.revision:
+            # The reader was opened before an earlier call's, and still sees forgotten statements.
+            return
+        if 0 <= self.revision < state.revision:
+            stored = np.array(reader.statement_keys(embedded=True), np.int64)
+            self.keep_only(stored)
+            self._missing = np.setdiff1d(stored, self.keys)
+            self._last_key = max(self._last_key, int(stored.max(initial=-1)))
+        self.revision = state.revision
+        self.is_complete = False
+        while not self.is_complete:
+            missing = self._missing[:_PAGE].tolist()
+            if missing:
+                vectors = reader.vectors(missing, model=state.model)
+            else:
+                vectors = reader.vectors(model=state.model, after=self._last_key, limit=_PAGE)
+            if vectors:
+                self.add(vectors)
+            self._missing = self._missing[len(missing) :]
+            self._last_key = max([self._last_key, *vectors])
+            self.is_complete = not (vectors or missing)
+        self.t_index = max(self.t_index, reader.state.t_index)
+
     def add(self, blobs: Mapping[int, bytes]) -> None:
-        """Add stored vectors, by new keys."""
+        """Add stored vectors, by new keys; at least one."""
         before, end = self._count, self._count + len(blobs)
         if end > len(self._keys):
             more = max(end, min(2 * end, end + (1 << 16))) - before
@@ -155,22 +113,16 @@ class CachedVectors(FollowedVectors):
             self._count = len(self._keys)
 
 
-class ExactIndex:
+class VectorIndex:
     """Finds the nearest statement vectors of any namespace of one store, by comparing every one: in
-    one matrix in memory for each namespace, four bytes a dimension. Safe for threads.
-
-    ``is_durable``: the index keeps vectors on disk or on a server (``ChromaIndex``). Then
-    ``catch_up`` must be called at once when vectors are forgotten.
-    """
-
-    is_durable = False
+    one matrix in memory for each namespace, four bytes a dimension. Safe for threads."""
 
     def __init__(self) -> None:
         self._lock = new_lock()
         self._caches: OrderedDict[str, CachedVectors] = OrderedDict()
         """By namespace; the most recently used is last."""
 
-    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> VectorView:
+    def catch_up(self, namespace: str, state: VectorState, reader: GraphReader) -> Matrix:
         """All vectors of the namespace, as ``reader`` shows them (it must hide nothing). ``state``
         is what the reader says of them."""
         with self._lock:
@@ -184,9 +136,9 @@ class ExactIndex:
         self._limit_memory()
         return snapshot
 
-    def view_of(self, namespace: str, state: NamespaceState) -> VectorView | None:
-        """The view of the latest ``catch_up``, if nothing was written since, so that the store need
-        not be asked; None if that is not known. ``state`` is the present one."""
+    def view_of(self, namespace: str, state: NamespaceState) -> Matrix | None:
+        """The vectors of the latest ``catch_up``, if nothing was written since, so that the store
+        need not be asked; None if that is not known. ``state`` is the present one."""
         with self._lock:
             cache = self._caches.get(namespace)
             if cache is None or state.vectors is None:
@@ -200,18 +152,6 @@ class ExactIndex:
             if not cache.is_complete or known != (state.vectors.revision, state.t_index):
                 return None
             return cache.snapshot
-
-    def drop(self, namespace: str, state: VectorState | None) -> None:
-        """Delete everything of a namespace that has no vectors any more; ``state`` is its last one,
-        if it is known."""
-        del state
-        with self._lock:
-            self._caches.pop(namespace, None)
-
-    def close(self) -> None:
-        """Close what is open; a second call does nothing."""
-        with self._lock:
-            self._caches.clear()
 
     def _limit_memory(self) -> None:
         with self._lock:

@@ -20,7 +20,7 @@ from recallm.model import (
 from recallm.stores.base import GraphReader, GraphStore
 from recallm.vectors.arrays import Matches, Rows, Vector
 from recallm.vectors.embedding import Embedding, statement_text
-from recallm.vectors.index import OVER_FETCH_FACTOR, ExactIndex, are_same_vectors
+from recallm.vectors.index import OVER_FETCH_FACTOR, VectorIndex, are_same_vectors
 
 _EVERYTHING = Horizon(withdrawn=True)
 
@@ -33,23 +33,17 @@ class StatementVectors:
     Args:
         store: has the vectors.
         embedding: the model.
-        index: finds the nearest.
 
     Raises:
         EmbeddingError: of each method, the model failed.
 
     """
 
-    def __init__(
-        self,
-        store: GraphStore,
-        embedding: Embedding,
-        index: ExactIndex,
-    ) -> None:
+    def __init__(self, store: GraphStore, embedding: Embedding) -> None:
         self._store = store
         self.embedding = embedding
         self.model = embedding.name
-        self._index = index
+        self._index = VectorIndex()
         self._examined: set[str] = set()
         """Namespaces in which statements without a vector were looked for."""
 
@@ -121,8 +115,6 @@ class StatementVectors:
         """
         state = self.warned_state(namespace, reader)
         if state is None:
-            if self._index.is_durable:
-                self._index.drop(namespace, None)
             return None
         vector = self.embedding.question(question)
         if 2 * len(vector) != state.size:
@@ -175,27 +167,6 @@ class StatementVectors:
         blobs = _half_precision(self.embedding.texts(texts))
         vectors = {each.key: blob for each, blob in zip(statements, blobs, strict=True)}
         return self._store.amend(namespace, AddVectors(model=self.model, vectors=vectors))
-
-    def state(self, namespace: str) -> VectorState | None:
-        """The state of the namespace's vectors, of whatever model."""
-        with self._store.reader(namespace, _EVERYTHING) as reader:
-            return reader.state.vectors
-
-    def after_forget(self, namespace: str, before: VectorState | None) -> None:
-        """After a forget: a durable index deletes the forgotten vectors at once. ``before`` is the
-        ``state`` before the forget. For what may stay in Chroma's files see ``ChromaIndex``."""
-        if not self._index.is_durable:
-            return
-        with self._store.reader(namespace, _EVERYTHING) as reader:
-            state = reader.state.vectors
-            if state is not None and state.model == self.model:
-                self._index.catch_up(namespace, state, reader)
-        if state is None:
-            self._index.drop(namespace, before)
-
-    def close(self) -> None:
-        """Close the index."""
-        self._index.close()
 
 
 def _half_precision(rows: Rows) -> list[bytes]:

@@ -1,12 +1,10 @@
-"""A store in a file, and the places of a Chroma index."""
+"""A store in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import chromadb
 import pytest
 
 from recallm.stores.base import GraphStore
@@ -23,14 +21,3 @@ def store(path: Path) -> Iterator[GraphStore]:
     store = SQLiteStore(path)
     yield store
     store.close()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "index"
-
-
-@pytest.fixture
-def client() -> Any:
-    """Chroma in memory: all such clients share what they hold."""
-    return chromadb.EphemeralClient()

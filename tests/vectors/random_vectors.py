@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +10,12 @@ import pytest
 from recallm.model import Horizon
 from recallm.stores.base import GraphStore
 from recallm.vectors import decode, encode
-from recallm.vectors.chroma import ChromaIndex
-from recallm.vectors.index import ExactIndex
+from recallm.vectors.index import VectorIndex
 from tests.store_suite.marked_text import prepared, vector
 
 __all__ = [
     "RANDOM",
     "check_nearest",
-    "check_searches",
-    "collection_sizes",
-    "collections",
     "exact_cosines",
     "nearest_keys",
     "random_unit_vector",
@@ -64,7 +59,7 @@ def check_nearest(found: list[int], cosines: Mapping[int, float], limit: int | N
 
 
 def nearest_keys(
-    index: ExactIndex,
+    index: VectorIndex,
     store: GraphStore,
     question: np.ndarray,
     limit: int,
@@ -81,25 +76,3 @@ def nearest_keys(
 def random_unit_vector(size: int = 8) -> np.ndarray:
     row = RANDOM.normal(size=size).astype(np.float32)
     return np.asarray(row / np.linalg.norm(row))
-
-
-def collections(index: ChromaIndex) -> list[Any]:
-    return sorted(index._client.list_collections(), key=lambda each: str(each.name))
-
-
-def collection_sizes(index: ChromaIndex) -> list[int]:
-    return [each.count() for each in collections(index)]
-
-
-def check_searches(index: ChromaIndex, store: GraphStore, namespace: str = "n") -> None:
-    """Searches find what the store has, while Chroma is filled and afterwards."""
-    for _ in range(2):
-        wanted = random_unit_vector()
-        cosines = exact_cosines(store, wanted, namespace)
-        for limit in (10, 9_999):
-            found = nearest_keys(index, store, wanted, limit, namespace=namespace)
-            check_nearest(found, cosines, limit)
-        some = {key: cosines[key] for key in list(cosines)[5::3]}
-        updates = [key >> 20 for key in some]
-        check_nearest(nearest_keys(index, store, wanted, 7, updates, namespace=namespace), some, 7)
-    assert not index._is_off

@@ -13,7 +13,7 @@ from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.vectors import encode
 from recallm.vectors.arrays import Matrix
-from recallm.vectors.index import CachedVectors, ExactIndex
+from recallm.vectors.index import CachedVectors, VectorIndex
 from tests.store_suite.marked_text import prepared, vector
 from tests.vectors.random_vectors import (
     RANDOM,
@@ -32,9 +32,9 @@ def store() -> Iterator[GraphStore]:
     store.close()
 
 
-def test_the_exact_index_finds_the_nearest_statements(store: GraphStore) -> None:
+def test_the_index_finds_the_nearest_statements(store: GraphStore) -> None:
     write_vectors(store, 0, 300)
-    index, question = ExactIndex(), random_unit_vector()
+    index, question = VectorIndex(), random_unit_vector()
     cosines = exact_cosines(store, question)
     for limit in (10, 9_999):
         check_nearest(nearest_keys(index, store, question, limit), cosines, limit)
@@ -46,9 +46,9 @@ def test_the_exact_index_finds_the_nearest_statements(store: GraphStore) -> None
     assert nearest_keys(index, store, question, 9, []) == []
 
 
-def test_the_exact_index_follows_the_store(store: GraphStore) -> None:
+def test_the_index_follows_the_store(store: GraphStore) -> None:
     """New vectors, forgotten ones, and vectors given to earlier statements, in any order."""
-    index, question = ExactIndex(), random_unit_vector()
+    index, question = VectorIndex(), random_unit_vector()
     write_vectors(store, 0, 50)
     check_nearest(nearest_keys(index, store, question, 99), exact_cosines(store, question))
     write_vectors(store, 50, 30)
@@ -71,7 +71,7 @@ def test_the_exact_index_follows_the_store(store: GraphStore) -> None:
 
 def test_an_older_snapshot_restores_nothing(store: GraphStore) -> None:
     """A reader opened before a forget catches up after a reader opened behind it."""
-    index, question = ExactIndex(), random_unit_vector()
+    index, question = VectorIndex(), random_unit_vector()
     write_vectors(store, 0, 5)
     nearest_keys(index, store, question, 99)
     write_vectors(store, 5, 1)
@@ -89,7 +89,7 @@ def test_an_older_snapshot_restores_nothing(store: GraphStore) -> None:
 
 def test_an_interrupted_read_is_taken_up_again(store: GraphStore) -> None:
     """Vectors of earlier statements, which no later t shows."""
-    index, question = ExactIndex(), random_unit_vector()
+    index, question = VectorIndex(), random_unit_vector()
     write_vectors(store, 0, 5)
     store.apply("n", [prepared("bare", "[Bo]")])
     nearest_keys(index, store, question, 99)
@@ -123,7 +123,7 @@ def test_an_older_reader_may_read_first(store: GraphStore) -> None:
 
 
 def test_namespaces_are_apart(store: GraphStore) -> None:
-    index, question = ExactIndex(), random_unit_vector()
+    index, question = VectorIndex(), random_unit_vector()
     for name in ("n", 'it\'s \x00 "another"'):
         write_vectors(store, 0, 5, name)
     for name in ("n", 'it\'s \x00 "another"'):
@@ -162,7 +162,7 @@ def test_of_equal_cosines_the_latest_statement_comes_first() -> None:
 
 def test_several_threads_search_while_another_writes(store: GraphStore) -> None:
     """No search sees an index that has caught up in part."""
-    index, question = ExactIndex(), random_unit_vector()
+    index, question = VectorIndex(), random_unit_vector()
     write_vectors(store, 0, 10)
     failures: list[object] = []
 
