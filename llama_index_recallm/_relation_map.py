@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from llama_index_recallm._nodes import MENTIONS, TripletKey, key_of
 from recallm import MemoryGraph, Triplet
@@ -41,8 +41,10 @@ def rel_map(
                 )
                 for triplet in graph.triplets(ends=frontier)
             ]
-        if distance == 0 and chunks:
-            found += _triplets_of_chunks(graph, chunks)
+        if distance == 0:
+            found += [
+                (chunk, triplet) for chunk in chunks for triplet in graph.triplets(passages=[chunk])
+            ]
         found = _without_mentions(graph, found)
         new = [
             (origin, triplet)
@@ -60,17 +62,6 @@ def rel_map(
     return sorted(chosen.values(), key=lambda triplet: (triplet.t_index, *key_of(triplet)))
 
 
-def _triplets_of_chunks(graph: MemoryGraph, chunks: Collection[str]) -> list[tuple[str, Triplet]]:
-    """Each chunk's triplets between entities."""
-    found = [(chunk, triplet) for chunk in chunks for triplet in graph.triplets(passages=[chunk])]
-    entities = _entity_ends(graph, (triplet for _, triplet in found))
-    return [
-        (chunk, triplet)
-        for chunk, triplet in found
-        if {triplet.subject, triplet.object} <= entities
-    ]
-
-
 def _without_mentions(
     graph: MemoryGraph, found: list[tuple[str, Triplet]]
 ) -> list[tuple[str, Triplet]]:
@@ -79,19 +70,14 @@ def _without_mentions(
     mentions = [triplet for _, triplet in found if triplet.predicate == MENTIONS]
     if not mentions:
         return found
-    entities = _entity_ends(graph, mentions)
+    ends = {end for triplet in mentions for end in (triplet.subject, triplet.object)}
+    entities = {entity.id for entity in graph.entities(ends) if entity.concept}
     own = {
         key_of(triplet)
         for triplet in mentions
         if triplet.subject not in entities and triplet.object in entities
     }
     return [(origin, triplet) for origin, triplet in found if key_of(triplet) not in own]
-
-
-def _entity_ends(graph: MemoryGraph, triplets: Iterable[Triplet]) -> set[str]:
-    """The ids at the ends of ``triplets`` that are entities, not chunks."""
-    ends = {end for triplet in triplets for end in (triplet.subject, triplet.object)}
-    return {entity.id for entity in graph.entities(ends) if entity.concept}
 
 
 def _round_robin(found: list[tuple[str, Triplet]]) -> list[Triplet]:
