@@ -122,8 +122,8 @@ class MessageConversation(Conversation):
         return self.filter.accepted(self._texts(messages))
 
     def messages_to_write(self, messages: Iterable[BaseMessage]) -> list[Message]:
-        """``core_messages``, for messages that are written now: how many are refused is logged."""
-        written = self.filter.written(self._texts(messages))
+        """``core_messages``, with their places in the thread."""
+        written = self.core_messages(messages)
         if self.thread is None:
             return written
         return [

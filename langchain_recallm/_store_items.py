@@ -135,5 +135,5 @@ def accepted_items(items: Sequence[NewItem], filter: MessageFilter) -> list[NewI
         for item in items
     ]
     # The texts are redacted already.
-    accepted = set(map(id, MessageFilter(accept=filter.accept).written(messages)))
+    accepted = set(map(id, MessageFilter(accept=filter.accept).accepted(messages)))
     return [item for item, message in zip(items, messages, strict=True) if id(message) in accepted]

@@ -207,7 +207,7 @@ class MemoryTools:
         conversation, memory = self.conversation, self.conversation.memory
         # A text that begins "Human: …" is the model's too.
         message = Message(text=checked_text(text, "text"), speaker=SPEAKER_NAMES["ai"], role="ai")
-        accepted = conversation.filter.written([message])
+        accepted = conversation.filter.accepted([message])
         if not accepted or not accepted[0].text.strip():
             raise ToolException("This app does not let that be remembered; nothing was saved.")
         [message] = accepted

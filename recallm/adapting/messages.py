@@ -4,7 +4,6 @@ them ask. Whose words they are says ``recallm.memory.spoken``."""
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
@@ -32,8 +31,6 @@ __all__ = [
 DEFAULT_ROLES: frozenset[Role] = frozenset({"human", "ai"})
 """What the user says and what the model answers. Tools return what others wrote, at any length:
 their messages are remembered only where the user asks for it."""
-
-_log = logging.getLogger("recallm")
 
 Redact = Callable[[str], str]
 """A text, or the name of a speaker → what is written in its place. The same text must always
@@ -118,15 +115,6 @@ class MessageFilter:
         if self.redact is not None:
             messages = map(self._redacted_message, messages)
         return [message for message in messages if self._accepts(message)]
-
-    def written(self, messages: Iterable[Message]) -> list[Message]:
-        """``accepted``, for messages that are written now: how many ``accept`` refuses is logged,
-        without their texts."""
-        given = list(messages)
-        accepted = self.accepted(given)
-        if len(accepted) < len(given):
-            _log.info("accept refused %d of %d message(s)", len(given) - len(accepted), len(given))
-        return accepted
 
     def _redacted_message(self, message: Message) -> Message:
         return replace(

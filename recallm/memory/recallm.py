@@ -8,7 +8,6 @@ archives and checks.
 from __future__ import annotations
 
 import asyncio
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -33,7 +32,7 @@ from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.stores.opening import StoreTarget, open_store
 from recallm.vectors import Embedding
-from recallm.vectors.arguments import checked_embedding
+from recallm.vectors.embedding import checked_embedding
 from recallm.vectors.statements import StatementVectors
 
 
@@ -155,7 +154,7 @@ class RecallM:
     def _derived(self, opened: OpenMemory) -> Self:
         """A memory that is closed together with this one."""
         self._opened.check_open()
-        other = copy.copy(self)
+        other = object.__new__(type(self))
         life = Life(root=self.root._opened.life)
         other._assemble(replace(opened, life=life), self.root)
         return other
@@ -282,12 +281,10 @@ class RecallM:
         return f"<{kind}{state} namespace={self.namespace!r} store={self._opened.store!r}>"
 
     def __copy__(self) -> Self:
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
+        """This memory: a copied retriever or chain shares its store."""
+        return self
 
     def __deepcopy__(self, _: object) -> Self:
-        """This memory: a copied retriever or chain shares its store."""
         return self
 
     def __reduce__(self) -> str:

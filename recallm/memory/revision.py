@@ -61,15 +61,14 @@ class Reviser:
                     if concept.merges >= self._config.revise_every
                 )
         except StoreError as error:
-            return [_store_failed(name, error) for name in sorted(touched)]
-        return [self._revise_safely(namespace, name) for name in due]
-
-    def _revise_safely(self, namespace: str, name: str) -> Revision:
-        """A store that fails now must not fail the knowledge update, which is written already."""
-        try:
-            return self._revise(namespace, name)
-        except StoreError as error:
-            return _store_failed(name, error)
+            return [_not_revised(name, f"the store failed: {error}") for name in sorted(touched)]
+        revisions: list[Revision] = []
+        for name in due:
+            try:
+                revisions.append(self._revise(namespace, name))
+            except StoreError as error:  # the knowledge update is written already
+                revisions.append(_not_revised(name, f"the store failed: {error}"))
+        return revisions
 
     def _revise(self, namespace: str, name: str) -> Revision:
         with self._store.reader(namespace) as reader:
@@ -106,10 +105,6 @@ class Reviser:
 
 def _not_revised(name: str, reason: str) -> Revision:
     return Revision(concept=name, text=None, reason=reason)
-
-
-def _store_failed(name: str, error: StoreError) -> Revision:
-    return _not_revised(name, f"the store failed: {error}")
 
 
 def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextVersion] | None:

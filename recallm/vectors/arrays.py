@@ -128,20 +128,15 @@ class Matrix:
         """The ``limit`` nearest statements; with ``updates``, only those of the knowledge updates
         with these t."""
         if updates is None:
-            return best_matches(self.keys, _products(self.rows, vector), limit)
-        places = np.flatnonzero(from_updates(self.keys, updates))
+            return _best_matches(self.keys, _products(self.rows, vector), limit)
+        ts = np.fromiter(updates, np.int64, len(updates))
+        places = np.flatnonzero(np.isin(self.keys >> POSITION_BITS, ts))
         if 4 * len(places) < len(self.keys):
-            return best_matches(self.keys[places], _products(self.rows[places], vector), limit)
-        return best_matches(self.keys[places], _products(self.rows, vector)[places], limit)
+            return _best_matches(self.keys[places], _products(self.rows[places], vector), limit)
+        return _best_matches(self.keys[places], _products(self.rows, vector)[places], limit)
 
 
-def from_updates(keys: Keys, updates: Collection[int]) -> npt.NDArray[np.bool_]:
-    """Which keys belong to statements of the knowledge updates with these t."""
-    ts = np.fromiter(updates, np.int64, len(updates))
-    return np.isin(keys >> POSITION_BITS, ts)
-
-
-def best_matches(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Matches:
+def _best_matches(keys: Keys, cosines: npt.NDArray[np.float32], limit: int) -> Matches:
     """The ``limit`` keys with the greatest cosines."""
     if limit <= 0 or not len(keys):
         return []

@@ -14,8 +14,7 @@ from llama_index.core.embeddings import MockEmbedding
 
 from recallm import EmbeddingError, InvalidInputError, MissingDependencyError
 from recallm.vectors import Embedding
-from recallm.vectors.arguments import checked_embedding
-from recallm.vectors.embedding import statement_text
+from recallm.vectors.embedding import checked_embedding, statement_text
 from tests.vectors.fakes import bag_of_words
 
 
