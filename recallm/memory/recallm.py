@@ -32,8 +32,7 @@ from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
 from recallm.stores.opening import StoreTarget, open_store
 from recallm.vectors import Embedding
-from recallm.vectors.embedding import checked_embedding
-from recallm.vectors.statements import StatementVectors
+from recallm.vectors.statements import StatementVectors, checked_embedding
 
 
 @knows_its_arguments

@@ -14,7 +14,8 @@ from llama_index.core.embeddings import MockEmbedding
 
 from recallm import EmbeddingError, InvalidInputError, MissingDependencyError
 from recallm.vectors import Embedding
-from recallm.vectors.embedding import checked_embedding, statement_text
+from recallm.vectors.embedding import statement_text
+from recallm.vectors.statements import checked_embedding
 from tests.vectors.fakes import bag_of_words
 
 
