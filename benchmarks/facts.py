@@ -39,7 +39,7 @@ from benchmarks.report import percentile, report, show
 from recallm import RecallM
 from recallm.facts import FactMemory
 from recallm.vectors import Embedding
-from recallm.vectors.arguments import checked_embedding
+from recallm.vectors.statements import checked_embedding
 
 _BATCH = 5_000
 _NEAREST = 5

@@ -60,7 +60,7 @@ from recallm.english.extractor import Extractor
 from recallm.ground.untrusted_text import statement_line
 from recallm.stores.opening import open_store
 from recallm.vectors import Embedding
-from recallm.vectors.arguments import checked_embedding
+from recallm.vectors.statements import checked_embedding
 
 _SESSIONS = (5, 10)
 _TURNS = (10, 25)

@@ -26,7 +26,7 @@ from recallm.english.extractor import Extractor
 from recallm.ground.untrusted_text import statement_line
 from recallm.stores.opening import open_store
 from recallm.vectors import Embedding
-from recallm.vectors.arguments import checked_embedding
+from recallm.vectors.statements import checked_embedding
 
 WEIGHTS_HELP = "a file of weights, or a folder with NAME.toml fitted without NAME, for each"
 """Of the option ``--weights`` (see ``weights_in``)."""
