@@ -170,10 +170,7 @@ async def llama_index_graphs(memory: RecallM, nodes: list[BaseNode]) -> None:
     assert_type(relation, Relation)
     assert_type(target, LabelledNode)
     assert_type(store.get_llama_nodes(["chunk"]), list[BaseNode])
-    assert_type(
-        llama_index_recallm.RecallMPropertyGraphStore.from_persist_dir("folder", memory=memory),
-        llama_index_recallm.RecallMPropertyGraphStore,
-    )
+    store.persist("folder/graph.json")
     extractor = llama_index_recallm.RecallMExtractor(memory=memory)
     component: TransformComponent = extractor
     component(nodes)
