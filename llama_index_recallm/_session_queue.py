@@ -37,28 +37,15 @@ class _Entry:
 
 
 class SessionQueue:
-    """What is known of the queue of one session; safe to use from several threads.
+    """What is known of the queue of one session; safe to use from several threads."""
 
-    ``complete``: every message is written while it is in the queue, before it leaves.
-    """
-
-    def __init__(self, session: str, *, complete: bool) -> None:
-        self._complete = complete
+    def __init__(self, session: str) -> None:
         self._was_written = False
         self._session_digest = digest("llama-index", session)[:16]
         self._lock = new_lock()
         self._entries: list[_Entry] | None = None  # None: the memory has to be read
         self._resumed = False
         self._next_place = 0
-
-    def with_ids(self, conversation: Conversation, messages: Sequence[Message]) -> list[Message]:
-        """``messages`` with the ids of those that are written."""
-        with self._lock:
-            entries, places = self._align(conversation, messages, leaving=False)
-            return [
-                message if place is None else replace(message, id=entries[place].id)
-                for message, place in zip(messages, places, strict=True)
-            ]
 
     def remember(
         self,
@@ -127,7 +114,6 @@ class SessionQueue:
             digests,
             resumed=self._resumed,
             leaving=leaving,
-            complete=self._complete,
         )
         return known, places
 
@@ -156,15 +142,14 @@ class SessionQueue:
 class SessionQueues:
     """The queues of the sessions that were used last; safe to use from several threads."""
 
-    def __init__(self, *, complete: bool) -> None:
-        self._complete = complete
+    def __init__(self) -> None:
         self._queues: OrderedDict[str, SessionQueue] = OrderedDict()
         self._lock = new_lock()
 
     def of(self, session: str) -> SessionQueue:
         """The queue of a session. Where there are too many, the least recently used one goes."""
         with self._lock:
-            queue = self._queues.setdefault(session, SessionQueue(session, complete=self._complete))
+            queue = self._queues.setdefault(session, SessionQueue(session))
             self._queues.move_to_end(session)
             if len(self._queues) > _MAX_SESSIONS:
                 self._queues.popitem(last=False)
@@ -177,7 +162,6 @@ def aligned(
     *,
     resumed: bool,
     leaving: bool,
-    complete: bool = True,
 ) -> list[int | None]:
     """The place in ``known`` of each of ``given``, in order; None for what is new. A None in
     ``known`` matches anything.
@@ -185,8 +169,7 @@ def aligned(
     Where the queue was seen before, its beginning is the beginning of ``known``. Where it is
     ``resumed``, ``known`` is the session from its first message on, and the queue is its end;
     messages that are ``leaving`` may also be inside. Where neither fits, the history was edited:
-    the longest common runs are taken, in order; or, where ``known`` is not ``complete``, all
-    messages are new.
+    the longest common runs are taken, in order.
     """
     if not resumed:
         return _longest_runs(known, given, _run_length(known, 0, given, 0))
@@ -199,7 +182,7 @@ def aligned(
         start = len(known) - length
         if _run_length(known, start, given, 0) == length:
             return [*range(start, len(known)), *[None] * (len(given) - length)]
-    return _longest_runs(known, given, 0) if complete else [None] * len(given)
+    return _longest_runs(known, given, 0)
 
 
 def _longest_runs(

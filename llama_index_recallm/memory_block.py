@@ -3,7 +3,7 @@
 * ``Memory`` asks its blocks for text before each call of the model, and shows them its queue. The
   block recalls for the user's last question, and writes the new messages of the queue.
 * ``Memory`` hands over the messages that leave its queue, from 21,000 tokens on: that alone would
-  leave most conversations unwritten. So the block is eager: it writes what it is shown.
+  leave most conversations unwritten. So the block writes what it is shown.
 * A message is written once, however often it is shown, handed over or flushed.
 * Where the memory fails, the user still gets an answer.
 """
@@ -91,10 +91,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     ``priority`` is 1: where everything together exceeds ``Memory``'s ``token_limit``, the recalled
     text goes (0: never).
 
-    ``eager`` writes the new messages of the queue whenever ``Memory`` is asked for its messages,
-    and ``flush`` what is left at the end of a session. Without ``eager`` only messages that leave
-    the queue, or that are flushed, are written. Where a user says the very same in two turns in a
-    row, the second is written a turn later. Where another process continues a session, a turn in
+    The new messages of the queue are written whenever ``Memory`` is asked for its messages, and by
+    ``flush`` what is left at the end of a session. Where a user says the very same in two turns in
+    a row, the second is written a turn later. Where another process continues a session, a turn in
     the very words of an earlier one may be taken for it. ``Memory`` does not show a message given
     as ``aget(input=ChatMessage(…))`` to its blocks: give a ``str``. ``ReActAgent`` leaves out the
     first system message: give it a ``system_prompt``, or ``Memory``
@@ -132,7 +131,6 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     min_score: float | None = None
     redact: Redact | None = Field(default=None, exclude=True)
     accept: Accept | None = Field(default=None, exclude=True)
-    eager: bool = True
     raise_errors: bool = False
 
     _filter: MessageFilter = PrivateAttr()
@@ -145,14 +143,14 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         )
         check_budget(self.memory, self.max_tokens)
         self._filter = MessageFilter(redact=self.redact, accept=self.accept)
-        self._queues = SessionQueues(complete=self.eager)
+        self._queues = SessionQueues()
         return self
 
     # -- called by Memory ------------------------------------------------------------------
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        """Recalled text for the user's last question, as data; '' where nothing is recalled. With
-        ``eager``, and where there is a ``session_id``, new ``messages`` are written."""
+        """Recalled text for the user's last question, as data; '' where nothing is recalled.
+        Where there is a ``session_id``, new ``messages`` are written."""
         if not messages:
             return ""
         shown = messages_of(messages, self._names())
@@ -284,17 +282,13 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         }
 
     def _by_place(self, queue: Sequence[Message], session: str | None) -> dict[int, Message]:
-        """By place in the queue: the messages that are remembered, with ids where they are written.
-        With ``eager`` this writes the new ones."""
+        """Write the new messages of the queue; by place in the queue: the messages that are
+        remembered, with ids where they are written."""
         accepted = self._accepted(queue)
         if session is None:
             return accepted
         messages = list(accepted.values())
-        conversation, session_queue = self._conversation(session), self._queues.of(session)
-        if self.eager:
-            with_ids, _ = session_queue.remember(conversation, messages)
-        else:
-            with_ids = session_queue.with_ids(conversation, messages)
+        with_ids, _ = self._queues.of(session).remember(self._conversation(session), messages)
         return dict(zip(accepted, with_ids, strict=True))
 
     def _remember(

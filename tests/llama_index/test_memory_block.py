@@ -94,13 +94,12 @@ async def test_nothing_known_or_asked(core: RecallM) -> None:
     assert await block.aget([*queue, asked], session_id="s", another="value") == first
 
 
-@pytest.mark.parametrize("eager", [False, True])
 async def test_where_nothing_is_known_the_prompt_has_no_message_of_the_memory(
-    core: RecallM, new_memory: NewMemory, eager: bool
+    core: RecallM, new_memory: NewMemory
 ) -> None:
-    """Also where the block has written the question before it recalls."""
+    """The block has written the question before it recalls."""
     core.update("Ann lives in Oslo.")
-    block = RecallMMemoryBlock(memory=core, raise_errors=True, eager=eager)
+    block = RecallMMemoryBlock(memory=core, raise_errors=True)
     [asked] = await turn(new_memory("1", block), "Where does Zed live?", "I do not know.")
     assert (asked.role, asked.content) == ("user", "Where does Zed live?")
     sent = await turn(new_memory("2", block), "Where does Ann live?", "In Oslo.")

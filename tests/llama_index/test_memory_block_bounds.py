@@ -35,7 +35,7 @@ async def test_recall_asks_with_the_ends_of_a_long_message() -> None:
     with RecallM(embeddings=embed) as memory:
         memory.update("Ann keeps bees.")
         memory.update("Bo plays the harp.")
-        block = RecallMMemoryBlock(memory=memory, eager=False, raise_errors=True)
+        block = RecallMMemoryBlock(memory=memory, raise_errors=True)
         asked.clear()
         message = user(f"Who keeps bees? {DOCUMENT} Who plays the harp?")
         recalled = await block.aget([message], session_id="s")

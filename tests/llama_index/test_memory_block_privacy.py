@@ -57,23 +57,22 @@ async def test_no_byte_of_what_is_redacted_is_written(tmp_path: Path) -> None:
 
 async def test_every_way_of_writing_redacts(core: RecallM, new_memory: NewMemory) -> None:
     """Once, also where another block goes on with the session."""
-    for eager in (True, False):
-        block = block_of(core, eager=eager)
-        await block.aput([message.model_copy(deep=True) for message in QUEUE])
-        assert speakers_and_texts(core) == WRITTEN
-        core.forget(everything=True)
-        memory = new_memory("s", block)
-        for message in QUEUE:
-            await memory.aput(message)
-        assert await block.aflush(memory) == 3
-        assert await block_of(core, eager=eager).aflush(memory) == 0
-        await block.aput([user("4711 again.", session_id="other")])
-        assert speakers_and_texts(core, "s") == WRITTEN
-        assert speakers_and_texts(core, "other") == [("Human", "[PIN] again.")]
-        core.forget(everything=True)
-    eager_block = block_of(core)
+    block = block_of(core)
+    await block.aput([message.model_copy(deep=True) for message in QUEUE])
+    assert speakers_and_texts(core) == WRITTEN
+    core.forget(everything=True)
+    memory = new_memory("s", block)
+    for message in QUEUE:
+        await memory.aput(message)
+    assert await block.aflush(memory) == 3
+    assert await block_of(core).aflush(memory) == 0
+    await block.aput([user("4711 again.", session_id="other")])
+    assert speakers_and_texts(core, "s") == WRITTEN
+    assert speakers_and_texts(core, "other") == [("Human", "[PIN] again.")]
+    core.forget(everything=True)
+    block = block_of(core)
     for length in (1, 2, 2, 3, 3):
-        await shown(eager_block, QUEUE[:length], "t")
+        await shown(block, QUEUE[:length], "t")
     await shown(block_of(core), [*QUEUE, ai("4711?")], "t")
     assert speakers_and_texts(core, "t") == [*WRITTEN, ("AI", "[PIN]?")]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from typing import Any
 
 import pytest
@@ -68,10 +67,8 @@ async def test_each_message_once_in_order(core: RecallM, new_memory: NewMemory) 
 async def test_messages_that_leave_the_queue_are_written_once(
     core: RecallM, new_memory: NewMemory
 ) -> None:
-    for place, (eager, flushing) in enumerate(itertools.product((True, False), repeat=2)):
-        block = RecallMMemoryBlock(
-            memory=core, eager=eager, namespace=f"n{place}", raise_errors=True
-        )
+    for place, flushing in enumerate((True, False)):
+        block = RecallMMemoryBlock(memory=core, namespace=f"n{place}", raise_errors=True)
         own = core.in_namespace(f"n{place}")
         memory = new_memory("s", block, **SMALL)
         expected = []
@@ -84,8 +81,6 @@ async def test_messages_that_leave_the_queue_are_written_once(
         held = await memory.aget_all(status=None)
         active = await memory.sql_store.get_messages("s")
         assert 0 < len(active) < len(held) == 28  # it did overflow
-        if not eager and not flushing:
-            assert texts(own) == expected[: 28 - len(active)]
         await block.aflush(memory)
         assert texts(own) == expected
         assert {passage["session"] for passage in archived_passages(own)} == {"s"}
@@ -93,18 +88,17 @@ async def test_messages_that_leave_the_queue_are_written_once(
 
 async def test_another_process_continues_a_session(core: RecallM, new_memory: NewMemory) -> None:
     """The queue is in a database, and the block of each turn is new."""
-    for eager in (True, False):
-        how: dict[str, Any] = {"memory": core, "eager": eager, "namespace": f"eager-{eager}"}
-        engine = create_async_engine("sqlite+aiosqlite://")
-        expected = []
-        for number in range(14):
-            memory = new_memory("s", RecallMMemoryBlock(**how), engine=engine, **SMALL)
-            asked, answered = ("yes", "ok") if number % 4 == 0 else (LONG.format(number), "Noted.")
-            expected += [asked, answered]
-            await turn(memory, asked, answered)
-            await RecallMMemoryBlock(**how).aflush(memory)
-        assert texts(core.in_namespace(f"eager-{eager}")) == expected
-        assert len(await memory.sql_store.get_messages("s")) < len(expected)  # it did overflow
+    how: dict[str, Any] = {"memory": core, "namespace": "own"}
+    engine = create_async_engine("sqlite+aiosqlite://")
+    expected = []
+    for number in range(14):
+        memory = new_memory("s", RecallMMemoryBlock(**how), engine=engine, **SMALL)
+        asked, answered = ("yes", "ok") if number % 4 == 0 else (LONG.format(number), "Noted.")
+        expected += [asked, answered]
+        await turn(memory, asked, answered)
+        await RecallMMemoryBlock(**how).aflush(memory)
+    assert texts(core.in_namespace("own")) == expected
+    assert len(await memory.sql_store.get_messages("s")) < len(expected)  # it did overflow
 
 
 async def test_an_edited_history(core: RecallM, new_memory: NewMemory) -> None:
@@ -273,8 +267,8 @@ STEPS = st.lists(
 
 
 @settings(max_examples=10)
-@given(steps=STEPS, eager=st.booleans())
-def test_every_message_is_written_once_in_order(steps: list[tuple[str, str]], eager: bool) -> None:
+@given(steps=STEPS)
+def test_every_message_is_written_once_in_order(steps: list[tuple[str, str]]) -> None:
     """Few words, again and again: turns, overflows, flushes and agents' looks at the queue."""
 
     async def talk() -> tuple[list[str], list[str]]:
@@ -308,7 +302,7 @@ def test_every_message_is_written_once_in_order(steps: list[tuple[str, str]], ea
         return texts(core), [str(message.content) for message in everything]
 
     with RecallM(DictStore()) as core:
-        block = RecallMMemoryBlock(memory=core, eager=eager, raise_errors=True)
+        block = RecallMMemoryBlock(memory=core, raise_errors=True)
         written, spoken = asyncio.run(talk())
         assert written == spoken
 
