@@ -188,4 +188,4 @@ def test_doctor_counts_what_waits(told: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("recallm.vectors.minilm.mini_lm", lambda: replace(words, name="other"))
     done = told("doctor", "--embeddings", "default")
     assert done.exit_code == 1
-    assert "its vectors are of words, not of other" in done.stdout
+    assert "made by 'words', not by 'other'" in done.stdout

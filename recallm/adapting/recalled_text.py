@@ -63,12 +63,13 @@ def shortened_question(question: str) -> str:
     return f"{question[:half]}\n{question[-half:]}"
 
 
-def statement_fields(statement: RecalledStatement) -> dict[str, Any]:
-    """What is known of a recalled statement beside its text, in JSON values, None where unknown:
-    ``t_index``, ``timestamp`` (ISO 8601), ``speaker``, ``source``, ``session``, ``score``,
-    ``concepts`` (names) and ``passage`` (an id)."""
+def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
+    """The metadata of a document that shows a recalled statement, in JSON values, None where
+    unknown: ``t_index``, ``timestamp`` (ISO 8601), ``speaker``, ``source``, ``session``, ``score``,
+    ``concepts`` (names) and ``passage`` (an id), and the statement's own metadata. Own keys that
+    are also one of these stand under ``own``, so that none is lost."""
     timestamp = statement.timestamp
-    return {
+    fields = {
         "t_index": statement.t_index,
         "timestamp": None if timestamp is None else timestamp.isoformat(),
         "speaker": statement.speaker,
@@ -78,13 +79,6 @@ def statement_fields(statement: RecalledStatement) -> dict[str, Any]:
         "concepts": list(statement.concepts),
         "passage": statement.passage,
     }
-
-
-def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
-    """The metadata of a document that shows a recalled statement: ``statement_fields`` and the
-    statement's own metadata. Own keys that are also a field's stand under ``own``, so that none is
-    lost."""
-    fields = statement_fields(statement)
     reserved = {*fields, "own"}
     own = {key: value for key, value in statement.metadata.items() if key not in reserved}
     clashing = {key: value for key, value in statement.metadata.items() if key in reserved}

@@ -9,7 +9,14 @@ from typing import TypeAlias
 import typer
 from rich.text import Text
 
-from recallm import MissingDependencyError, RecallM, RecallMError, Stats, __version__
+from recallm import (
+    EmbeddingModelError,
+    MissingDependencyError,
+    RecallM,
+    RecallMError,
+    Stats,
+    __version__,
+)
 from recallm.cli.app import Opener, command
 from recallm.cli.output import console, counted, printable
 
@@ -92,11 +99,7 @@ def _vectors(memory: RecallM, held: Stats) -> Iterator[_Finding]:
         state = reader.state.vectors
     given = None if memory.embedding is None else memory.embedding.name
     if state is not None and given is not None and state.model != given:
-        found = (
-            f"its vectors are of {state.model}, not of {given}: with these embeddings it refuses "
-            "updates and questions; name the model of its vectors, or none"
-        )
-        yield "error", found
+        yield "error", str(EmbeddingModelError(stored=state.model, given=given))
         return
     without = held.statements - held.vectors
     if without and (state is not None or given is not None):

@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 from recallm.errors import LLMRequiredError
 from recallm.ground import checks
-from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_memory import Part
 from recallm.model import (
     LARGEST_NUMBER,
@@ -35,7 +34,6 @@ from recallm.recall.retrieval.superseded import superseded_statements
 from recallm.stores.base import GraphReader
 
 
-@knows_its_arguments
 class Reading(Part):
     """Reads one namespace; questions with the ranking of the memory's settings."""
 

@@ -20,13 +20,9 @@ a name. An update belongs to the session that it names. Without one:
 
 The open session is the one of the latest update that began or continued a session by time. An
 update continues it if their timestamps are less than an hour apart. This follows the order of
-arrival. A session key stays as it was written, also where the update before it is forgotten. Where
-the update that the next one may continue is forgotten, the next one begins a session.
-
-Stores decide by this rule inside a write, and ``recallm.memory.discourses`` decides by it
-beforehand which passages stand before a text: its *discourse*. There "I" is the speaker, "you" the
-only other speaker of the session, and "we" both; the antecedents of "he" and "she" are looked for
-in the last passages (``recallm.english.coreference``).
+arrival. A session key stays as it was written; where the update that the next one may continue is
+forgotten, the next one begins a session. Stores decide by this rule inside a write, and
+``recallm.memory.discourses`` decides by it beforehand which passages stand before a text.
 """
 
 from __future__ import annotations
