@@ -117,7 +117,7 @@ class HybridRecallM:
             )
         self._memory = memory
         self._llm = checks.optional_callable(llm, "llm")
-        self._vectors = _vector_branch(memory, vectors)
+        self._ask_vectors = _vector_branch(memory, vectors)
         self._trained = TrainedDiscriminator()
         self._discriminator = discriminator or self._trained
 
@@ -147,16 +147,11 @@ class HybridRecallM:
         """
         asked = checks.string(question, "question")
         model = checks.optional_callable(llm, "llm") or self._llm or self._memory.llm
-        if model is None:
-            raise LLMRequiredError(
-                "ask needs a language model: give any callable prompt → text, as "
-                "HybridRecallM(memory, llm=…) or ask(question, llm=…)"
-            )
         without_bound = recall.copy()
         without_bound["min_score"] = None
         answers, errors = _both(
             lambda: self._memory.ask(asked, llm=model, **recall),
-            lambda: self._vectors.ask(asked, llm=model, **without_bound),
+            lambda: self._ask_vectors(asked, llm=model, **without_bound),
         )
         choice = self._choose(asked, answers, errors)
         chosen = answers[choice.name]
@@ -184,22 +179,6 @@ class HybridRecallM:
                 argument="discriminator",
             )
         return choice
-
-
-class _Retriever:
-    """A user's callable question → context text, which answers as a ``RecallM`` does."""
-
-    def __init__(self, retrieve: Callable[[str], str], count_tokens: Callable[[str], int]) -> None:
-        self._retrieve = retrieve
-        self._count_tokens = count_tokens
-
-    def ask(self, question: str, *, llm: Callable[[str], str], **_: Any) -> Answer:
-        text: object = self._retrieve(question)
-        if not isinstance(text, str):
-            # Not an InvalidInputError: the other branch may still answer.
-            raise TypeError(f"vectors must return the context as a str, not {type(text).__name__}")
-        context = RecalledContext(question=question, text=text, tokens=self._count_tokens(text))
-        return Answer(answer_of(llm, question_prompt(question, text)), context)
 
 
 def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[[str], str]:
@@ -237,13 +216,26 @@ def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[[str], str]:
 
 def _vector_branch(
     memory: RecallM, vectors: RecallM | Collection | Callable[[str], str] | None
-) -> RecallM | _Retriever:
+) -> Callable[..., Answer]:
+    """What answers in the branch "vectors", as ``RecallM.ask`` does."""
     if isinstance(vectors, RecallM):
-        return vectors
+        return vectors.ask
     if isinstance(vectors, Collection):
         vectors = nearest_in_chroma(memory, vectors)
     if callable(vectors):
-        return _Retriever(vectors, memory.count_tokens)
+        retrieve = vectors
+
+        def ask(question: str, *, llm: Callable[[str], str], **_: Any) -> Answer:
+            text: object = retrieve(question)
+            if not isinstance(text, str):
+                # Not an InvalidInputError: the other branch may still answer.
+                kind = type(text).__name__
+                raise TypeError(f"vectors must return the context as a str, not {kind}")
+            tokens = memory.count_tokens(text)
+            context = RecalledContext(question=question, text=text, tokens=tokens)
+            return Answer(answer_of(llm, question_prompt(question, text)), context)
+
+        return ask
     if vectors is not None:
         raise InvalidInputError(
             "vectors must be a RecallM, a collection of chromadb, or a callable question → context "
@@ -251,7 +243,7 @@ def _vector_branch(
             argument="vectors",
         )
     try:
-        return memory.with_ranking("vectors")
+        return memory.with_ranking("vectors").ask
     except InvalidInputError:
         raise InvalidInputError(
             "the branch of the vector database needs embeddings: open the memory with "

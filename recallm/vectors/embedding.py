@@ -148,19 +148,7 @@ class Embedding:
 
 class RememberedVectors:
     """The vectors of texts by ``embed``, which is asked once for each text that it is not asked for
-    again after thousands of others. Safe to use from several threads.
-
-    >>> def lengths(texts: list[str]) -> Rows:
-    ...     print("embeds", texts)
-    ...     return np.array([[len(text), 1] for text in texts], np.float32)
-    >>> vectors = RememberedVectors(lengths)
-    >>> vectors.of(["one", "three"]).tolist()
-    embeds ['one', 'three']
-    [[3.0, 1.0], [5.0, 1.0]]
-    >>> vectors.of(["three", "four"]).tolist()
-    embeds ['four']
-    [[5.0, 1.0], [4.0, 1.0]]
-    """
+    again after thousands of others. Safe to use from several threads."""
 
     def __init__(self, embed: Callable[[list[str]], Rows]) -> None:
         self._embed = embed
