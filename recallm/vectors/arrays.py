@@ -73,6 +73,14 @@ def nearest(
     """
     query = _unit_vector(embedding)
     at_most = checks.whole(limit, "limit", least=0)
+    value: object = vectors
+    if not isinstance(value, Mapping) or not all(
+        isinstance(blob, bytes) for blob in value.values()
+    ):
+        raise InvalidInputError(
+            "vectors must be a mapping of keys to vectors as encode gives them, in bytes",
+            argument="vectors",
+        )
     size = query.size * _HALF.itemsize
     if any(len(blob) != size for blob in vectors.values()):
         raise InvalidInputError(
