@@ -44,11 +44,7 @@ class CachedVectors:
         self.state = state
         self.revision = -1  # nothing was read yet
         self.t_index = 0
-        self.is_complete = False
-        """Whether nothing was missing after the latest ``catch_up``."""
         self._last_key = -1
-        self._missing: Keys = np.empty(0, np.int64)
-        """Keys up to ``_last_key`` of vectors that the store has and this lacks."""
         self._count = 0
         self._keys: Keys = np.empty(0, np.int64)
         self._rows: Rows = np.empty((0, state.size // 2), np.float32)
@@ -73,28 +69,22 @@ class CachedVectors:
         if state.revision < self.revision:
             # The reader was opened before an earlier call's, and still sees forgotten statements.
             return
-        if 0 <= self.revision < state.revision:
+        if self.revision < state.revision and (self.revision >= 0 or len(self.keys)):
             stored = np.array(reader.statement_keys(embedded=True), np.int64)
             self.keep_only(stored)
-            self._missing = np.setdiff1d(stored, self.keys)
+            missing = np.setdiff1d(stored, self.keys).tolist()
+            for start in range(0, len(missing), _PAGE):
+                self.add(reader.vectors(missing[start : start + _PAGE], model=state.model))
             self._last_key = max(self._last_key, int(stored.max(initial=-1)))
+        while vectors := reader.vectors(model=state.model, after=self._last_key, limit=_PAGE):
+            self.add(vectors)
+            self._last_key = max(vectors)
+        # Last, so that a call which an error ended is made up for by the next one.
         self.revision = state.revision
-        self.is_complete = False
-        while not self.is_complete:
-            missing = self._missing[:_PAGE].tolist()
-            if missing:
-                vectors = reader.vectors(missing, model=state.model)
-            else:
-                vectors = reader.vectors(model=state.model, after=self._last_key, limit=_PAGE)
-            if vectors:
-                self.add(vectors)
-            self._missing = self._missing[len(missing) :]
-            self._last_key = max([self._last_key, *vectors])
-            self.is_complete = not (vectors or missing)
         self.t_index = max(self.t_index, reader.state.t_index)
 
     def add(self, blobs: Mapping[int, bytes]) -> None:
-        """Add stored vectors, by new keys; at least one."""
+        """Add stored vectors, by new keys."""
         before, end = self._count, self._count + len(blobs)
         if end > len(self._keys):
             more = max(end, min(2 * end, end + (1 << 16))) - before
@@ -148,10 +138,8 @@ class VectorIndex:
             self._caches.move_to_end(namespace)
         with cache.lock:
             known = cache.revision, cache.t_index
-            # An error may have ended the latest ``catch_up`` too early.
-            if not cache.is_complete or known != (state.vectors.revision, state.t_index):
-                return None
-            return cache.snapshot
+            is_present = known == (state.vectors.revision, state.t_index)
+            return cache.snapshot if is_present else None
 
     def _limit_memory(self) -> None:
         with self._lock:
