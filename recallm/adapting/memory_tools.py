@@ -20,7 +20,6 @@ from recallm.adapting.arguments import (
 )
 from recallm.adapting.conversation import Conversation
 from recallm.adapting.messages import MessageFilter, Redact
-from recallm.adapting.recalled_text import places_within
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.untrusted_text import as_data, claimed_roles, shown_name, storable
@@ -211,19 +210,20 @@ def bounded_reply(
     more: str,
 ) -> str:
     """A result that shows ``lines`` as data, those of the greatest ``values`` that fit into
-    ``max_tokens``. ``more`` says how many others there are, ``beyond`` of them not among the
-    lines; '' says nothing."""
+    ``max_tokens``; among equals the last ones. ``more`` says how many others there are, ``beyond``
+    of them not among the lines; '' says nothing."""
     if not lines:
         return "Nothing is remembered about that."
     rest = more and "\n" + more.format(len(lines) + beyond)
-
-    def fits(text: str) -> bool:
-        return max_tokens is None or memory.count_tokens(text + rest) <= max_tokens
-
-    shown = places_within(lines, values, fits)
+    shown: list[int] = []
+    text = ""
+    for place in sorted(range(len(lines)), key=lambda place: (-values[place], -place)):
+        places = sorted((*shown, place))
+        longer = as_data("\n".join(lines[each] for each in places))
+        if max_tokens is None or memory.count_tokens(longer + rest) <= max_tokens:
+            shown, text = places, longer
     if not shown:
         return "What is remembered about that is too long to be shown."
-    text = as_data("\n".join(lines[place] for place in shown))
     left_out = len(lines) - len(shown) + beyond
     if left_out and more:
         text += "\n" + more.format(left_out)

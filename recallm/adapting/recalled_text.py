@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from recallm.ground.untrusted_text import as_data
@@ -39,19 +39,6 @@ def data_within(
         # A user's own counter may count the delimited text otherwise than the sum of its parts.
         room -= max(excess, room // 8)
     return ""
-
-
-def places_within(
-    lines: Sequence[str], values: Sequence[float], fits: Callable[[str], bool]
-) -> list[int]:
-    """The places of those of ``lines`` whose text, as data, ``fits``: those of the greatest value
-    that have room beside each other; among equals the last ones."""
-    places: list[int] = []
-    for place in sorted(range(len(lines)), key=lambda place: (-values[place], -place)):
-        more = sorted((*places, place))
-        if fits(as_data("\n".join(lines[each] for each in more))):
-            places = more
-    return places
 
 
 def shortened_question(question: str) -> str:
