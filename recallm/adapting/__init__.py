@@ -10,7 +10,6 @@ from recallm.adapting.conversation import *
 from recallm.adapting.fact_tools import *
 from recallm.adapting.memory_tools import *
 from recallm.adapting.messages import *
-from recallm.adapting.recalled_text import *
 from recallm.ground import checks as checks
 from recallm.ground.forking import new_lock as new_lock
 from recallm.ground.methods import unknown_argument as unknown_argument

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
-from recallm.adapting.conversation import Scope
-from recallm.adapting.recalled_text import delimiter_tokens
+from recallm.adapting.conversation import Scope, delimiter_tokens
 from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.values import value_of
 from recallm.ground import checks

@@ -1,4 +1,5 @@
-"""One conversation of a memory: what adapters write its messages and recall by.
+"""One conversation of a memory: what adapters write its messages and recall by, and how they show
+what was recalled.
 
 * The namespace says whose memory it is. The conversation is a session in that namespace, so that
   what was said in one conversation is recalled in the next; ``scope="session"`` keeps recall inside
@@ -21,15 +22,20 @@ from typing import Any, Literal, TypeVar
 
 from recallm.adapting.messages import Message, digest
 from recallm.errors import ConflictError, InvalidInputError
-from recallm.ground.untrusted_text import storable
+from recallm.ground.untrusted_text import as_data, storable
 from recallm.memory import RecallM
 from recallm.model import Passage
-from recallm.recall.results import KnowledgeUpdate, RecalledContext
+from recallm.recall.results import KnowledgeUpdate, RecalledContext, RecalledStatement
 
 Scope = Literal["namespace", "session"]
 """What recall searches: all of the owner's memory, or this conversation alone."""
 
 _T = TypeVar("_T")
+
+_MAX_TRIES = 8
+
+_MAX_QUESTION = 4000
+"""Characters of the user's words that recall asks with."""
 
 _MAX_ID = 200
 _MAX_SESSION = 1024
@@ -212,3 +218,63 @@ def _has_text_of(passage: Passage, item: Mapping[str, Any]) -> bool:
 def _own_id(item: Mapping[str, Any]) -> str:
     """An id for a message whose own id is taken: a digest of what makes it another message."""
     return digest(str(item["session"]), item["speaker"], item["text"])
+
+
+# -- what is recalled, in a framework -----------------------------------------------------------
+
+
+def delimiter_tokens(memory: RecallM) -> int:
+    """The tokens of the delimiters alone, by the memory's counter."""
+    return memory.count_tokens(as_data("\n"))
+
+
+def data_within(
+    max_tokens: int | None, memory: RecallM, recall: Callable[[int | None], RecalledContext]
+) -> str:
+    """What ``recall`` gives, as delimited data of at most ``max_tokens`` tokens, delimiters
+    included, by the memory's counter; '' where nothing fits. ``recall`` is given a ``max_tokens``
+    for its own text."""
+    if max_tokens is None:
+        return as_data(recall(None).text)
+    room = max_tokens - delimiter_tokens(memory)
+    for _ in range(_MAX_TRIES):
+        if room <= 0:
+            break
+        text = as_data(recall(room).text)
+        excess = memory.count_tokens(text) - max_tokens
+        if excess <= 0:
+            return text
+        # A user's own counter may count the delimited text otherwise than the sum of its parts.
+        room -= max(excess, room // 8)
+    return ""
+
+
+def shortened_question(question: str) -> str:
+    """The beginning and the end of a long question: a question about a document stands before the
+    document or after it."""
+    if len(question) <= _MAX_QUESTION:
+        return question
+    half = _MAX_QUESTION // 2
+    return f"{question[:half]}\n{question[-half:]}"
+
+
+def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
+    """The metadata of a document that shows a recalled statement, in JSON values, None where
+    unknown: ``t_index``, ``timestamp`` (ISO 8601), ``speaker``, ``source``, ``session``, ``score``,
+    ``concepts`` (names) and ``passage`` (an id), and the statement's own metadata. Own keys that
+    are also one of these stand under ``own``, so that none is lost."""
+    timestamp = statement.timestamp
+    fields = {
+        "t_index": statement.t_index,
+        "timestamp": None if timestamp is None else timestamp.isoformat(),
+        "speaker": statement.speaker,
+        "source": statement.source,
+        "session": statement.session,
+        "score": statement.score,
+        "concepts": list(statement.concepts),
+        "passage": statement.passage,
+    }
+    reserved = {*fields, "own"}
+    own = {key: value for key, value in statement.metadata.items() if key not in reserved}
+    clashing = {key: value for key, value in statement.metadata.items() if key in reserved}
+    return {**fields, **own, **({"own": clashing} if clashing else {})}
