@@ -54,8 +54,7 @@ class RecallOptions:
         checks.choice(self._order, get_args(Order), "order")
         where = self._arguments.get("where")
         if where is not None:
-            _refuse_operators(checks.mapping(where, "where"))
-            checks.properties(where, "where")
+            _refuse_operators(checks.properties(where, "where"))
         checked_request(
             "",
             self.arguments(),
@@ -174,13 +173,18 @@ def check_budget(memory: RecallM, max_tokens: int | None) -> None:
         )
 
 
-def _refuse_operators(where: Mapping[str, Any]) -> None:
+def _refuse_operators(where: object) -> None:
     """Recall compares metadata for equality alone: with an operator it would find nothing."""
-    keys = [*where, *(key for value in where.values() if isinstance(value, dict) for key in value)]
-    if operators := [key for key in keys if str(key).startswith("$")]:
-        raise InvalidInputError(
-            f"where compares for equality and knows no operator {operators[0]!r}: give the value "
-            "that the metadata must have, as in where={'channel': 'general'}, or filter what is "
-            "found",
-            argument="where",
-        )
+    if isinstance(where, list):
+        for each in where:
+            _refuse_operators(each)
+    elif isinstance(where, dict):
+        for key, value in where.items():
+            if key.startswith("$"):
+                raise InvalidInputError(
+                    f"where compares for equality and knows no operator {key!r}: give the value "
+                    "that the metadata must have, as in where={'channel': 'general'}, or filter "
+                    "what is found",
+                    argument="where",
+                )
+            _refuse_operators(value)
