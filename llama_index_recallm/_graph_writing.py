@@ -31,6 +31,7 @@ from llama_index_recallm._nodes import (
     without_source,
 )
 from recallm import (
+    DimensionError,
     Entity,
     GraphUpdate,
     InvalidInputError,
@@ -166,14 +167,11 @@ def _new_entities(
 
 def _check_dimensions(memory: RecallM, nodes: Iterable[LabelledNode], model: str) -> None:
     """Refuse embeddings of different dimensions, among themselves or beside the stored ones."""
-    by_size = {len(node.embedding): node for node in nodes if node.embedding is not None}
-    examples = [
-        NewEntity(id=node.id, embeddings={model: embedding})
-        for node in by_size.values()
-        if (embedding := node.embedding) is not None
-    ]
-    if examples:
-        memory.graph.check([GraphUpdate(entities=examples)])
+    by_size = {len(node.embedding): node.embedding for node in nodes if node.embedding is not None}
+    for embedding in by_size.values():
+        memory.graph.nearest(embedding, model=model, ids=[])  # raises a DimensionError
+    if len(by_size) > 1:
+        raise DimensionError(model, expected=min(by_size), found=max(by_size))
 
 
 def _split(nodes: Iterable[LabelledNode]) -> tuple[list[ChunkNode], list[EntityNode]]:
@@ -203,8 +201,6 @@ def _with_vector(node: _N) -> _N:
 
 
 def _write(memory: RecallM, updates: Sequence[GraphUpdate]) -> None:
-    if len(updates) > _BATCH:
-        memory.graph.check(updates)
     for start in range(0, len(updates), _BATCH):
         memory.graph.upsert_many(updates[start : start + _BATCH])
 

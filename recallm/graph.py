@@ -197,27 +197,6 @@ class MemoryGraph:
             return []
         return [applied.t_index for applied in self._store.apply(self._namespace, prepared)]
 
-    def check(self, updates: Iterable[GraphUpdate]) -> None:
-        """Check the values of ``updates`` as ``upsert_many`` does, and write nothing.
-
-        Raises:
-            InvalidInputError, DimensionError: as in ``upsert``.
-
-        """
-        vectors = [
-            vector
-            for update in self._prepared(updates)
-            for entity in update.entities
-            for vector in entity.vectors.items()
-        ]
-        sizes: dict[str, int] = {}
-        with self.reader() as reader:
-            sizes.update(reader.state.vector_bytes)
-        for model, blob in vectors:
-            size = sizes.setdefault(model, len(blob))
-            if size != len(blob):
-                raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
-
     def nearest(
         self,
         embedding: Sequence[float],

@@ -185,7 +185,6 @@ MEMORY: dict[str, dict[str, Any]] = {
     "with_ranking": {"ranking": "paper"},
 }
 GRAPH: dict[str, dict[str, Any]] = {
-    "check": {"updates": []},
     "concept_name": {"label": "Ann"},
     "delete": {},
     "entities": {},
