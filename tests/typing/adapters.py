@@ -133,7 +133,6 @@ async def llama_index_memory(memory: RecallM, llm: BaseLLM) -> None:
         roles={"human"},
         redact=redact,
         accept=accept,
-        eager=False,
     )
     base: BaseMemoryBlock[str] = block
     talk = Memory.from_defaults(session_id="monday", memory_blocks=[base])
