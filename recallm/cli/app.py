@@ -201,7 +201,7 @@ def _open(
         options["namespace"] = namespace
     if is_server(db):
         checked_uri(db)  # before a password is asked for
-        options["auth"] = (user, password_of(user, password_file, asks=asks))
+        options["auth"] = (user, _password(user, password_file, asks=asks))
     elif not creates and not Path(db).exists():
         raise StoreError(
             f"there is no memory at {db}; make one with 'recallm update', or name another with --db"
@@ -209,9 +209,7 @@ def _open(
     return RecallM(db, **options)
 
 
-def password_of(user: str, file: Path | None, *, asks: bool) -> str:
-    """The password in ``file``, without the line break at its end, or what the user types. Warns of
-    a file that other users of the machine can read."""
+def _password(user: str, file: Path | None, *, asks: bool) -> str:
     if file is None:
         if not asks:
             raise InvalidInputError(
@@ -220,14 +218,7 @@ def password_of(user: str, file: Path | None, *, asks: bool) -> str:
             )
         asked: str = typer.prompt(f"Password of {printable(user)}", hide_input=True, err=True)
         return asked
-    if os.name == "posix" and file.stat().st_mode & 0o077:
-        _log.warning("other users can read the password in %s: chmod 600 it", file)
-    try:
-        return file.read_text(encoding="utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"the password in {file} is not text in UTF-8", argument="password_file"
-        ) from error
+    return read_secret(file, "password_file")
 
 
 @contextmanager
@@ -273,3 +264,17 @@ def check_readable(path: Path) -> None:
         if path.parts[:1] in (("http:",), ("https:",)):
             raise typer.BadParameter("no page is fetched: take its text, and give the text")
         raise typer.BadParameter(f"there is no file {path}")
+
+
+def read_secret(file: Path, argument: str) -> str:
+    """The password or token in a file, without the line break at its end. Warns of a file that
+    other users of the machine can read."""
+    kind = "password" if argument == "password_file" else "token"
+    if os.name == "posix" and file.stat().st_mode & 0o077:
+        _log.warning("other users can read the %s in %s: chmod 600 it", kind, file)
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"the {kind} in {file} is not text in UTF-8", argument=argument
+        ) from error

@@ -1,32 +1,22 @@
-"""The server: a memory's tools as handlers of requests, answered on standard input and output.
+"""The server: a memory's tools as handlers of requests.
 
 Tools are made from methods: the name of a method is the tool's name, its docstring the description,
 its annotations the schema of the arguments. A result is a text for the model. The memory works in
 threads, so that no request waits for another one. The namespace is that of the memory: no request
 names one.
-
-SIGINT and SIGTERM end the process at once, whatever a tool does: a thread at work cannot be
-stopped otherwise. A transaction that it had not committed is undone when the memory is next opened.
 """
 
 from __future__ import annotations
 
 import inspect
 import logging
-import os
-import signal
-import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
-import anyio
 import anyio.to_thread
-import mcp
 from mcp import McpError, types
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ArgsKwargs
@@ -47,7 +37,6 @@ from recallm.adapting import (
 from recallm.facts import FactMemory
 
 _log = logging.getLogger("recallm.mcp_server")
-_SDK = str(Path(mcp.__file__).parent)
 
 _hints = partial(types.ToolAnnotations, destructiveHint=False, openWorldHint=False)
 _READS = _hints(readOnlyHint=True, idempotentHint=True)
@@ -181,44 +170,3 @@ def _error_message(error: Exception) -> str:
         return str(error)
     _log.error("the memory failed; the client gets an error", exc_info=error)
     return f"The memory failed ({type(error).__name__}); go on without it."
-
-
-# -- standard input and output -----------------------------------------------------------------
-
-
-def _prepare_process() -> None:
-    """Let signals end the process, and keep what clients sent out of its log: the SDK's lines
-    repeat malformed messages, and are logged as their place in the SDK."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-    logging.basicConfig()  # or the SDK's first line would do so, without the filter
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(_without_contents)
-
-
-def _without_contents(record: logging.LogRecord) -> bool:
-    # The SDK logs some lines as the root logger: only their file tells whose they are.
-    if record.pathname.startswith(_SDK):
-        record.msg = "a client's message failed in the MCP SDK (%s.%s, line %d)"
-        record.args = record.module, record.funcName, record.lineno
-        record.exc_info = record.exc_text = None
-    return True
-
-
-def serve_stdio(server: Server[Any, Any]) -> None:
-    """Answer the client on standard input until it closes it. Standard output is for the protocol
-    alone: what any library writes there goes to standard error from now on."""
-    _prepare_process()
-    sys.stdout.flush()
-    own = os.dup(1)
-    os.dup2(2, 1)
-
-    async def serve() -> None:
-        with open(own, "w", encoding="utf-8", newline="\n") as stream:  # noqa: PTH123 (a descriptor)
-            async with stdio_server(stdout=anyio.wrap_file(stream)) as (received, sent):
-                await server.run(received, sent, server.create_initialization_options())
-
-    try:
-        anyio.run(serve)
-    except* (BrokenPipeError, ConnectionResetError, anyio.ClosedResourceError):
-        pass  # the client left before it had every answer

@@ -37,12 +37,24 @@ def test_all_commands_and_configurations_are_understood() -> None:
         if line.strip().startswith("recallm ")
     ]
     lines += [server["args"] for server in configurations() if "command" in server]
-    assert len(lines) == 3
+    assert len(lines) == 5
     command: Any = typer.main.get_command(app)
     mcp = command.commands["mcp"]
+    files_that_exist = {"--token-file": __file__}
     for name, *arguments in lines:
         assert name == "mcp"
+        for option, path in files_that_exist.items():
+            if option in arguments:
+                arguments[arguments.index(option) + 1] = path
         mcp.make_context("mcp", arguments)
+
+
+def test_servers_over_http_are_where_the_command_serves() -> None:
+    over_http = [server for server in configurations() if "url" in server]
+    assert len(over_http) == 2
+    for server in over_http:
+        assert server["url"] == "http://127.0.0.1:8765/mcp"
+        assert server["headers"]["Authorization"].startswith("Bearer ${")
 
 
 async def test_the_table_has_every_tool_its_arguments_and_says_what_writes() -> None:
