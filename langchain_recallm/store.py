@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -71,7 +73,7 @@ class RecallMStore(BaseStore):
     refused item stays. Where one of them fails, nothing of the batch is written.
 
     The reads of one ``batch`` see the state before its writes; the values are written in one
-    transaction. Safe to use from several threads.
+    transaction. Safe to use from several threads. ``from_conn_string`` opens a memory of its own.
 
     >>> from recallm import RecallM
     >>> store = RecallMStore(memory=RecallM())
@@ -90,6 +92,51 @@ class RecallMStore(BaseStore):
     """
 
     supports_ttl = True
+
+    @classmethod
+    def from_conn_string(
+        cls,
+        conn_string: str | os.PathLike[str],
+        *,
+        fields: Sequence[str] | None = None,
+        ttl: TTLConfig | None = None,
+        redact: Redact | None = None,
+        accept: Accept | None = None,
+        **memory: Any,
+    ) -> _Opening:
+        """A store over a memory of its own, in a ``with`` or ``async with`` statement (where it is
+        opened and closed off the event loop).
+
+        ``conn_string``: the path of an SQLite file, ":memory:", or a ``neo4j://`` or ``bolt://``
+        URI. ``memory`` are further arguments of ``RecallM``: ``namespace``, ``auth``,
+        ``embeddings`` and others.
+
+        >>> with RecallMStore.from_conn_string(":memory:", ttl={"default_ttl": 60}) as store:
+        ...     store.put(("users", "ann"), "food", {"memory": "Ann loves pizza"})
+        ...     [item.key for item in store.search(("users",))]
+        ['food']
+
+        Raises (when it is entered):
+            InvalidInputError: an argument cannot be used.
+            StoreError: the store cannot be opened.
+
+        """
+        if "index" in memory:
+            raise InvalidInputError(
+                "from_conn_string takes no index: recall needs none. Give embeddings=…, and the "
+                "paths that recall reads as fields=…",
+                argument="index",
+            )
+
+        def opened() -> RecallMStore:
+            owned = RecallM(conn_string, **memory)
+            try:
+                return cls(memory=owned, fields=fields, ttl=ttl, redact=redact, accept=accept)
+            except BaseException:
+                owned.close()
+                raise
+
+        return _Opening(opened)
 
     def __init__(
         self,
@@ -242,6 +289,27 @@ class RecallMStore(BaseStore):
         }
         if expiries:
             self.memory.expire(expiries)
+
+
+class _Opening(AbstractContextManager[RecallMStore], AbstractAsyncContextManager[RecallMStore]):
+    """A store whose memory is opened when the block begins, and closed when the block ends: in an
+    ``async with`` off the event loop."""
+
+    def __init__(self, open: Callable[[], RecallMStore]) -> None:
+        self._open = open
+
+    def __enter__(self) -> RecallMStore:
+        self._store = self._open()
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        self._store.memory.close()
+
+    async def __aenter__(self) -> RecallMStore:
+        return await asyncio.to_thread(self.__enter__)
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.__exit__)
 
 
 def _checked_ttl(ttl: object) -> TTLConfig | None:

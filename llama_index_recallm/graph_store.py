@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from llama_index.core.graph_stores.types import GraphStore
+from llama_index.core.graph_stores.types import DEFAULT_PERSIST_FNAME, GraphStore
 
 from llama_index_recallm._nodes import TripletKey, key_of
 from llama_index_recallm._store_on_memory import StoreOnMemory
@@ -41,6 +41,8 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         StoreError: in a call, where the store failed.
 
     """
+
+    _file_name = DEFAULT_PERSIST_FNAME
 
     def get(self, subj: str) -> list[list[str]]:
         """Predicate and object of each triplet whose subject has exactly this id."""

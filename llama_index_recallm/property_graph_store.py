@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, NoReturn, ParamSpec, TypeVar, cast
 
 from llama_index.core.graph_stores.types import (
+    DEFAULT_PG_PERSIST_FNAME,
     ChunkNode,
     LabelledNode,
     PropertyGraphStore,
@@ -93,6 +94,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
     """
 
     supports_vector_queries = True
+    _file_name = DEFAULT_PG_PERSIST_FNAME
 
     def __init__(
         self,

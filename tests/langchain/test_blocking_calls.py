@@ -172,9 +172,14 @@ async def graph_with_a_store(memory: RecallM) -> None:
     await graph.compile(store=RecallMStore(memory=memory)).ainvoke(given, thread("1"))
 
 
+async def own_store(memory: RecallM) -> None:
+    async with RecallMStore.from_conn_string(":memory:") as store:
+        await store.aput(("a",), "k", {"text": "Ann has a cat."})
+
+
 @pytest.mark.parametrize(
     "work",
-    [middleware, tools, facts, chains, conversations, graph_with_a_store],
+    [middleware, tools, facts, chains, conversations, graph_with_a_store, own_store],
     ids=lambda tested: tested.__name__,
 )
 async def test_nothing_blocks_the_loop(

@@ -11,7 +11,7 @@ import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from langchain_recallm import RecallMStore
-from recallm import ClosedError, InvalidInputError, NewItem, StoreBusyError
+from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError, StoreError
 from recallm.memory.items import MemoryItems
 from tests.langchain.conftest import Clock
 
@@ -86,6 +86,14 @@ def test_what_cannot_be_a_store(store: RecallMStore, tmp_path: Path) -> None:
     ]:  # fmt: skip
         with pytest.raises(InvalidInputError):
             RecallMStore(**{"memory": store.memory, **bad})
+    for path, arguments, error, said in (
+        (":memory:", {"index": {"dims": 3}}, InvalidInputError, "embeddings=…"),
+        (tmp_path / "store.db", {"fields": 3}, InvalidInputError, "fields"),
+        (tmp_path / "no" / "folder.db", {}, StoreError, "folder"),
+        (":memory:", {"colour": "red"}, TypeError, "colour"),
+    ):
+        with pytest.raises(error, match=said), RecallMStore.from_conn_string(path, **arguments):
+            pass
 
 
 # -- searching ---------------------------------------------------------------------------------
@@ -284,12 +292,41 @@ def test_namespaces_of_the_memory_are_apart_and_threads_lose_nothing(store: Reca
     assert len(store.search(("shared",))) == 1
 
 
-# -- closing -----------------------------------------------------------------------------------
+# -- opening and closing -----------------------------------------------------------------------
 
 
-async def test_a_store_is_closed_with_its_memory(store: RecallMStore) -> None:
-    store.setup()
-    store.memory.close()
+async def test_a_store_opens_and_closes_its_own_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On an event loop off the loop."""
+    path = tmp_path / "store.db"
+    for place in (path, str(path)):
+        with RecallMStore.from_conn_string(
+            place, namespace="ann", fields=["text"], ttl={"default_ttl": 1}
+        ) as store:
+            store.setup()
+            store.put(("a",), "k", {"text": "Ann has a cat.", "n": 1})
+            assert store.ttl_config == {"default_ttl": 1}
+        with pytest.raises(ClosedError):
+            store.get(("a",), "k")
+    with RecallM(path, namespace="ann") as memory:
+        assert memory.recall("What does Ann have?").statements[0].text == "Ann has a cat."
+    threads: list[int] = []
+
+    def noted(work: Any) -> Any:
+        def run(*given: Any, **how: Any) -> Any:
+            threads.append(threading.get_ident())
+            return work(*given, **how)
+
+        return run
+
+    monkeypatch.setattr(RecallM, "__init__", noted(RecallM.__init__))
+    monkeypatch.setattr(RecallM, "close", noted(RecallM.close))
+    async with RecallMStore.from_conn_string(path) as store:
+        await store.aput(("a",), "k", {"text": "Ann has a cat."})
+        assert (await store.aget(("a",), "k")) is not None
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
     for op in (GetOp(("a",), "k"), PutOp(("a",), "k", {}), SearchOp(()), ListNamespacesOp()):
         with pytest.raises(ClosedError):
             store.batch([op])

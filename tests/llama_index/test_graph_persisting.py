@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import fsspec
 from llama_index.core.graph_stores.types import EntityNode, PropertyGraphStore
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
+from llama_index_recallm import RecallMPropertyGraphStore
 from tests.llama_index.property_graphs import (
     NewStore,
     entity_of,
@@ -34,17 +36,18 @@ def _filled(store: PropertyGraphStore) -> None:
 
 
 def test_persist(store: PropertyGraphStore, new_store: NewStore, tmp_path: Path) -> None:
-    """Which chunk says what, every type of value and the vectors come back."""
+    """Which chunk says what, every type of value and the vectors come back, on any file system."""
     _filled(store)
     store.upsert_nodes([EntityNode(name="held", properties=ACCEPTED, embedding=[0.0, 1.0])])
     path, asked = f"{tmp_path}/graph.json", ["c3", "c1", "c2"]
-    store.persist(path)
-    again = new_store()
-    again.memory.load(path)
-    assert snapshot(again) == snapshot(store)
-    assert again.get_llama_nodes(asked) == store.get_llama_nodes(asked)
-    query = VectorStoreQuery(query_embedding=[0.0, 1.0])
-    assert again.vector_query(query) == store.vector_query(query)
+    for fs in (None, fsspec.filesystem("memory")):
+        store.persist(path, fs)
+        again = RecallMPropertyGraphStore.from_persist_path(path, fs, memory=new_store().memory)
+        assert snapshot(again) == snapshot(store)
+        assert again.get_llama_nodes(asked) == store.get_llama_nodes(asked)
+        query = VectorStoreQuery(query_embedding=[0.0, 1.0])
+        assert again.vector_query(query) == store.vector_query(query)
+        Path(path).unlink(missing_ok=True)
     for each in (store, again):
         each.delete(ids=["c1"])
     assert snapshot(again) == snapshot(store)

@@ -11,7 +11,7 @@ import pytest
 from llama_index.core import MockEmbedding, StorageContext
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.graph_stores import SimpleGraphStore
-from llama_index.core.graph_stores.types import DEFAULT_PERSIST_FNAME, GraphStore
+from llama_index.core.graph_stores.types import GraphStore
 from llama_index.core.indices.knowledge_graph import KnowledgeGraphIndex
 from llama_index.core.indices.knowledge_graph.retrievers import KnowledgeGraphRAGRetriever
 from llama_index.core.schema import Document
@@ -171,8 +171,11 @@ def test_persist_with_a_storage_context(ring: RecallMGraphStore, tmp_path: Path)
     folder = str(tmp_path / "storage")
     StorageContext.from_defaults(graph_store=ring).persist(folder)
     with RecallM(tmp_path / "copy.db") as memory:
-        memory.load(f"{folder}/{DEFAULT_PERSIST_FNAME}")
-        assert RecallMGraphStore(memory=memory).get_rel_map() == ring.get_rel_map()
+        loaded = RecallMGraphStore.from_persist_dir(folder, memory=memory)
+        assert loaded.memory is memory
+        assert loaded.get_rel_map() == ring.get_rel_map()
+        with pytest.raises(InvalidInputError, match="restore into a new one"):
+            RecallMGraphStore.from_persist_dir(folder, memory=memory)
 
 
 def test_no_query_is_run(store: RecallMGraphStore) -> None:

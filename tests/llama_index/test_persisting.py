@@ -11,7 +11,7 @@ import pytest
 from fsspec.implementations.local import LocalFileSystem
 from llama_index.core import PropertyGraphIndex, StorageContext, load_index_from_storage
 from llama_index.core.graph_stores import SimplePropertyGraphStore
-from llama_index.core.graph_stores.types import DEFAULT_PG_PERSIST_FNAME, EntityNode
+from llama_index.core.graph_stores.types import EntityNode
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.schema import Document
 
@@ -34,8 +34,7 @@ def test_an_index_is_read_again(tmp_path: Path) -> None:
     with pytest.raises(json.JSONDecodeError):
         StorageContext.from_defaults(persist_dir=folder)
     with RecallM(tmp_path / "again.db") as memory:
-        memory.load(f"{folder}/{DEFAULT_PG_PERSIST_FNAME}")
-        store = RecallMPropertyGraphStore(memory=memory)
+        store = RecallMPropertyGraphStore.from_persist_dir(folder, memory=memory)
         context = StorageContext.from_defaults(persist_dir=folder, property_graph_store=store)
         again = load_index_from_storage(context, **_NO_MODEL)
         assert isinstance(again, PropertyGraphIndex)
@@ -46,19 +45,16 @@ def test_an_index_is_read_again(tmp_path: Path) -> None:
 
 
 def test_folders_are_made(tmp_path: Path) -> None:
-    """By each kind of store; written again, a file is replaced."""
+    """By each kind of store, on each kind of file system; written again, a file is replaced."""
     with RecallM() as memory:
         memory.update("Ann met Bo.")
         for kind in (RecallMPropertyGraphStore, RecallMGraphStore):
-            for fs in (None, LocalFileSystem()):
+            for fs in (None, LocalFileSystem(), fsspec.filesystem("memory")):
                 path = str(tmp_path / f"{kind.__name__} {fs}" / "folder" / "graph.json")
                 for _ in range(2):
                     kind(memory=memory).persist(path, fs)
-                with RecallM() as again:
-                    again.load(path)
+                with kind.from_persist_path(path, fs).memory as again:
                     assert "Ann met Bo." in again.recall("Whom did Ann meet?").text
-            with pytest.raises(InvalidInputError, match="a local file"):
-                kind(memory=memory).persist("graph.json", fsspec.filesystem("memory"))
 
 
 def test_what_is_no_archive_is_not_replaced(tmp_path: Path) -> None:
@@ -73,11 +69,27 @@ def test_what_is_no_archive_is_not_replaced(tmp_path: Path) -> None:
             for there in (path, foreign):
                 with pytest.raises(ArchiveError, match="name another file"):
                     store.persist(str(there), fs)
-        with pytest.raises(ArchiveError, match="cannot be written"):
-            store.persist(str(path / "graph.json"))
+            with pytest.raises(ArchiveError, match="cannot be written"):
+                store.persist(str(path / "graph.json"), fs)
         assert [node.id for node in store.get()] == ["Ann"]
         memory.close()
         with pytest.raises(ClosedError):
             store.persist(str(tmp_path / "new.json"))
     assert foreign.read_text() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["graph.json", "memory.db"]
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    """The memory stays empty."""
+    path = str(tmp_path / "graph.json")
+    SimplePropertyGraphStore().persist(path)
+    with RecallM() as memory:
+        for each in (path, str(tmp_path / "missing.json")):
+            for fs in (None, fsspec.filesystem("memory")):
+                with pytest.raises(ArchiveError):
+                    RecallMPropertyGraphStore.from_persist_path(each, fs, memory=memory)
+        assert memory.stats().t_index == 0
+        memory.update("Ann met Bo.")
+        memory.export(path + "l")
+        with pytest.raises(InvalidInputError, match="restore into a new one"):
+            RecallMPropertyGraphStore.from_persist_path(path + "l", memory=memory)
