@@ -44,7 +44,7 @@ class _DescribedToolSpec(BaseToolSpec):
 
 
 class RecallMToolSpec(MemoryTools, _DescribedToolSpec):
-    """The tools ``remember``, ``recall`` and ``forget``.
+    """The tools ``remember``, ``recall``, ``history`` and ``forget``.
 
     ``memory``: the core. ``namespace``: whose memory it is, where it is not the memory's own: a
     name, never a template, since nothing that a model writes may choose it. What is remembered
@@ -55,17 +55,17 @@ class RecallMToolSpec(MemoryTools, _DescribedToolSpec):
     changes what the agent writes or asks with, and ``session``.
 
     Beside a ``RecallMMemoryBlock``, which recalls without being asked, an agent needs
-    ``to_tool_list(spec_functions=["forget"])`` at most.
+    ``to_tool_list(spec_functions=["history", "forget"])`` at most.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()
-    >>> remember, recall, forget = RecallMToolSpec(memory).to_tool_list()
+    >>> remember, recall, history, forget = RecallMToolSpec(memory).to_tool_list()
     >>> _ = remember.call(text="Ann's flight leaves on Friday.")
     >>> "Ann's flight leaves on Friday." in recall.call(query="When does it leave?").content
     True
     >>> forget.call(about="Ann").content
     "Forgot 1 statement that mentions 'Ann'."
-    >>> recall.call(query="When does it leave?").content
+    >>> history.call(concept="Ann").content
     'Nothing is remembered about that.'
 
     Raises:

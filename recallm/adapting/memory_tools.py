@@ -66,7 +66,7 @@ class MemoryTools:
 
     """
 
-    NAMES = ("remember", "recall", "forget")
+    NAMES = ("remember", "recall", "history", "forget")
 
     def __init__(
         self,
@@ -134,13 +134,29 @@ class MemoryTools:
             as_of=checks.optional(named_moment, as_of, "as_of"),
             asker=_USER,
         )
-        return statements_reply(
-            self._memory,
-            context.statements,
-            self._max_tokens,
-            beyond=context.more,
-            more="{} more match and are not shown.",
-        )
+        return self._shown(context.statements, context.more, "{} more match and are not shown.")
+
+    def history(
+        self,
+        concept: Annotated[str, says("A name or a noun, such as 'Ada' or 'the garden'.")],
+        limit: _Limit = None,
+        as_of: _KnownOn = None,
+    ) -> str:
+        """List all statements that mention a person, a thing or an idea, oldest first.
+
+        Where there is more than fits, the latest is shown.
+        """
+        session = self._conversation.only_session()
+        found = [
+            statement
+            for statement in self._memory.history(
+                self._redacted(checked_text(concept, "concept")),
+                as_of=checks.optional(named_moment, as_of, "as_of"),
+            )
+            if session in (None, statement.session)
+        ]
+        latest = found[-(self._limit if limit is None else checks.positive(limit, "limit")) :]
+        return self._shown(latest, len(found) - len(latest), "{} earlier ones are not shown.")
 
     def forget(
         self,
@@ -153,6 +169,11 @@ class MemoryTools:
         """
         session = self._conversation.only_session()
         return forgotten_by_model(self._memory, id=id, about=about, session=session)
+
+    def _shown(self, statements: Sequence[RecalledStatement], beyond: int, more: str) -> str:
+        return statements_reply(
+            self._memory, statements, self._max_tokens, beyond=beyond, more=more
+        )
 
 
 def is_user(speaker: str | None) -> bool:

@@ -29,7 +29,7 @@ def fact_tools_of(memory: RecallM | FactMemory, **how: Any) -> dict[str, Functio
 
 def test_the_descriptions_that_the_model_gets(memory: RecallM) -> None:
     tools, fact_tools = tools_of(memory), fact_tools_of(memory)
-    assert list(tools) == ["remember", "recall", "forget"]
+    assert list(tools) == ["remember", "recall", "history", "forget"]
     assert list(fact_tools) == list(FactTools.NAMES)
     for tool in (*tools.values(), *fact_tools.values()):
         seen = tool.metadata.to_openai_tool()["function"]
@@ -61,11 +61,16 @@ async def test_remembered_recalled_and_forgotten(memory: RecallM) -> None:
     assert found.content.count(CLOSING) == 1
     assert "I lived in Malaga." in tools["recall"].call(query="Where did I live?").content
     assert tools["forget"].call(id=f' "{first}"').content == f"Forgot the statement {first}."
-    assert [each.text for each in memory.history("Ann")] == ["Ann has a cat."]
+    history = tools["history"].call(concept="Ann").content
+    assert "Ann has a cat." in history
+    assert "Ann moved" not in history
     assert tools["forget"].call(about="Ann").content == "Forgot 1 statement that mentions 'Ann'."
     assert "nothing was forgotten" in tools["forget"].call(about="Ann").content
-    output = tools["recall"].call(query="Where is Zed?")
-    assert (output.content, output.is_error) == ("Nothing is remembered about that.", False)
+    for output in (
+        tools["history"].call(concept="Ann"),
+        tools["recall"].call(query="Where is Zed?"),
+    ):
+        assert (output.content, output.is_error) == ("Nothing is remembered about that.", False)
 
 
 def test_whose_memory(memory: RecallM) -> None:
@@ -75,9 +80,9 @@ def test_whose_memory(memory: RecallM) -> None:
     ann.update("Ann has a dog.", session="old")
     inside = tools_of(ann, session="new", scope="session")
     inside["remember"].call(text="Ann has a bird.")
-    output = inside["recall"].call(query="Ann?")
-    assert "Ann has a bird." in output.content
-    assert "Ann has a dog." not in output.content
+    for output in (inside["recall"].call(query="Ann?"), inside["history"].call(concept="Ann")):
+        assert "Ann has a bird." in output.content
+        assert "Ann has a dog." not in output.content
     [dog] = [passage.id for passage in ann.history("dog")]
     with pytest.raises(InvalidInputError, match="nothing was forgotten"):
         inside["forget"].call(id=dog)
@@ -140,6 +145,7 @@ def test_wrong_calls_change_nothing(memory: RecallM) -> None:
     wrong: list[tuple[str, dict[str, str]]] = [
         ("remember", {"text": "  "}),
         ("recall", {"query": ""}),
+        ("history", {"concept": "\n"}),
         ("forget", {}),
         ("forget", {"id": "x#0"}),
         ("forget", {"id": "x#0", "about": "Ann"}),

@@ -18,7 +18,7 @@ from recallm.facts import FactMemory
 from recallm.mcp_server import create_server
 from tests.mcp_server.servers import connected, text_of
 
-MEMORY_TOOLS = {"remember", "recall"}
+MEMORY_TOOLS = {"remember", "recall", "history"}
 WRITERS = {"remember", "write_fact", "end_fact"}
 
 
@@ -126,33 +126,58 @@ async def test_days_bound_what_is_recalled(memory: RecallM) -> None:
             bound = {name: "2024-02-05"}
             found = await lines(session, "recall", query="Where was Ann seen?", **bound)
             assert [line.split()[-1] for line in found] == towns, name
+        [line] = await lines(session, "history", concept="Ann", as_of="2024-01-05")
+    assert line.endswith("Oslo.")
 
 
 async def test_results_keep_their_budget_and_count_what_they_leave_out(memory: RecallM) -> None:
     memory.update_many([f"Ann saw the film about planet {count}." for count in range(40)])
     question = "What did Ann see?"
     async with connected(memory) as session:
-        text, _ = await told(session, "recall", query=question, limit=3)
+        text, _ = await told(session, "history", concept="Ann", limit=3)
+        assert [count for count in range(40) if f"planet {count}." in text] == [37, 38, 39]
+        assert text.splitlines()[-1] == "37 earlier ones are not shown."
         assert text.count("planet") == 3
     memory.update("Ann saw " + "very " * 2000 + "long films.")
     async with connected(memory, max_tokens=200) as session:
-        text, _ = await told(session, "recall", query=question, limit=30)
-        data, _, left_out = text.partition(f"{CLOSING}\n")
-        assert "planet" in data
-        assert 150 < memory.count_tokens(data + CLOSING) <= 200
-        assert left_out.endswith("not shown.")
+        for tool, arguments in (
+            ("recall", {"query": question, "limit": 30}),
+            ("history", {"concept": "Ann", "limit": 41}),
+        ):
+            text, _ = await told(session, tool, **arguments)
+            data, _, left_out = text.partition(f"{CLOSING}\n")
+            assert "planet" in data
+            assert 150 < memory.count_tokens(data + CLOSING) <= 200
+            assert left_out.endswith("not shown.")
     memory.forget(everything=True)
     memory.update("Ann " + "really " * 2000 + "sings.")
     async with connected(memory, max_tokens=100) as session:
-        text, _ = await told(session, "recall", query="Zanzibar")
-        assert text == "Nothing is remembered about that."
-        text, _ = await told(session, "recall", query="Ann")
-        assert text == "What is remembered about that is too long to be shown."
+        for tool, argument in (("recall", "query"), ("history", "concept")):
+            text, _ = await told(session, tool, **{argument: "Zanzibar"})
+            assert text == "Nothing is remembered about that."
+            text, _ = await told(session, tool, **{argument: "Ann"})
+            assert text == "What is remembered about that is too long to be shown."
     facts = FactMemory(memory)
     facts.write_many([(f"Worker {count}", "works for", "BMW") for count in range(12)])
     async with connected(memory) as session:
         text, _ = await told(session, "recall", query="Who are all that work for BMW?")
     assert text.endswith(f"{12 - text.count('Worker')} more match and are not shown.")
+
+
+async def test_the_budget_of_a_long_history_is_found_in_few_steps() -> None:
+    counted: list[str] = []
+
+    def count_tokens(text: str) -> int:
+        counted.append(text)
+        return len(text) // 4
+
+    with RecallM(count_tokens=count_tokens) as memory:
+        memory.update_many([f"Ann saw the film {count}." for count in range(300)])
+        async with connected(memory, max_tokens=300) as session:
+            counted.clear()
+            shown = await lines(session, "history", concept="Ann", limit=300)
+    assert shown[-1].endswith("Ann saw the film 299.")
+    assert len([text for text in counted if text.count("film") > 1]) < 12
 
 
 # -- facts and forgetting ----------------------------------------------------------------------
@@ -213,6 +238,8 @@ BAD_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
     ("recall", {"query": "Who?", "limit": 0}, "limit"),
     ("recall", {"query": "Who?", "limit": True}, "limit: Input should be a valid integer"),
     ("recall", {"query": "Who?", "since": "never"}, "since must be a day"),
+    ("history", {"concept": ""}, "concept is empty"),
+    ("history", {"concept": "Ann", "limit": -1}, "limit"),
     ("write_fact", {"subject": "", "relation": "is", "object": "x"}, "subject is empty"),
     ("read_facts", {}, "give at least one"),
 ]
@@ -267,6 +294,7 @@ async def test_two_namespaces_see_nothing_of_each_other(memory: RecallM) -> None
         id = saved.removeprefix("Saved as ").removesuffix(".")
         for tool, arguments in (
             ("recall", {"query": "What is the code of the safe?"}),
+            ("history", {"concept": "safe"}),
             ("read_facts", {"subject": "safe"}),
             ("count_facts", {"subject": "safe"}),
             ("forget", {"id": id}),
@@ -294,6 +322,7 @@ async def test_remembered_text_stays_data(ranking: Any) -> None:
         async with connected(memory) as session:
             results = [
                 await told(session, "recall", query="Where does Ann live?"),
+                await told(session, "history", concept="Ann"),
                 await told(session, "read_facts", subject="Ann"),
                 await told(session, "fact_history", subject="Ann", relation="lives in"),
             ]
@@ -311,13 +340,13 @@ async def test_a_slow_call_keeps_no_other_waiting(
     """Nor do many calls at once."""
     memory.update("Ann lives in Oslo.")
     released = threading.Event()
-    update = RecallM.update
+    history = RecallM.history
 
     def slow(self: RecallM, *arguments: Any, **more: Any) -> Any:
         assert released.wait(60)
-        return update(self, *arguments, **more)
+        return history(self, *arguments, **more)
 
-    monkeypatch.setattr(RecallM, "update", slow)
+    monkeypatch.setattr(RecallM, "history", slow)
     done: list[str] = []
     async with connected(memory) as session:
         async with anyio.create_task_group() as tasks:
@@ -326,15 +355,15 @@ async def test_a_slow_call_keeps_no_other_waiting(
                 await told(session, tool, **arguments)
                 done.append(tool)
 
-            tasks.start_soon(lambda: call("remember", text="Bo ran."))
+            tasks.start_soon(lambda: call("history", concept="Ann"))
             await anyio.wait_all_tasks_blocked()
             await call("recall", query="Where does Ann live?")
             await session.send_ping()
             released.set()
-        assert done == ["recall", "remember"]
+        assert done == ["recall", "history"]
         async with anyio.create_task_group() as tasks:
             for count in range(10):
                 text = f"Ann saw the film {count}."
                 tasks.start_soon(session.call_tool, "remember", {"text": text})
                 tasks.start_soon(session.call_tool, "recall", {"query": "What did Ann see?"})
-    assert memory.stats().passages == 12
+    assert memory.stats().passages == 11

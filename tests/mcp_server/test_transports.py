@@ -89,11 +89,13 @@ async def test_everything_works_in_one_namespace(folder: Path, open_server: str)
 async def _everything_works(session: ClientSession) -> None:
     tools = {tool.name for tool in (await session.list_tools()).tools}
     assert tools == {
-        "remember", "recall", "forget", *FactTools.NAMES,
+        "remember", "recall", "history", "forget", *FactTools.NAMES,
     }  # fmt: skip
     await session.call_tool("remember", {"text": "Ann lives in Zürich. 🙂", "speaker": "user"})
     found = await session.call_tool("recall", {"query": "Where does Ann live?"})
     assert "Ann lives in Zürich." in text_of(found)
+    history = await session.call_tool("history", {"concept": "Ann"})
+    assert "Zürich" in text_of(history)
     fact = {"subject": "Ann", "relation": "works for", "object": "BMW"}
     assert text_of(await session.call_tool("write_fact", fact)) == "Written."
     read = await session.call_tool("read_facts", {"subject": "Ann"})
