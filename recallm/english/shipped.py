@@ -237,7 +237,8 @@ class Network:
             in_windows = x.take(windows, axis=0)
             x = layer(in_windows.reshape(len(windows), 3 * x.shape[1]))
             x += in_windows[:, 1]
-        return x.take(places[is_token], axis=0)
+        of_tokens: _Floats = x.take(places[is_token], axis=0)
+        return of_tokens
 
     def _vectors(self, keys: Sequence[_Key], vocab: Vocab) -> _Floats:
         """The vectors of words, computed once for each; a full table starts anew."""

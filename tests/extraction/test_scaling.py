@@ -22,6 +22,7 @@ from recallm.english.extractor import Extractor
 from recallm.english.pipeline import Pipeline, load_pipeline
 from recallm.english.shipped import Labels, Network, load_shipped
 from recallm.ground.config import RecallConfig
+from recallm.model import exact_token
 from tests.tables import each_row
 
 EXTRACTOR = Extractor(RecallConfig())
@@ -57,7 +58,8 @@ def repeated(unit: str) -> Callable[[int], str]:
 
 def lines(size: int) -> str:
     """Short lines, no two alike."""
-    return "\n".join(f"line {number} holds milk" for number in range(size // 20))
+    letters = str.maketrans("0123456789", "abcdefghij")
+    return "\n".join(f"line {1000 + n} holds milk".translate(letters) for n in range(size // 20))
 
 
 def encoded(size: int) -> str:
@@ -111,8 +113,9 @@ def test_twice_the_text_of_several_blocks_takes_twice_the_steps(kind: str) -> No
     check_steps(kind, 3_000)
 
 
-def test_equal_blocks_are_tagged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log's or a table's lines are often alike."""
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that the pipeline reads."""
     nlp = load_pipeline(None)._nlp
     made: list[str] = []
     make_doc = nlp.make_doc
@@ -122,11 +125,30 @@ def test_equal_blocks_are_tagged_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return make_doc(text)
 
     monkeypatch.setattr(nlp, "make_doc", watched)
+    return made
+
+
+def test_equal_blocks_are_tagged_once(made: list[str]) -> None:
+    """A log's or a table's lines are often alike."""
     text = "Anna left.\nBob stayed.\n" * 500
     extraction = EXTRACTOR.extract(text)
     assert made == ["Anna left.", "Bob stayed."]
     found = [text[statement.start : statement.end] for statement in extraction.statements]
     assert found == ["Anna left.", "Bob stayed."] * 500
+
+
+def test_one_of_many_rows_is_tagged(made: list[str]) -> None:
+    """Rows differ in their digits alone. What numbers they have is read of each."""
+    rows = [f"Shelf {100 + n} holds {1900 + n} apples." for n in range(99)]
+    text = "\n".join(["Bo saw shelf 7.", *rows])
+    read = EXTRACTOR.extract(text).statements
+    assert made == ["Bo saw shelf 7.", rows[0]]
+    assert [each.text_in(text) for each in read] == text.splitlines()
+    assert read[71].terms == ("shelf", "170", "hold", "1970", "appl", exact_token("shelf170"))
+    assert read[71].concepts == EXTRACTOR.extract(rows[70]).statements[0].concepts
+    made.clear()
+    EXTRACTOR.extract("\n".join(rows[80:]))
+    assert made == rows[80:], "few rows are read, each by itself"
 
 
 def test_matrices_are_multiplied_by_numpy_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
