@@ -31,8 +31,8 @@ def by_word(table: str) -> dict[str, Any]:
     return {word: name for name, words in WORDS[table].items() for word in words}
 
 
-SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
-OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
+SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "csubj"})
+OBJECT: Final = frozenset({"obj", "iobj"})
 _INNER: Final = frozenset(
     {"flat", "compound", "amod", "det", "punct", "nummod", "case", "goeswith", "fixed", "list"}
 )
@@ -100,7 +100,7 @@ class TextRead:
             self._block_starts.append(len(self.words))
             self.words.extend(tagged.words)
             self.tags.extend(tagged.tags)
-            self.roles.extend(tagged.roles or [""] * len(tagged.words))
+            self.roles.extend(tagged.roles)
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
         ]
@@ -287,7 +287,7 @@ def _gender(text: TextRead, span: Span, kind: str) -> tuple[float, bool]:
         if text.tags[i] in (VERB, AUX, ADP) or lowered in (".", "and", "'s", "’s"):
             break
     name = words[first].lowered
-    if kind in ("LOC", "ORG", "GPE", "FAC") and last - first == 1 and not has_gender(name):
+    if kind in ("LOC", "ORG") and last - first == 1 and not has_gender(name):
         return UNKNOWN_SHARE, False
     return female_share(name), has_gender(name)
 
