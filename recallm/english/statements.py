@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from spacy.symbols import AUX, VERB
@@ -82,32 +82,9 @@ def addressed(read: ReadText) -> Iterator[Span]:
                 yield start, start + len(word.text)
 
 
-def places_with_references(
-    read: ReadText, found: Iterable[FoundReference]
-) -> Iterator[Sequence[ConceptPlace]]:
-    """For each sentence its concepts in textual order, those that ``found`` refers to among
-    them."""
-    left = deque(sorted(found, key=attrgetter("start")))
-    for sentence in read.sentences:
-        while left and left[0].start < sentence.start:
-            left.popleft()
-        if not left or left[0].start >= sentence.end:
-            yield sentence.places
-            continue
-        block = read.blocks[sentence.block]
-        starts = block.tagged.starts
-        placed = [(block.start + starts[place.token], place) for place in sentence.places]
-        while left and left[0].start < sentence.end:
-            reference = left.popleft()
-            concept, *parts = reference.mentions(sentence.start)
-            first = bisect_left(starts, reference.start - block.start)
-            last = bisect_left(starts, reference.end - block.start)
-            placed.append((reference.start, ConceptPlace(concept, tuple(parts), True, first, last)))
-        yield [place for _, place in sorted(placed, key=itemgetter(0))]
-
-
 class Stated(NamedTuple):
-    """What one statement says: a sentence of a passage, with its concepts in textual order."""
+    """What one statement says: a sentence of a passage, with its concepts in textual order, those
+    that its pronouns stand for among them."""
 
     read: ReadText
     sentence: ReadSentence
@@ -116,11 +93,24 @@ class Stated(NamedTuple):
 
 def sentences_of(read: ReadText, references: Iterable[FoundReference]) -> list[Stated]:
     """The sentences of a passage, each as a statement."""
-    in_order = places_with_references(read, references)
-    return [
-        Stated(read, sentence, places)
-        for sentence, places in zip(read.sentences, in_order, strict=True)
-    ]
+    found: list[Stated] = []
+    left = deque(sorted(references, key=attrgetter("start")))
+    for sentence in read.sentences:
+        block = read.blocks[sentence.block]
+        starts = block.tagged.starts
+        while left and left[0].start < sentence.start:
+            left.popleft()
+        places = sentence.places
+        while left and left[0].start < sentence.end:
+            reference = left.popleft()
+            concept, *parts = reference.mentions(sentence.start)
+            first = bisect_left(starts, reference.start - block.start)
+            last = bisect_left(starts, reference.end - block.start)
+            places = [*places, ConceptPlace(concept, tuple(parts), True, first, last)]
+        if places is not sentence.places:
+            places = sorted(places, key=attrgetter("token"))
+        found.append(Stated(read, sentence, places))
+    return found
 
 
 class Changed(NamedTuple):

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
 
 from recallm.memory.open_memory import OpenMemory
+from recallm.memory.update_request import UpdateRequest
 from recallm.model import (
     NO_SESSION,
     ConceptMention,
@@ -24,7 +24,6 @@ from recallm.model import (
     EarlierPassage,
     Filter,
     OpenSession,
-    SessionMember,
     decide_session,
     goes_by_time,
     is_message,
@@ -103,17 +102,6 @@ class StoredDiscourse:
         return self._passages
 
 
-class _NewUpdate(SessionMember, Protocol):
-    """What is to be written: an ``UpdateRequest`` of ``recallm.memory.update_request``."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def is_recalled(self) -> bool: ...
-
-
 class Discourses:
     """The discourses that the updates of one batch continue. A discourse reads the stored passages
     of its session when a text needs them. Not safe for several threads at once."""
@@ -133,7 +121,7 @@ class Discourses:
         self._last_t = 0
         """The updates are numbered downwards from -1: their t is not known yet."""
 
-    def of_only(self, update: _NewUpdate) -> Discourse | None:
+    def of_only(self, update: UpdateRequest) -> Discourse | None:
         """The discourse of the only update of a batch; None for an item. Nothing is read, unless
         the text needs it."""
         if update.key is not None:
@@ -147,7 +135,7 @@ class Discourses:
         return StoredDiscourse(partial(self._stored, key))
 
     def of_batch(
-        self, updates: Sequence[_NewUpdate], reader: GraphReader
+        self, updates: Sequence[UpdateRequest], reader: GraphReader
     ) -> tuple[list[Discourse | None], list[bool]]:
         """The discourses of the updates (None for an item), and which updates are new: the others
         are stored already with the same text. ``reader`` shows what is withdrawn, and hides what
@@ -192,7 +180,7 @@ class Discourses:
             for each in found
         ]
 
-    def _keys(self, reader: GraphReader, updates: Sequence[_NewUpdate]) -> list[str | None]:
+    def _keys(self, reader: GraphReader, updates: Sequence[UpdateRequest]) -> list[str | None]:
         """The session keys of the updates; ``NO_SESSION`` where one belongs to none, None for one
         that is stored already with the same text: it is not written again."""
         threads = {
@@ -207,7 +195,7 @@ class Discourses:
         self._known = {passage.id: (passage.t_index, passage.text) for passage in stored}
         return [self._key(update) for update in updates]
 
-    def _key(self, update: _NewUpdate) -> str | None:
+    def _key(self, update: UpdateRequest) -> str | None:
         """The session key of the next update."""
         before_t, before = self._known.get(update.id, (0, None))
         if before == update.text:
