@@ -19,7 +19,7 @@ from recallm.english.concepts import (
 )
 from recallm.english.coreference.discourse import has_anaphors
 from recallm.english.coreference.passage import TextRead
-from recallm.english.coreference.resolving import resolve
+from recallm.english.coreference.resolving import FoundReference, resolve
 from recallm.english.pipeline import load_pipeline
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.questions import (
@@ -36,7 +36,6 @@ from recallm.english.questions import (
 )
 from recallm.english.statements import (
     Changed,
-    FoundReference,
     Stated,
     addressed,
     facts_of,
@@ -278,14 +277,7 @@ class Extractor:
         text = TextRead(read, speaker=next(iter(self._speaker(turn.speaker)), None))
         if has_anaphors(text):
             earlier = [] if discourse is None else discourse.earlier(turn.id)
-            for each in resolve(text, self._read_earlier(earlier)):
-                antecedent = None
-                if each.passages_back:
-                    reference = each.mention.reference  # that passage may refer to it itself
-                    own = earlier[-each.passages_back].id
-                    antecedent = (reference and reference.antecedent) or own
-                concepts = (each.mention, *each.parts)
-                found.append(FoundReference(each.start, each.end, concepts, antecedent))
+            found += resolve(text, self._read_earlier(earlier))
         return found
 
     def _read_earlier(self, earlier: Sequence[EarlierPassage]) -> list[TextRead]:
@@ -294,6 +286,7 @@ class Extractor:
         return [
             TextRead(
                 read,
+                id=passage.id,
                 speaker=next(iter(self._speaker(passage.speaker)), None),
                 referred=passage.references,
             )

@@ -23,12 +23,13 @@ from spacy.symbols import AUX, VERB
 
 from recallm.english.changes import Change, Said
 from recallm.english.concepts import ConceptPlace
+from recallm.english.coreference.resolving import FoundReference
 from recallm.english.plain_reading import ReadSentence, ReadText
 from recallm.english.sentences import Span
 from recallm.english.syntax.tree import EVERY_RELATIVE, RELATIVES
 from recallm.english.syntax.triplets import facts_in
 from recallm.english.words import Word
-from recallm.model import ConceptMention, Mark, OpenTriplet, Reference
+from recallm.model import ConceptMention, Mark, OpenTriplet
 
 _WE: Final = frozenset(("we", "us", "both of us", "we both", "we all"))
 _PROPOSING: Final = frozenset(("shall", "should", "let"))
@@ -44,24 +45,6 @@ _OWNED = frozenset(("mine", "ours"))
 """Words that stand for what the speaker has."""
 _EARLIER_CHARACTERS = 2000
 """How much of a text before a sentence may tell whom the sentence is about."""
-
-
-class FoundReference(NamedTuple):
-    """A pronoun and what it stands for.
-
-    ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
-    its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.
-    """
-
-    start: int
-    end: int
-    concepts: tuple[ConceptMention, ...]
-    antecedent: str | None
-
-    def mentions(self, offset: int = 0) -> list[ConceptMention]:
-        """The mentions of its concepts in a statement that begins at ``offset`` of the text."""
-        reference = Reference(self.start - offset, self.end - offset, self.antecedent)
-        return [replace(concept, reference=reference) for concept in self.concepts]
 
 
 def addressed(read: ReadText) -> Iterator[Span]:

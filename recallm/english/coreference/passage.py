@@ -75,17 +75,20 @@ class Name(NamedTuple):
 class TextRead:
     """A passage as coreference sees it: the tokens of its blocks in one row, and its names.
 
-    ``speaker`` is the concept of who says it. ``referred`` are the concepts that it mentions by
-    pronoun, where an earlier call resolved them.
+    ``id`` is that of an earlier passage, None for the one whose anaphors are resolved. ``speaker``
+    is the concept of who says it. ``referred`` are the concepts that it mentions by pronoun, where
+    an earlier call resolved them.
     """
 
     def __init__(
         self,
         read: ReadText,
         *,
+        id: str | None = None,
         speaker: ConceptMention | None = None,
         referred: Sequence[ConceptMention] = (),
     ) -> None:
+        self.id = id
         self.speaker = speaker
         self.referred = referred
         self.text = read.text
