@@ -160,7 +160,7 @@ def _of_plain(text: GapText) -> Answer:
     found = next((link for link in resolve(text.plain) if link.start == start), None)
     if found is None:
         return False, False
-    meant = set(found.mention.name.split())
+    meant = set(found.concepts[0].name.split())
     words = [set(text.read.names[place].place.concept.name.split()) for place in text.names]
     shared = [len(meant & own) / len(own) for own in words]
     return shared[0] > shared[1], shared[1] > shared[0]
@@ -195,7 +195,7 @@ def score_dialogues() -> DialogueScore:
             named += sum(map(bool, antecedents.values()))
             for link in resolve(passage, passages[max(0, i - _EARLIER) : i]):
                 meant = antecedents.get((link.start, link.end), "")
-                found.append(is_meant(link.mention.label, meant))
+                found.append(is_meant(link.concepts[0].label, meant))
     return DialogueScore(named, len(found), sum(found))
 
 

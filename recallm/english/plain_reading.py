@@ -4,8 +4,9 @@ by itself, whoever says it and whatever stands before it."""
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -19,10 +20,10 @@ from recallm.english.names import (
     entities_within,
     with_missed_names,
 )
-from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
+from recallm.english.pipeline import TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
 from recallm.english.word_lists import ENGLISH, word_set
-from recallm.english.words import Word, is_all_capitals
+from recallm.english.words import Word, is_all_capitals, word_of
 from recallm.ground.config import RecallConfig
 from recallm.ground.forking import new_lock
 from recallm.model import Mark, Trait
@@ -32,6 +33,12 @@ _OVERHEAD = 200
 
 _REMEMBERED_CHARACTERS = 500_000
 """Characters of the blocks that are remembered: about 25 MB."""
+
+
+_MANY_ROWS = 32
+"""So many blocks of a text that differ in their digits alone are rows, of which one is read."""
+
+_SHAPE = str.maketrans("123456789", "000000000")
 
 
 class ReadBlock(NamedTuple):
@@ -70,7 +77,7 @@ class ReadText:
 
 
 class TextReader:
-    """Reads texts with one spaCy pipeline, which is loaded at first use. Safe for several threads.
+    """Reads texts with the pipeline, which is loaded at first use. Safe for several threads.
 
     Every method raises ``PipelineError`` if the pipeline cannot be loaded.
     """
@@ -81,11 +88,6 @@ class TextReader:
         self._free = _REMEMBERED_CHARACTERS
         self._lock = new_lock()
 
-    @property
-    def pipeline(self) -> Pipeline:
-        """The pipeline of the settings."""
-        return load_pipeline(self._config.spacy_model)
-
     def read(
         self, texts: Sequence[str], *, parsed: bool = False, asked: bool = False
     ) -> list[ReadText]:
@@ -94,18 +96,21 @@ class TextReader:
         as those of the message before."""
         spans = [blocks(text) for text in texts]
         pieces = [
-            cleaned(text[start:end])
+            [cleaned(text[start:end]) for start, end in own]
             for text, own in zip(texts, spans, strict=True)
-            for start, end in own
+        ]
+        alike = map(_rows_alike, pieces)
+        chosen = [
+            rows.get(piece, piece) for rows, own in zip(alike, pieces, strict=True) for piece in own
         ]
         tagged: Iterator[TaggedText]
         if asked:
-            tagged = (with_missed_names(read, asked=True) for read in self.pipeline.tag(pieces))
+            tagged = (with_missed_names(read, asked=True) for read in load_pipeline().tag(chosen))
         else:
-            tagged = self._tagged(pieces, parsed=parsed)
+            tagged = self._tagged(chosen, parsed=parsed)
         return [
-            self._read_text(text, own, [*islice(tagged, len(own))])
-            for text, own in zip(texts, spans, strict=True)
+            self._read_text(text, own, [*map(_as_row, islice(tagged, len(own)), read)])
+            for text, own, read in zip(texts, spans, pieces, strict=True)
         ]
 
     def _tagged(self, pieces: Sequence[str], *, parsed: bool) -> Iterator[TaggedText]:
@@ -117,7 +122,7 @@ class TextReader:
             and not (parsed and found.tree is None)
         }
         fresh = [piece for piece in dict.fromkeys(pieces) if piece not in known]
-        tagged = self.pipeline.tag(fresh, parsed=parsed)
+        tagged = load_pipeline().tag(fresh, parsed=parsed)
         read = {
             piece: with_missed_names(block, asked=False)
             for piece, block in zip(fresh, tagged, strict=True)
@@ -184,9 +189,33 @@ class TextReader:
             )
 
 
+def _rows_alike(blocks_of_text: Sequence[str]) -> dict[str, str]:
+    """From the rows of long tables and logs to the first of their shape: blocks of a text of which
+    many differ in their digits alone."""
+    if len(blocks_of_text) < _MANY_ROWS:
+        return {}
+    shapes: defaultdict[str, list[str]] = defaultdict(list)
+    for block in blocks_of_text:
+        shapes[block.translate(_SHAPE)].append(block)
+    return {row: rows[0] for rows in shapes.values() if len(rows) >= _MANY_ROWS for row in rows}
+
+
+def _as_row(tagged: TaggedText, text: str) -> TaggedText:
+    """A row of a table, read as the first row of the same shape is."""
+    if tagged.text == text:
+        return tagged
+    words = tuple(
+        word_of(text[start : start + len(word.text)])
+        for word, start in zip(tagged.words, tagged.starts, strict=True)
+    )
+    tree = tagged.tree
+    if tree is not None:  # the lemma of what has digits is the word itself
+        named = zip(words, tagged.words, tree.lemmas, strict=True)
+        tree = tree._replace(lemmas=[a.lowered if a is not b else c for a, b, c in named])
+    return replace(tagged, text=text, words=words, tree=tree)
+
+
 # Traits: what a sentence holds that an answer may need: times, numbers, names, tenses.
-# Part-of-speech tags are read, but no finer ones: what a sentence holds must not depend on whether
-# a spaCy pipeline also knows Penn tags or morphology.
 
 _MAY_BE_TIME = Mark.TIME | Mark.MAYBE_TIME | Mark.UNIT | Mark.CLOCK
 _HOW = word_set(ENGLISH["traits"]["behind_how"])

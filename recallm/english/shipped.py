@@ -11,7 +11,7 @@ are spaCy's English rules, the hashed embeddings need no table of words.
 SpaCy runs five components one after another; for one sentence most of their time is set-up. In
 ``Network`` a word's vector is computed once, a text runs through the convolutions once, and one
 product gives the scores of all labels. The labels are the same as spaCy's; the scores differ by
-rounding, at most 0.00001. SpaCy alone runs a user's own pipeline.
+rounding, at most 0.00001.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from itertools import count
+from itertools import accumulate, count
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -136,6 +136,7 @@ _FIRST_SEED: Final = 8
 _TINY: Final = 1e-8
 _FEW: Final = 128
 """Among so few windows, to look for equal ones takes longer than to read them all."""
+_WINDOW: Final = np.array([-1, 0, 1])
 _WINDOW_CODE: Final = np.array([1 << 42, 1 << 21, 1])
 """Makes one number of three places below two million."""
 
@@ -153,14 +154,13 @@ class Labels(NamedTuple):
 
     ``tags`` are spaCy's part-of-speech symbols, ``begins`` says whether the pipeline begins a
     sentence at the token. ``entities`` are (first token, last token + 1, label). ``roles`` are the
-    tokens' relations of Universal Dependencies as a tagger gives them, empty where the pipeline has
-    no such tagger.
+    tokens' relations of Universal Dependencies as a tagger gives them.
     """
 
     tags: tuple[int, ...]
     begins: tuple[bool, ...]
     entities: tuple[tuple[int, int, str], ...]
-    roles: tuple[str, ...] = ()
+    roles: tuple[str, ...]
 
 
 class Network:
@@ -189,10 +189,7 @@ class Network:
         # Each convolution looks one row further: rows of zeros keep the documents apart.
         padding: list[_Key] = [_PADDING] * len(self._convolutions)
         keys = [*padding]
-        spans: list[tuple[int, int]] = []
         for doc in docs:
-            first = len(keys) - len(padding)
-            spans.append((first, first + len(doc)))
             keys.extend(zip(*doc.to_array([ORTH, NORM]).T.tolist(), strict=True))
             keys.extend(padding)
         x = self._in_context(keys, docs[0].vocab)
@@ -201,7 +198,8 @@ class Network:
         of_tags, of_starts, of_roles, of_entities = (scores[:, head] for head in self._heads)
         tags = tuple(self._tags[of_tags.argmax(axis=1)].tolist())
         begins = of_starts[:, 1] > of_starts[:, 0]
-        moves = self._entities.read(x, of_entities, begins, [end for _, end in spans])
+        ends = [*accumulate(map(len, docs))]
+        moves = self._entities.read(x, of_entities, begins, ends)
         roles = tuple(self._roles[of_roles.argmax(axis=1)].tolist())
         starts = tuple(begins.tolist())
         return [
@@ -211,26 +209,35 @@ class Network:
                 entities=tuple(_entities_of(doc, first, moves)),
                 roles=roles[first:end],
             )
-            for doc, (first, end) in zip(docs, spans, strict=True)
+            for doc, first, end in zip(docs, [0, *ends], ends, strict=False)
         ]
 
     def _in_context(self, keys: Sequence[_Key], vocab: Vocab) -> _Floats:
-        """The vectors of tokens in their contexts, without the outermost paddings. Equal windows of
-        many (of paddings, of rows of a table) are read once."""
+        """The vectors of tokens in their contexts. Equal windows of many (of rows of a table) are
+        read once, paddings only as far as tokens look."""
         words = {key: place for place, key in enumerate(dict.fromkeys(keys))}
         x = self._vectors([*words], vocab)
         places = np.array([*map(words.__getitem__, keys)])
-        for layer in self._convolutions:
-            windows = np.array((places[:-2], places[1:-1], places[2:])).T
-            places = np.arange(len(windows))
+        is_token = is_read = places != words[_PADDING]
+        reads = [is_read]
+        for _ in self._convolutions[1:]:
+            is_read = is_read.copy()
+            is_read[1:] |= reads[-1][:-1]
+            is_read[:-1] |= reads[-1][1:]
+            reads.append(is_read)
+        for layer, is_read in zip(self._convolutions, reversed(reads), strict=True):
+            [read] = is_read.nonzero()
+            windows = places[read[:, None] + _WINDOW]
+            places[read] = np.arange(len(windows))
             if len(windows) > _FEW:
                 codes = windows @ _WINDOW_CODE
-                _, chosen, places = np.unique(codes, return_index=True, return_inverse=True)
+                _, chosen, places[read] = np.unique(codes, return_index=True, return_inverse=True)
                 windows = windows[chosen]
-            read = x.take(windows, axis=0)
-            x = layer(read.reshape(len(windows), 3 * x.shape[1]))
-            x += read[:, 1]
-        return x.take(places, axis=0)
+            in_windows = x.take(windows, axis=0)
+            x = layer(in_windows.reshape(len(windows), 3 * x.shape[1]))
+            x += in_windows[:, 1]
+        of_tokens: _Floats = x.take(places[is_token], axis=0)
+        return of_tokens
 
     def _vectors(self, keys: Sequence[_Key], vocab: Vocab) -> _Floats:
         """The vectors of words, computed once for each; a full table starts anew."""

@@ -16,19 +16,20 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from spacy.symbols import AUX, VERB
 
 from recallm.english.changes import Change, Said
 from recallm.english.concepts import ConceptPlace
+from recallm.english.coreference.resolving import FoundReference
 from recallm.english.plain_reading import ReadSentence, ReadText
 from recallm.english.sentences import Span
 from recallm.english.syntax.tree import EVERY_RELATIVE, RELATIVES
 from recallm.english.syntax.triplets import facts_in
 from recallm.english.words import Word
-from recallm.model import ConceptMention, Mark, OpenTriplet, Reference
+from recallm.model import ConceptMention, Mark, OpenTriplet
 
 _WE: Final = frozenset(("we", "us", "both of us", "we both", "we all"))
 _PROPOSING: Final = frozenset(("shall", "should", "let"))
@@ -44,24 +45,6 @@ _OWNED = frozenset(("mine", "ours"))
 """Words that stand for what the speaker has."""
 _EARLIER_CHARACTERS = 2000
 """How much of a text before a sentence may tell whom the sentence is about."""
-
-
-class FoundReference(NamedTuple):
-    """A pronoun and what it stands for.
-
-    ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
-    its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.
-    """
-
-    start: int
-    end: int
-    concepts: tuple[ConceptMention, ...]
-    antecedent: str | None
-
-    def mentions(self, offset: int = 0) -> list[ConceptMention]:
-        """The mentions of its concepts in a statement that begins at ``offset`` of the text."""
-        reference = Reference(self.start - offset, self.end - offset, self.antecedent)
-        return [replace(concept, reference=reference) for concept in self.concepts]
 
 
 def addressed(read: ReadText) -> Iterator[Span]:
@@ -82,32 +65,9 @@ def addressed(read: ReadText) -> Iterator[Span]:
                 yield start, start + len(word.text)
 
 
-def places_with_references(
-    read: ReadText, found: Iterable[FoundReference]
-) -> Iterator[Sequence[ConceptPlace]]:
-    """For each sentence its concepts in textual order, those that ``found`` refers to among
-    them."""
-    left = deque(sorted(found, key=attrgetter("start")))
-    for sentence in read.sentences:
-        while left and left[0].start < sentence.start:
-            left.popleft()
-        if not left or left[0].start >= sentence.end:
-            yield sentence.places
-            continue
-        block = read.blocks[sentence.block]
-        starts = block.tagged.starts
-        placed = [(block.start + starts[place.token], place) for place in sentence.places]
-        while left and left[0].start < sentence.end:
-            reference = left.popleft()
-            concept, *parts = reference.mentions(sentence.start)
-            first = bisect_left(starts, reference.start - block.start)
-            last = bisect_left(starts, reference.end - block.start)
-            placed.append((reference.start, ConceptPlace(concept, tuple(parts), True, first, last)))
-        yield [place for _, place in sorted(placed, key=itemgetter(0))]
-
-
 class Stated(NamedTuple):
-    """What one statement says: a sentence of a passage, with its concepts in textual order."""
+    """What one statement says: a sentence of a passage, with its concepts in textual order, those
+    that its pronouns stand for among them."""
 
     read: ReadText
     sentence: ReadSentence
@@ -116,11 +76,24 @@ class Stated(NamedTuple):
 
 def sentences_of(read: ReadText, references: Iterable[FoundReference]) -> list[Stated]:
     """The sentences of a passage, each as a statement."""
-    in_order = places_with_references(read, references)
-    return [
-        Stated(read, sentence, places)
-        for sentence, places in zip(read.sentences, in_order, strict=True)
-    ]
+    found: list[Stated] = []
+    left = deque(sorted(references, key=attrgetter("start")))
+    for sentence in read.sentences:
+        block = read.blocks[sentence.block]
+        starts = block.tagged.starts
+        while left and left[0].start < sentence.start:
+            left.popleft()
+        places = sentence.places
+        while left and left[0].start < sentence.end:
+            reference = left.popleft()
+            concept, *parts = reference.mentions(sentence.start)
+            first = bisect_left(starts, reference.start - block.start)
+            last = bisect_left(starts, reference.end - block.start)
+            places = [*places, ConceptPlace(concept, tuple(parts), True, first, last)]
+        if places is not sentence.places:
+            places = sorted(places, key=attrgetter("token"))
+        found.append(Stated(read, sentence, places))
+    return found
 
 
 class Changed(NamedTuple):

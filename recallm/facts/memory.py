@@ -171,7 +171,6 @@ class FactMemory:
 
         Raises:
             ConflictError: ``id`` belongs to another text.
-            PipelineError: the memory's spaCy pipeline is not English.
         """
         request = UpdateRequest(
             text=text,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallm.english.coreference.passage import TextRead
-from recallm.english.coreference.resolving import Resolved, resolve
+from recallm.english.coreference.resolving import FoundReference, resolve
 from recallm.english.words import stem
 from recallm.model import ConceptMention
 from training.coreference.reading import read_texts
@@ -25,10 +25,12 @@ def antecedents(*turns: Turn) -> list[tuple[str, str]]:
     """The anaphors of the last turn with the labels of their antecedents."""
     *earlier, text = read_turns(*turns)
     source = turns[-1] if isinstance(turns[-1], str) else turns[-1][1]
-    return [(source[link.start : link.end], link.mention.label) for link in resolve(text, earlier)]
+    return [
+        (source[link.start : link.end], link.concepts[0].label) for link in resolve(text, earlier)
+    ]
 
 
-def resolved(*turns: Turn) -> list[Resolved]:
+def resolved(*turns: Turn) -> list[FoundReference]:
     """What is resolved in the last turn."""
     *earlier, text = read_turns(*turns)
     return resolve(text, earlier)

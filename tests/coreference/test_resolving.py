@@ -37,15 +37,17 @@ def test_a_resolved_pronoun_says_where_it_stands_and_where_its_antecedent_is_spe
     text = "Tom Baker is a painter. He paints every day."
     (found,) = resolved(text)
     assert text[found.start : found.end] == "He"
-    assert found.passages_back == 0
-    assert found.mention.name == "tom baker"
-    assert [part.name for part in found.parts] == ["tom", "baker"]
+    assert found.antecedent is None
+    assert [concept.name for concept in found.concepts] == ["tom baker", "tom", "baker"]
 
 
 def test_a_pronoun_goes_back_over_the_turns_of_a_session() -> None:
     turns = (("Ann", "I met Tom yesterday."), ("Bob", "How is he?"), ("Ann", "He is fine."))
     assert antecedents(*turns) == [("He", "Tom")]
-    assert resolved(*turns)[0].passages_back == 2
+    *earlier, last = read_turns(*turns)
+    for passage, id in zip(earlier, ("first", "second"), strict=True):
+        passage.id = id
+    assert [found.antecedent for found in resolve(last, earlier)] == ["first"]
 
 
 @each_row(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
@@ -31,8 +30,8 @@ def by_word(table: str) -> dict[str, Any]:
     return {word: name for name, words in WORDS[table].items() for word in words}
 
 
-SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
-OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
+SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "csubj"})
+OBJECT: Final = frozenset({"obj", "iobj"})
 _INNER: Final = frozenset(
     {"flat", "compound", "amod", "det", "punct", "nummod", "case", "goeswith", "fixed", "list"}
 )
@@ -76,17 +75,20 @@ class Name(NamedTuple):
 class TextRead:
     """A passage as coreference sees it: the tokens of its blocks in one row, and its names.
 
-    ``speaker`` is the concept of who says it. ``referred`` are the concepts that it mentions by
-    pronoun, where an earlier call resolved them.
+    ``id`` is that of an earlier passage, None for the one whose anaphors are resolved. ``speaker``
+    is the concept of who says it. ``referred`` are the concepts that it mentions by pronoun, where
+    an earlier call resolved them.
     """
 
     def __init__(
         self,
         read: ReadText,
         *,
+        id: str | None = None,
         speaker: ConceptMention | None = None,
         referred: Sequence[ConceptMention] = (),
     ) -> None:
+        self.id = id
         self.speaker = speaker
         self.referred = referred
         self.text = read.text
@@ -100,7 +102,7 @@ class TextRead:
             self._block_starts.append(len(self.words))
             self.words.extend(tagged.words)
             self.tags.extend(tagged.tags)
-            self.roles.extend(tagged.roles or [""] * len(tagged.words))
+            self.roles.extend(tagged.roles)
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
         ]
@@ -177,7 +179,7 @@ def name_of_span(
         role = "nmod:poss"
     if _is_addressed(text, span, sentence):
         role = VOCATIVE
-    female, is_known = _gender(text, span, kind)
+    female, is_known = _gender(text, span)
     return Name(
         place=place,
         first=first,
@@ -272,38 +274,32 @@ def _role_before(text: TextRead, first: int, sentence: int) -> str:
     return ""
 
 
-def _gender(text: TextRead, span: Span, kind: str) -> tuple[float, bool]:
+def _gender(text: TextRead, span: Span) -> tuple[float, bool]:
     """The share of women among those whom a name can describe, and whether anything tells it:
     titles and relations before the name, then its first name."""
     first, last = span
     words = text.words
     for i in range(first, last):
-        if (share := GENDER_OF_WORD.get(words[i].lowered)) is not None:
+        if (share := _GENDER_OF_WORD.get(words[i].lowered)) is not None:
             return share, True
     for i in range(first - 1, max(-1, first - 1 - _NEAR), -1):
         lowered = words[i].lowered
-        if (share := GENDER_OF_WORD.get(lowered)) is not None:
+        if (share := _GENDER_OF_WORD.get(lowered)) is not None:
             return share, True
         if text.tags[i] in (VERB, AUX, ADP) or lowered in (".", "and", "'s", "’s"):
             break
-    name = words[first].lowered
-    if kind in ("LOC", "ORG", "GPE", "FAC") and last - first == 1 and not has_gender(name):
-        return UNKNOWN_SHARE, False
-    return female_share(name), has_gender(name)
+    share = _shares().get(words[first].lowered)
+    return (_UNKNOWN_SHARE, False) if share is None else (share, True)
 
 
 # The gender of first names.
 
-UNKNOWN_SHARE: Final = 0.5
-GENDER_OF_WORD: Final[dict[str, float]] = {
+_UNKNOWN_SHARE: Final = 0.5
+_GENDER_OF_WORD: Final[dict[str, float]] = {
     **dict.fromkeys(WORDS["beside_names"]["female"], 1.0),
     **dict.fromkeys(WORDS["beside_names"]["male"], 0.0),
 }
 """The share of women among those whom a title or a relation can describe: 1 or 0."""
-
-_ENDING: Final = 3
-_PRIOR: Final = 4.0
-"""How many unknown names an ending's share is mixed with."""
 
 
 @cache
@@ -313,36 +309,3 @@ def _shares() -> dict[str, float]:
         for tenths, names in read_table("data/coreference/name_genders.toml")["names"].items()
         for name in names.split()
     }
-
-
-@cache
-def _ending_shares() -> dict[str, float]:
-    """The share of women among the names of the table that end in the same letters."""
-    women: defaultdict[str, float] = defaultdict(float)
-    bearers: defaultdict[str, int] = defaultdict(int)
-    for name, share in _shares().items():
-        for length in range(1, _ENDING + 1):
-            women[name[-length:]] += share
-            bearers[name[-length:]] += 1
-    return {
-        ending: (women[ending] + _PRIOR * UNKNOWN_SHARE) / (bearers[ending] + _PRIOR)
-        for ending in bearers
-    }
-
-
-def has_gender(name: str) -> bool:
-    """Whether the table of first names has a name (in lower case)."""
-    return name in _shares()
-
-
-@lru_cache(maxsize=20_000)
-def female_share(name: str) -> float:
-    """The share of women among the bearers of a first name (in lower case): from the table, else
-    from the names with the same ending; a half where nothing is known."""
-    if (share := _shares().get(name)) is not None:
-        return share
-    endings = _ending_shares()
-    for length in range(_ENDING, 0, -1):
-        if (share := endings.get(name[-length:])) is not None:
-            return share
-    return UNKNOWN_SHARE

@@ -7,7 +7,7 @@ over the scores gives probabilities. ``python -m training.coreference`` fits the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recallm.english.coreference.discourse import Anaphor, Candidate, Discourse, Referent, anaphors
 from recallm.english.coreference.features import Features, Row, fit_of_gender
 from recallm.english.coreference.passage import TextRead
-from recallm.model import ConceptMention
+from recallm.model import ConceptMention, Reference
 
 Floats = NDArray[np.float32]
 
@@ -75,20 +75,22 @@ ranker has learnt from texts that call women by surnames such as "Nelson"; here 
 weighs more than a missing one."""
 
 
-class Resolved(NamedTuple):
-    """An anaphor, ``passage[start:end]``, with an antecedent.
+class FoundReference(NamedTuple):
+    """A pronoun and what it stands for.
 
-    ``mention`` is the antecedent as its passage spells it, ``parts`` are the mentions of its words
-    if it has several. ``passages_back`` says which passage spells the antecedent: 0 is the
-    anaphor's own, 1 the one before it. If none of the passages that were read spells it, but one
-    refers to it by pronoun, that one counts, and ``mention`` has the reference stored there.
+    ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
+    its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.
     """
 
     start: int
     end: int
-    mention: ConceptMention
-    passages_back: int
-    parts: tuple[ConceptMention, ...] = ()
+    concepts: tuple[ConceptMention, ...]
+    antecedent: str | None
+
+    def mentions(self, offset: int = 0) -> list[ConceptMention]:
+        """The mentions of its concepts in a statement that begins at ``offset`` of the text."""
+        reference = Reference(self.start - offset, self.end - offset, self.antecedent)
+        return [replace(concept, reference=reference) for concept in self.concepts]
 
 
 class Decision(NamedTuple):
@@ -101,14 +103,15 @@ class Decision(NamedTuple):
     rows: list[Row]
 
 
-def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[Resolved]:
+def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[FoundReference]:
     """The anaphors of a passage that have an antecedent, in textual order.
 
     ``earlier`` are the passages before it in the session, the newest last; the caller bounds them.
+    If none of them spells the antecedent, but one refers to it by pronoun, that one counts.
     The time is linear in the number of tokens: an anaphor has a bounded number of candidates.
     """
     ranker = shipped_ranker()
-    found: list[Resolved] = []
+    found: list[FoundReference] = []
 
     def choose(decision: Decision) -> Referent | None:
         probabilities = ranker.probabilities(decision.rows)
@@ -120,7 +123,7 @@ def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[Resolved]:
             return None
         referent, _ = decision.candidates[best - 1]
         if probabilities[best] >= ranker.threshold:
-            found.extend(_resolved(text, decision.anaphor, referent))
+            found.extend(_found(text, earlier, decision.anaphor, referent))
         return referent
 
     for _ in decisions(text, earlier, choose):
@@ -146,10 +149,17 @@ def decisions(
         yield decision
 
 
-def _resolved(text: TextRead, anaphor: Anaphor, referent: Referent) -> Iterator[Resolved]:
+def _found(
+    text: TextRead, earlier: Sequence[TextRead], anaphor: Anaphor, referent: Referent
+) -> Iterator[FoundReference]:
     start = text.starts[anaphor.token]
     end = start + len(text.words[anaphor.token].text)
     back = min(referent.spelled, default=referent.back)
     mention = referent.spelled.get(back, referent.stored)
     if mention is not None:
-        yield Resolved(start, end, mention, back, referent.parts.get(back, ()))
+        antecedent = None
+        if back:
+            reference = mention.reference  # that passage may refer to it itself
+            antecedent = (reference and reference.antecedent) or earlier[-back].id
+        concepts = (mention, *referent.parts.get(back, ()))
+        yield FoundReference(start, end, concepts, antecedent)
