@@ -86,7 +86,7 @@ def main(options: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(options)
     sentences = chosen.sentences.read_text(encoding="utf-8").splitlines()
     gold = read_gold(chosen.gold) if chosen.gold else None
-    pipeline = load_pipeline()
+    pipeline = load_pipeline(None)
     next(pipeline.tag(["Loading takes no part."], parsed=True))
     rows: list[dict[str, Any]] = []
     for name, (read, parsed) in _PEERS.items():

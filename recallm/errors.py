@@ -130,7 +130,7 @@ class ClosedError(RecallMError):
 
 
 class PipelineError(RecallMError):
-    """The files of the pipeline that ships with recallm are missing or damaged."""
+    """A spaCy pipeline is missing, or lacks a component that recallm needs."""
 
     def __init__(self, message: str, *, model: str) -> None:
         super().__init__(message)

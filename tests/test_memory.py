@@ -18,6 +18,7 @@ from recallm import (
     InvalidInputError,
     NewEntity,
     NewTriplet,
+    PipelineError,
     RecallConfig,
     RecallM,
 )
@@ -276,6 +277,10 @@ class TestLife:
             with pytest.raises(InvalidInputError) as caught:
                 RecallM(**arguments)
             assert caught.value.argument in arguments
+
+    def test_a_missing_pipeline_fails_at_once_with_the_command_that_installs_it(self) -> None:
+        with pytest.raises(PipelineError, match="spacy download en_core_web_sm"):
+            RecallM(config=RecallConfig(spacy_model="en_core_web_sm"))
 
 
 class TestRevision:

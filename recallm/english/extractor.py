@@ -20,7 +20,6 @@ from recallm.english.concepts import (
 from recallm.english.coreference.discourse import has_anaphors
 from recallm.english.coreference.passage import TextRead
 from recallm.english.coreference.resolving import FoundReference, resolve
-from recallm.english.pipeline import load_pipeline
 from recallm.english.plain_reading import ReadSentence, ReadText, TextReader
 from recallm.english.questions import (
     asked_traits,
@@ -72,10 +71,11 @@ _T = TypeVar("_T")
 
 
 class Extractor:
-    """Reads texts and questions with one configuration.
+    """Reads texts and questions with one spaCy pipeline and one configuration.
 
-    The pipeline is loaded at first use, once for all extractors. Safe for several threads, which
-    take turns. Every method raises ``PipelineError`` if the pipeline cannot be loaded.
+    The pipeline is loaded at first use, once for all extractors that use it. Safe for several
+    threads, which take turns. Every method raises ``PipelineError`` if the pipeline cannot be
+    loaded.
     """
 
     def __init__(self, config: RecallConfig) -> None:
@@ -84,6 +84,16 @@ class Extractor:
         # The same labels are named again and again, as ends of relations and in checks.
         self._concept_names = lru_cache(maxsize=32_768)(lambda label: self._named(label)[0].name)
         self._named = lru_cache(maxsize=4096)(self._mentions_of_label)
+
+    def load(self, *, parser: bool = False) -> None:
+        """Load the pipeline now instead of at first use, also the ``parser``.
+
+        Raises:
+            PipelineError: there is a parser to load, and the pipeline is not English.
+        """
+        pipeline = self._reader.pipeline
+        if parser:
+            pipeline.load_parser()
 
     def extract(
         self, text: str, *, speaker: str | None = None, triplets: bool = False
@@ -301,7 +311,7 @@ class Extractor:
         """The concept that a label names, and its parts if it has several words."""
         all_capitals = is_all_capitals(label)
         label = " ".join(label.split())
-        words = label_words(load_pipeline().words(label))
+        words = label_words(self._reader.pipeline.words(label))
         names = [name_of_word(word, all_capitals=all_capitals) for word in words]
         whole = " ".join(names) or label.lower()[:LONGEST_WORD]
         parts: tuple[ConceptMention, ...] = ()

@@ -1,8 +1,8 @@
 """Proper names and entities: which tokens are names, and which of them make one entity.
 
 An entity is what the pipeline's entity recogniser marks, or a run of proper nouns; a run that holds
-a single marked entity is that entity as a whole. No run reaches over a delimiter of cells:
-"Ann,BMW", "Ann | BMW".
+a single marked entity is that entity as a whole. Dates, amounts and the like are not entities. No
+run reaches over a delimiter of cells: "Ann,BMW", "Ann | BMW".
 """
 
 from __future__ import annotations
@@ -21,15 +21,26 @@ from recallm.model import Mark, Trait
 Entity = tuple[int, int, str]
 """Its first token, the one behind its last, and the recogniser's type ("" for a run of names)."""
 
-ENTITY_TRAITS = {"PER": Trait.PERSON, "LOC": Trait.PLACE, "ORG": Trait.ORGANISATION}
-"""The traits of the recogniser's types."""
+ENTITY_TRAITS = {
+    "PER": Trait.PERSON,
+    "PERSON": Trait.PERSON,
+    "LOC": Trait.PLACE,
+    "GPE": Trait.PLACE,
+    "FAC": Trait.PLACE,
+    "ORG": Trait.ORGANISATION,
+    "NORP": Trait.ORGANISATION,
+}
+"""The entity types of spaCy's pipelines that are traits."""
 
+_NOT_ENTITIES = frozenset(
+    {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE"}
+)
 _NOT_NAMES = tag_set("ADP AUX CCONJ SCONJ DET INTJ PART PRON PUNCT SPACE SYM")
 """Tags of words that make no name by themselves: "of", "and"."""
 _NOT_EDGES = tag_set("DET PART PRON PUNCT SPACE SYM CCONJ")
 """Tags of words that are cut off the edges of an entity."""
 _MISTAKEN = tag_set("ADP ADV INTJ SCONJ VERB X")
-"""Tags that the tagger gives to names by mistake."""
+"""Tags that small pipelines give to names by mistake."""
 _MISTAKEN_IN_QUESTIONS = _MISTAKEN | tag_set("ADJ")
 _BEFORE_OF = word_set(ENGLISH["names"]["before_of"])
 _NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
@@ -38,8 +49,8 @@ _NEVER_NAMES = Mark.PRONOUN | Mark.EDGE | Mark.ASKS | Mark.AUXILIARY
 def with_missed_names(tagged: TaggedText, *, asked: bool) -> TaggedText:
     """The block with the tag of a proper noun where the tagger missed a name.
 
-    It takes unusual first names for adverbs or verbs, above all in questions ("What is Elise
-    doing?"). A word is a name if only its first letter is a capital, it stands behind another
+    Small pipelines take unusual first names for adverbs or verbs, above all in questions ("What is
+    Elise doing?"). A word is a name if only its first letter is a capital, it stands behind another
     word in its sentence, and it was tagged an adverb, a verb or the like, or holds a digit
     ("Studio54"). In a question (``asked``) the tag may also be an adjective: a concept too many
     does no harm there. Blocks in which most words have a capital, such as headlines, stay.
@@ -73,7 +84,12 @@ def entities(tagged: TaggedText) -> list[Entity]:
     Runs of one proper noun are left out, since the token is a concept by itself. So are words of
     other scripts, which an English tagger takes for names without exception.
     """
-    marked = [edged for entity in tagged.entities if (edged := _without_edges(tagged, entity))]
+    marked = [
+        edged
+        for entity in tagged.entities
+        if entity[2] not in _NOT_ENTITIES
+        if (edged := _without_edges(tagged, entity))
+    ]
     found: list[Entity] = []
     taken = 0
     is_name = [

@@ -1,17 +1,17 @@
-"""The pipeline that ships with recallm: how texts run through it."""
+"""The spaCy pipeline: which one is loaded, what it must set, and how texts run through it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, IDX, LEMMA, LENGTH, SENT_START
+import spacy
+from spacy.attrs import DEP, HEAD, IDX, LEMMA, LENGTH, POS, SENT_START
 from spacy.lang.en import English
 from spacy.language import Language
 from spacy.symbols import IDS
@@ -30,6 +30,7 @@ from recallm.english.shipped import (
     shipped_components,
 )
 from recallm.english.words import Word, word_of
+from recallm.errors import PipelineError
 from recallm.ground.forking import new_loading_lock, new_lock
 
 _OF_WORDS: Final = [IDS[name] for name in ("IS_SPACE", "NORM", "PREFIX", "SHAPE", "SUFFIX")]
@@ -43,12 +44,15 @@ _ID_OR_FILE: Final = re.compile(
     r"|(?:\w+[:=])?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 )
 """One word, however its letters and digits stand: "dbo.Users_2024", "Report.PDF", a UUID."""
+_TRUE: Final = 1
+_PROBE = "Anna lives in Paris. She has two cats."
 _MOST_LEXEMES: Final = 50_000
 _DOC_TOKENS: Final = 4
 """The cost of a document beside its tokens, in tokens."""
 _GROUP_TOKENS: Final = 1_200
 """How many tokens the pipeline runs at once. More need more memory and are hardly faster."""
 
+_pipelines: dict[str | None, Pipeline] = {}
 _loading = new_loading_lock()
 
 
@@ -81,23 +85,22 @@ class TaggedText:
     tags: tuple[int, ...]
     begins: tuple[bool, ...]
     entities: tuple[tuple[int, int, str], ...]
-    roles: tuple[str, ...]
+    roles: tuple[str, ...] = ()
     tree: Tree | None = None
 
 
 class Pipeline:
-    """The pipeline that ships with recallm. Threads take turns.
+    """A loaded spaCy pipeline. Threads take turns.
 
-    Raises:
-        PipelineError: the installation lacks its files, or has damaged ones.
+    ``network``: it labels the tokens in the place of the pipeline's components. The shipped
+    pipeline has one; a user's own pipeline is run by spaCy.
     """
 
-    def __init__(self) -> None:
-        self._nlp = English(create_tokenizer=_tokenizer)
-        vocab: Any = self._nlp.vocab
-        vocab.lex_attr_getters = {each: vocab.lex_attr_getters[each] for each in _OF_WORDS}
-        self._network = Network(shipped_components(KNOWLEDGE))
-        self._parser: Language | None = None
+    def __init__(self, nlp: Language, network: Network | None = None) -> None:
+        _multiply_by_numpy(nlp)
+        self._nlp = nlp
+        self._network = network
+        self._syntax: Language | None = None
         # The matrices are small: waking other threads for one costs more than the product itself.
         self._one_thread = ThreadpoolController().select(user_api="blas").limit
         self._lock = new_lock()
@@ -105,11 +108,15 @@ class Pipeline:
     def tag(self, texts: Sequence[str], *, parsed: bool = False) -> Iterator[TaggedText]:
         """Run texts through the pipeline, in order, group by group.
 
-        ``parsed``: the parser runs too, and the texts have a ``tree``.
+        ``parsed``: the shipped parser runs too, and the texts have a ``tree``.
+
+        Raises:
+            PipelineError: ``parsed``, and the pipeline is not English.
         """
+        parser = self.load_parser() if parsed else None
         waiting = iter(texts)
         for text in waiting:
-            yield from self._group(chain((text,), waiting), parsed=parsed)
+            yield from self._group(chain((text,), waiting), parser)
 
     def words(self, text: str) -> list[Word]:
         """The words of a label: the tokenizer alone."""
@@ -123,7 +130,21 @@ class Pipeline:
         small = len(self._nlp.vocab) < _MOST_LEXEMES
         return nullcontext() if small else self._nlp.memory_zone()
 
-    def _group(self, texts: Iterator[str], *, parsed: bool) -> list[TaggedText]:
+    def load_parser(self) -> Language:
+        """The shipped parser and lemmatizer, loaded at first use. They share the vocabulary, so
+        that they run on this pipeline's documents.
+
+        Raises:
+            PipelineError: the pipeline is not English.
+        """
+        with self._lock:
+            if self._syntax is None:
+                _check_english(self._nlp)
+                self._syntax = load_shipped([SYNTAX], vocab=self._nlp.vocab)
+                _multiply_by_numpy(self._syntax)
+            return self._syntax
+
+    def _group(self, texts: Iterator[str], parser: Language | None) -> list[TaggedText]:
         """The next texts, up to ``_GROUP_TOKENS``, read at once."""
         with self._lock, self._zone(), self._one_thread(limits=1):
             docs: list[Doc] = []
@@ -136,23 +157,31 @@ class Pipeline:
                 size += len(doc) + _DOC_TOKENS
                 if size >= _GROUP_TOKENS:
                     break
-            labels = self._network.read(docs)
-            trees = self._trees(docs, labels) if parsed else [None] * len(docs)
-            return [read_doc(*each) for each in zip(docs, taken, labels, trees, strict=True)]
+            if self._network is None:
+                docs = _run(self._nlp, docs)
+                labels = [*map(_labels, docs)]
+            else:
+                labels = self._network.read(docs)
+            read = [
+                read_doc(doc, text, own) for doc, text, own in zip(docs, taken, labels, strict=True)
+            ]
+            if parser is None:
+                return read
+            # The parser keeps to the sentences that the network begins.
+            for doc, own in zip(docs, labels if self._network else (), strict=False):
+                begins: Any = np.where(own.begins, 1, -1).astype(np.uint64)
+                doc.from_array([SENT_START], begins)
+            # A parse of the user's own pipeline is overwritten: nothing reads it.
+            docs = _run(parser, docs)
+            return [
+                replace(tagged, tree=_tree(doc)) for tagged, doc in zip(read, docs, strict=True)
+            ]
 
-    def _trees(self, docs: list[Doc], labels: Sequence[Labels]) -> list[Tree | None]:
-        """The parses of documents, by the parser and the lemmatizer, which are loaded at first use.
-        The parser keeps to the sentences that the network begins."""
-        if self._parser is None:
-            self._parser = load_shipped([SYNTAX], vocab=self._nlp.vocab)
-            _multiply_by_numpy(self._parser)
-        for doc, own in zip(docs, labels, strict=True):
-            begins: Any = np.where(own.begins, 1, -1).astype(np.uint64)
-            doc.from_array([SENT_START], begins)
-        # For a single text, Language.pipe costs more to set up than it saves.
-        if len(docs) == 1:
-            return [_tree(self._parser(docs[0]))]
-        return [*map(_tree, self._parser.pipe(docs, batch_size=len(docs)))]
+
+def _run(nlp: Language, docs: list[Doc]) -> list[Doc]:
+    """Run a pipeline's components on documents."""
+    # For a single text, Language.pipe costs more to set up than it saves.
+    return list(nlp.pipe(docs, batch_size=len(docs))) if len(docs) > 1 else [*map(nlp, docs)]
 
 
 def _multiply_by_numpy(nlp: Language) -> None:
@@ -166,8 +195,8 @@ def _multiply_by_numpy(nlp: Language) -> None:
                 layer.ops = numpy_ops
 
 
-def read_doc(doc: Doc, text: str, labels: Labels, tree: Tree | None = None) -> TaggedText:
-    """Read a document of a text with its labels."""
+def read_doc(doc: Doc, text: str, labels: Labels | None = None) -> TaggedText:
+    """Read a document of a text; its labels are spaCy's where none are given."""
     starts, lengths = map(tuple, doc.to_array([IDX, LENGTH]).T.tolist())
     words = tuple(
         [
@@ -175,7 +204,17 @@ def read_doc(doc: Doc, text: str, labels: Labels, tree: Tree | None = None) -> T
             for start, length in zip(starts, lengths, strict=True)
         ]
     )
-    return TaggedText(text=text, words=words, starts=starts, tree=tree, **labels._asdict())
+    return TaggedText(text=text, words=words, starts=starts, **(labels or _labels(doc))._asdict())
+
+
+def _labels(doc: Doc) -> Labels:
+    """What spaCy's components set on a document."""
+    tags, begins = doc.to_array([POS, SENT_START]).T.astype(np.uint64, copy=False).tolist()
+    return Labels(
+        tags=tuple(tags),
+        begins=tuple(begin == _TRUE for begin in begins),
+        entities=tuple((entity.start, entity.end, entity.label_) for entity in doc.ents),
+    )
 
 
 def _tree(doc: Doc) -> Tree:
@@ -190,19 +229,24 @@ def _tree(doc: Doc) -> Tree:
     )
 
 
-@cache
-def _loaded() -> Pipeline:
-    return Pipeline()
-
-
-def load_pipeline() -> Pipeline:
-    """The pipeline, loaded once.
+def load_pipeline(model: str | None) -> Pipeline:
+    """The shipped pipeline (None), or an installed one by name or path; each is loaded once.
 
     Raises:
-        PipelineError: the installation lacks its files, or has damaged ones.
+        PipelineError: it is not installed, cannot be loaded, or sets no part-of-speech tags or
+            no sentence starts.
     """
     with _loading:
-        return _loaded()
+        if model not in _pipelines:
+            _pipelines[model] = _shipped() if model is None else _installed(model)
+        return _pipelines[model]
+
+
+def _shipped() -> Pipeline:
+    nlp = English(create_tokenizer=_tokenizer)
+    vocab: Any = nlp.vocab
+    vocab.lex_attr_getters = {each: vocab.lex_attr_getters[each] for each in _OF_WORDS}
+    return Pipeline(nlp, Network(shipped_components(KNOWLEDGE)))
 
 
 def _tokenizer(nlp: Language) -> Tokenizer:
@@ -217,3 +261,34 @@ def _tokenizer(nlp: Language) -> Tokenizer:
         infix_finditer=compile_infix_regex([*rules.infixes, _DELIMITER]).finditer,
         url_match=lambda text: rules.url_match(text) or _ID_OR_FILE.fullmatch(text),
     )
+
+
+def _installed(model: str) -> Pipeline:
+    try:
+        # Lemmas are not used; leaving them out makes large pipelines a good deal faster.
+        nlp = spacy.load(model, exclude=["lemmatizer"])
+        doc: Any = nlp(_PROBE)
+    except Exception as error:
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} cannot be loaded: {error} Install it with "
+            f"python -m spacy download {model}, or name the folder of a pipeline.",
+            model=model,
+        ) from error
+    if not (doc.has_annotation("POS") and doc.has_annotation("SENT_START")):
+        raise PipelineError(
+            f"the spaCy pipeline {model!r} sets no part-of-speech tags or no sentence starts; use "
+            "a pipeline that sets both (such as en_core_web_sm), or the pipeline that ships "
+            "with recallm",
+            model=model,
+        )
+    return Pipeline(nlp)
+
+
+def _check_english(nlp: Language) -> None:
+    if nlp.lang != "en":
+        model = str(nlp.meta["name"])
+        raise PipelineError(
+            f"the parser inside recallm reads English, the spaCy pipeline {model!r} has the "
+            f"language {nlp.lang!r}: use an English pipeline, or do without triplets",
+            model=model,
+        )

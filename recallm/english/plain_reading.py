@@ -20,7 +20,7 @@ from recallm.english.names import (
     entities_within,
     with_missed_names,
 )
-from recallm.english.pipeline import TaggedText, load_pipeline
+from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
 from recallm.english.word_lists import ENGLISH, word_set
 from recallm.english.words import Word, is_all_capitals, word_of
@@ -77,7 +77,7 @@ class ReadText:
 
 
 class TextReader:
-    """Reads texts with the pipeline, which is loaded at first use. Safe for several threads.
+    """Reads texts with one spaCy pipeline, which is loaded at first use. Safe for several threads.
 
     Every method raises ``PipelineError`` if the pipeline cannot be loaded.
     """
@@ -87,6 +87,11 @@ class TextReader:
         self._blocks: dict[str, TaggedText] = {}
         self._free = _REMEMBERED_CHARACTERS
         self._lock = new_lock()
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The pipeline of the settings."""
+        return load_pipeline(self._config.spacy_model)
 
     def read(
         self, texts: Sequence[str], *, parsed: bool = False, asked: bool = False
@@ -105,7 +110,7 @@ class TextReader:
         ]
         tagged: Iterator[TaggedText]
         if asked:
-            tagged = (with_missed_names(read, asked=True) for read in load_pipeline().tag(chosen))
+            tagged = (with_missed_names(read, asked=True) for read in self.pipeline.tag(chosen))
         else:
             tagged = self._tagged(chosen, parsed=parsed)
         return [
@@ -122,7 +127,7 @@ class TextReader:
             and not (parsed and found.tree is None)
         }
         fresh = [piece for piece in dict.fromkeys(pieces) if piece not in known]
-        tagged = load_pipeline().tag(fresh, parsed=parsed)
+        tagged = self.pipeline.tag(fresh, parsed=parsed)
         read = {
             piece: with_missed_names(block, asked=False)
             for piece, block in zip(fresh, tagged, strict=True)
@@ -216,6 +221,8 @@ def _as_row(tagged: TaggedText, text: str) -> TaggedText:
 
 
 # Traits: what a sentence holds that an answer may need: times, numbers, names, tenses.
+# Part-of-speech tags are read, but no finer ones: what a sentence holds must not depend on whether
+# a spaCy pipeline also knows Penn tags or morphology.
 
 _MAY_BE_TIME = Mark.TIME | Mark.MAYBE_TIME | Mark.UNIT | Mark.CLOCK
 _HOW = word_set(ENGLISH["traits"]["behind_how"])

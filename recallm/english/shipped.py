@@ -11,7 +11,7 @@ are spaCy's English rules, the hashed embeddings need no table of words.
 SpaCy runs five components one after another; for one sentence most of their time is set-up. In
 ``Network`` a word's vector is computed once, a text runs through the convolutions once, and one
 product gives the scores of all labels. The labels are the same as spaCy's; the scores differ by
-rounding, at most 0.00001.
+rounding, at most 0.00001. SpaCy alone runs a user's own pipeline.
 """
 
 from __future__ import annotations
@@ -154,13 +154,14 @@ class Labels(NamedTuple):
 
     ``tags`` are spaCy's part-of-speech symbols, ``begins`` says whether the pipeline begins a
     sentence at the token. ``entities`` are (first token, last token + 1, label). ``roles`` are the
-    tokens' relations of Universal Dependencies as a tagger gives them.
+    tokens' relations of Universal Dependencies as a tagger gives them, empty where the pipeline has
+    no such tagger.
     """
 
     tags: tuple[int, ...]
     begins: tuple[bool, ...]
     entities: tuple[tuple[int, int, str], ...]
-    roles: tuple[str, ...]
+    roles: tuple[str, ...] = ()
 
 
 class Network:

@@ -171,6 +171,7 @@ class FactMemory:
 
         Raises:
             ConflictError: ``id`` belongs to another text.
+            PipelineError: the memory's spaCy pipeline is not English.
         """
         request = UpdateRequest(
             text=text,

@@ -26,6 +26,10 @@ def _file(value: object, argument: str) -> str:
     return checks.string(value, argument)
 
 
+def _pipeline(value: object, argument: str) -> str:
+    return _file(checks.name(value, argument), argument)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallConfig:
     """How a memory extracts, recalls and revises.
@@ -33,6 +37,9 @@ class RecallConfig:
     Raises:
         InvalidInputError: a value is out of its range.
     """
+
+    spacy_model: Annotated[str | None, _pipeline] = None
+    """An installed spaCy pipeline to use in place of the shipped one."""
 
     distance: Annotated[int, checks.positive] = 1
     """Concepts at most this far apart in textual order are neighbours (paper: 1)."""

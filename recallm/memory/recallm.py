@@ -77,6 +77,8 @@ class RecallM:
         InvalidInputError: an argument cannot be used.
         StoreError: the store cannot be opened.
         MissingDependencyError: an optional package is needed and not installed.
+        PipelineError: the spaCy pipeline named in ``config`` is not installed, or it is not English
+            and texts are parsed for ``triplets``.
 
     """
 
@@ -114,6 +116,9 @@ class RecallM:
         from recallm.english.extractor import Extractor
 
         extractor = Extractor(config)
+        if config.spacy_model is not None:
+            # A missing pipeline fails here, not at the first update.
+            extractor.load(parser=triplets)
         opened, is_own = open_store(
             store,
             auth=auth,

@@ -8,7 +8,6 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from recallm.english.pipeline import TaggedText, read_doc
-from recallm.english.shipped import Labels
 
 
 def given(
@@ -30,14 +29,4 @@ def given(
         sent_starts=[i == 0 or i in begins for i in range(len(pairs))],
     )
     doc.set_ents([Span(doc, first, last, label=label) for first, last, label in entities])
-    return read_doc(doc, doc.text, labels_of(doc))
-
-
-def labels_of(doc: Doc) -> Labels:
-    """What spaCy's components, or a test, set on a document."""
-    return Labels(
-        tags=tuple(token.pos for token in doc),
-        begins=tuple(token.is_sent_start is True for token in doc),
-        entities=tuple((entity.start, entity.end, entity.label_) for entity in doc.ents),
-        roles=tuple(token.tag_ for token in doc),
-    )
+    return read_doc(doc, doc.text)

@@ -59,6 +59,7 @@ def read(tagged: TaggedText, *, all_capitals: bool = False, concepts: ConceptCho
         ("-/NOUN →/PROPN •/NOUN", [], ""),
         ("x" * 101 + "/NOUN", [], ""),
         # "the first three days" is no name.
+        ("the/DET first/ADJ three/NUM days/NOUN", [(0, 4, "DATE")], "dai/noun"),
         # Times and years are numbers whatever their tag: a pipeline may take them for symbols.
         ("at/ADP 10:30/X in/ADP 1999/PROPN for/ADP 3.50/SYM", [], "10:30/number, 1999/number"),
         # An English pipeline cannot tell words of other scripts; what it gave up on counts if it is

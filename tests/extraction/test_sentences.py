@@ -7,7 +7,6 @@ from spacy.vocab import Vocab
 
 from recallm.english.pipeline import read_doc
 from recallm.english.sentences import blocks, cleaned, sentences
-from tests.extraction.tagging import labels_of
 from tests.tables import each_row
 
 
@@ -122,7 +121,7 @@ def sentences_of(text: str) -> list[str]:
             words.append(word)
             begins.append(i == 0)
     doc = Doc(Vocab(), words=words, sent_starts=begins)
-    tagged = read_doc(doc, doc.text, labels_of(doc))
+    tagged = read_doc(doc, doc.text)
     return [
         " ".join(word.text for word in tagged.words[first:last])
         for first, last in sentences(tagged)

@@ -108,7 +108,9 @@ def test_names_and_their_types() -> None:
     assert read(given("Anna/PROPN left/VERB")) & Trait.NAME
     for label, trait in [
         ("PER", Trait.PERSON),
+        ("PERSON", Trait.PERSON),
         ("LOC", Trait.PLACE),
+        ("GPE", Trait.PLACE),
         ("ORG", Trait.ORGANISATION),
     ]:
         found = read(given("Anna/PROPN left/VERB", entities=[(0, 1, label)]))

@@ -14,7 +14,7 @@ from tests.tables import each_row
 
 
 def facts(text: str) -> list[OpenTriplet]:
-    [tagged] = load_pipeline().tag([text], parsed=True)
+    [tagged] = load_pipeline(None).tag([text], parsed=True)
     return facts_in(tagged, (0, len(tagged.words)))
 
 

@@ -18,7 +18,7 @@ from tests.tables import each_row
 
 
 def triplets(text: str) -> list[OpenTriplet]:
-    [tagged] = load_pipeline().tag([text], parsed=True)
+    [tagged] = load_pipeline(None).tag([text], parsed=True)
     return open_triplets(tagged)
 
 
@@ -101,7 +101,7 @@ def test_what_is_denied_is_negated(text: str, relation: str) -> None:
 
 
 def test_subjects_and_objects_stand_on_the_concepts_of_their_heads() -> None:
-    [tagged] = load_pipeline().tag(["She has been working for Siemens."], parsed=True)
+    [tagged] = load_pipeline(None).tag(["She has been working for Siemens."], parsed=True)
     ada = ConceptMention(name="ada", label="Ada", kind="name")
     siemens = ConceptMention(name="siemen", label="Siemens", kind="name")
     concepts = {0: ada, 5: siemens}
@@ -111,7 +111,7 @@ def test_subjects_and_objects_stand_on_the_concepts_of_their_heads() -> None:
 
 
 def test_a_text_without_a_parse_has_no_triplets() -> None:
-    [tagged] = load_pipeline().tag(["Ada is an engineer."])
+    [tagged] = load_pipeline(None).tag(["Ada is an engineer."])
     assert open_triplets(tagged) == []
 
 
@@ -171,7 +171,7 @@ def line_of(triplet: OpenTriplet) -> str:
 
 def read() -> Iterator[tuple[str, list[OpenTriplet]]]:
     for sentence, tagged in zip(
-        SENTENCES, load_pipeline().tag([*SENTENCES], parsed=True), strict=True
+        SENTENCES, load_pipeline(None).tag([*SENTENCES], parsed=True), strict=True
     ):
         yield sentence, open_triplets(tagged)
 

@@ -29,7 +29,7 @@ def read_examples(
 ) -> list[Example]:
     """The examples of all sentences that have gold extractions."""
     found: list[Example] = []
-    tagged_texts = load_pipeline().tag([plain(text) for text in sentences], parsed=True)
+    tagged_texts = load_pipeline(None).tag([plain(text) for text in sentences], parsed=True)
     for sentence, tagged in zip(sentences, tagged_texts, strict=True):
         key = sentence_key(sentence)
         if tagged.tree is None or key not in gold:

@@ -30,8 +30,8 @@ def by_word(table: str) -> dict[str, Any]:
     return {word: name for name, words in WORDS[table].items() for word in words}
 
 
-SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "csubj"})
-OBJECT: Final = frozenset({"obj", "iobj"})
+SUBJECT: Final = frozenset({"nsubj", "nsubj:pass", "nsubj:outer", "nsubjpass", "csubj"})
+OBJECT: Final = frozenset({"obj", "iobj", "dobj", "dative"})
 _INNER: Final = frozenset(
     {"flat", "compound", "amod", "det", "punct", "nummod", "case", "goeswith", "fixed", "list"}
 )
@@ -102,7 +102,7 @@ class TextRead:
             self._block_starts.append(len(self.words))
             self.words.extend(tagged.words)
             self.tags.extend(tagged.tags)
-            self.roles.extend(tagged.roles)
+            self.roles.extend(tagged.roles or [""] * len(tagged.words))
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
         ]
