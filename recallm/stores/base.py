@@ -15,7 +15,6 @@ from recallm.model import (
     Filter,
     Forgotten,
     Horizon,
-    Mentions,
     NamespaceState,
     OpenSession,
     Passage,
@@ -143,7 +142,7 @@ class GraphReader(Protocol):
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
+    ) -> Mapping[str, Postings]:
         """For each concept that some counted statement mentions: its newest ``limit`` visible
         statements (all if None) that meet ``where``. Other concepts are left out."""
         ...

@@ -143,11 +143,11 @@ def summaries(reader: GraphReader, names: Iterable[str]) -> dict[str, Summary]:
 def context_version(reader: GraphReader, concept: str) -> ContextVersion | None:
     """The version of a concept's context; None where no statement mentions it."""
     mentions = reader.mentions([concept], limit=1, where=Filter()).get(concept)
-    if mentions is None or not mentions.keys:
+    if mentions is None or not len(mentions.keys):
         return None
     known = summaries(reader, [concept]).get(concept)
     return ContextVersion(
-        t_index=t_index_of(mentions.keys[0]),
+        t_index=t_index_of(int(mentions.keys[0])),
         statements=mentions.statements,
         summary_t=None if known is None else known.t_index,
     )

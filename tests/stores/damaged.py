@@ -191,7 +191,7 @@ def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
 def _recalled(reader: GraphReader, stem: str) -> Any:
     """The statements of a stem with their vectors, as recall reads them."""
     found = reader.postings([stem], limit=9, where=Filter())
-    keys = [key for postings in found.values() for key in postings.keys]
+    keys = [key for postings in found.values() for key in postings.keys.tolist()]
     return found, reader.statements(keys), dict(reader.vectors(keys, model="m"))
 
 

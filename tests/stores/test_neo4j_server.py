@@ -70,7 +70,7 @@ def test_writers_in_several_processes(
         assert (ann.updates, ann.statements, ann.merges) == (30, 30, 29)
         assert reader.sizes().corpus.statements == 30
         assert reader.sizes(["=s"]).sessions["=s"].statements == 30
-        assert reader.postings(["met"], limit=1, where=Filter())["met"].documents == 30
+        assert reader.postings(["met"], limit=1, where=Filter())["met"].statements == 30
 
 
 def test_addresses(neo4j_server: RunningServer, namespace: str) -> None:

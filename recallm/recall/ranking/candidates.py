@@ -20,7 +20,6 @@ from recallm.ground.forking import cached_property
 from recallm.model import (
     ConceptRow,
     CorpusSize,
-    Mentions,
     Postings,
     Question,
     Relation,
@@ -78,7 +77,7 @@ class Leads:
     """
 
     postings: Mapping[str, Postings]
-    mentions: Mapping[str, Mentions]
+    mentions: Mapping[str, Postings]
     sizes: Sizes
     is_talk: bool
     essential: Mapping[str, ConceptRow]

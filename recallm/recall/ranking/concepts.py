@@ -87,25 +87,28 @@ def about_others(candidates: Candidates) -> NDArray[np.bool_]:
     known."""
     mentions = candidates.leads.mentions
     names = {name for name in labels_of_names(candidates.question) if name in mentions}
-    keys = {key for name in names for key in mentions[name].keys}
-    if not keys:
+    found = [mentions[name] for name in names if len(mentions[name].keys)]
+    if not found:
         return np.zeros(len(candidates.statements), dtype=bool)
-    sessions = {session for name in names for session in mentions[name].sessions}
-    for row in candidates.read:  # mentions are bounded and may miss some
-        if not names.isdisjoint(mention.name for mention in row.concepts):
-            keys.add(row.key)
-            sessions.add(row.session_key)
+    mentioning = np.isin(candidates.keys, np.concatenate([each.keys for each in found]))
+    sessions = set[str | None]().union(*(each.session_names() for each in found))
+    # Mentions are bounded and may miss some.
+    read = {
+        row.key: row.session_key
+        for row in candidates.read
+        if not names.isdisjoint(each.name for each in row.concepts)
+    }
+    sessions.update(read.values())
     sessions.discard(None)
-    return np.array(
-        [
-            row.key not in keys
-            and row.session_key not in sessions
-            and row.key not in candidates.facts
-            and row.key not in candidates.stated
-            and row.passage_id not in candidates.summaries
-            for row in candidates.statements
-        ]
-    )
+    beside = [
+        row.key in read
+        or row.session_key in sessions
+        or row.key in candidates.facts
+        or row.key in candidates.stated
+        or row.passage_id in candidates.summaries
+        for row in candidates.statements
+    ]
+    return np.asarray(~(mentioning | np.array(beside, dtype=bool)))
 
 
 def of_other_speakers(candidates: Candidates, about: Collection[str]) -> set[int]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings, Sizes
+from recallm.model import POSITION_BITS, CorpusSize, Postings, Sizes
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -254,41 +254,45 @@ class PostingCounts:
         cls,
         stems: tuple[str, ...],
         postings: Mapping[str, Postings],
-        mentions: Mapping[str, Mentions],
+        mentions: Mapping[str, Postings],
         *,
         speaker_stems: set[str],
     ) -> PostingCounts:
         """From the postings of ``stems`` and the mentions of the question's concepts."""
         posted = {column: postings[stem] for column, stem in enumerate(stems) if stem in postings}
-        found: list[Postings | Mentions] = [*posted.values(), *mentions.values()]
-        keys_of = [np.array(each.keys, dtype=np.int64) for each in found]
-        keys = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *keys_of]))
+        found = [*posted.values(), *mentions.values()]
+        keys = np.sort(
+            np.concatenate([np.zeros(0, dtype=np.int64), *(each.keys for each in found)])
+        )
         keys = keys[np.diff(keys, prepend=-1) > 0]  # each key once
-        places = [np.searchsorted(keys, each) for each in keys_of]
+        places = [np.searchsorted(keys, each.keys) for each in found]
         counts = np.zeros((len(keys), len(stems)))
         documents = np.zeros(len(stems))
+        concept_rarity = np.zeros(len(keys))
+        numbers = np.zeros(len(keys), dtype=np.int64)
+        for each, at in zip(found, places, strict=True):
+            numbers[at] = each.sessions
         for (column, holding), at in zip(posted.items(), places, strict=False):
             counts[at, column] = holding.counts
-            documents[column] = holding.documents
-        concept_rarity = np.zeros(len(keys))
+            documents[column] = holding.statements
         for mentioned, at in zip(mentions.values(), places[len(posted) :], strict=True):
             concept_rarity[at] += 1.0 / np.log2(2 + mentioned.statements)
-        names = dict.fromkeys(chain.from_iterable(each.sessions for each in found))
-        names.pop(None, None)
-        numbers: dict[str | None, int] = {name: number for number, name in enumerate(names)}
-        sessions = np.full(len(keys), -1, dtype=np.int64)
-        for each, at in zip(found, places, strict=True):
-            sessions[at] = [numbers.get(name, -1) for name in each.sessions]
+        names: dict[int, str] = {}
+        for each in found:
+            names.update(each.session_keys)
+        named, sessions = np.unique(numbers, return_inverse=True)
+        if len(named) and not named[0]:  # statements without a session
+            named, sessions = named[1:], sessions - 1
         return cls(
             stems=stems,
             keys=keys,
             sessions=sessions,
-            session_keys=tuple(name for name in names if name is not None),
+            session_keys=tuple(names[number] for number in named.tolist()),
             counts=counts,
             documents=documents,
             concept_rarity=concept_rarity,
             is_content=np.array([float(stem not in speaker_stems) for stem in stems]),
-            session_counts=_summed_by(sessions, counts, len(numbers)),
+            session_counts=_summed_by(sessions, counts, len(named)),
         )
 
     def with_rarer(self, exact: Collection[str], total: int) -> PostingCounts:

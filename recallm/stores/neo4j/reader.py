@@ -16,7 +16,6 @@ from recallm.model import (
     Entity,
     Filter,
     Horizon,
-    Mentions,
     OpenSession,
     Passage,
     Postings,
@@ -162,9 +161,9 @@ class Neo4jReader:
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
+    ) -> Mapping[str, Postings]:
         given = {"names": values.keys_of(names), "limit": _bound(limit), **_filter(where)}
-        return dict(self._ask(MENTIONS, values.mentions_in, **given))
+        return dict(self._ask(MENTIONS, values.postings_in, **given))
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None

@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+import numpy as np
+
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptMention,
     ElementKey,
     Entity,
     ExtractedStatement,
-    Mentions,
     Neighbours,
     Passage,
     Postings,
@@ -273,25 +274,16 @@ def summary_in(row: Sequence[Any]) -> Summary:
 
 
 def postings_in(row: Sequence[Any]) -> tuple[str, Postings]:
-    """The stem of a row of ``POSTINGS``, and its postings."""
-    name, total, (keys, sessions, counts) = _posting_columns(row, 3)
-    return name, Postings(documents=total, keys=keys, counts=counts, sessions=sessions)
-
-
-def mentions_in(row: Sequence[Any]) -> tuple[str, Mentions]:
-    """The concept of a row of ``MENTIONS``, and its mentions."""
-    name, total, (keys, sessions) = _posting_columns(row, 2)
-    return name, Mentions(statements=total, keys=keys, sessions=sessions)
-
-
-def _posting_columns(row: Sequence[Any], width: int) -> tuple[str, int, list[tuple[Any, ...]]]:
-    """The name and the total of a list, and the columns of its postings, with the keys of sessions
-    in place of their numbers (None for 0)."""
+    """The name of a row of ``POSTINGS`` or ``MENTIONS``, and its postings."""
     name, total, texts, sessions = row
-    numbers = tuple(map(int, "".join(texts).split()))
-    columns: list[tuple[Any, ...]] = [numbers[column::width] for column in range(width)]
-    columns[1] = tuple(map(dict(sessions).get, columns[1]))
-    return name, total, columns
+    numbers = np.array("".join(texts).split(), dtype=np.int64).reshape(-1, 3)
+    return name, Postings(
+        statements=total,
+        keys=numbers[:, 0],
+        sessions=numbers[:, 1],
+        counts=numbers[:, 2],
+        session_keys=dict(sessions),
+    )
 
 
 def _value_in(kind: Callable[..., Value], fields: str) -> Callable[[Sequence[Any]], Value]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
@@ -27,6 +27,7 @@ from recallm.stores.semantics.rows import (
     timestamp_text,
 )
 from recallm.stores.semantics.writing import antecedents_in
+from recallm.stores.sqlite.postings import cut_blocks, edit
 from recallm.stores.sqlite.schema import (
     MAX_T,
     columns_of,
@@ -34,7 +35,9 @@ from recallm.stores.sqlite.schema import (
     json_text,
     pack,
     pack_mentions,
+    pack_record,
     passage_row,
+    sealed,
 )
 from recallm.stores.sqlite.view import Queries, fetch_from
 
@@ -45,12 +48,13 @@ _KEY_COLUMNS: dict[LiteralString, int] = {
     "passage": 1,
     "metadata_entry": 2,
     "statement": 1,
-    "posting": 2,
-    "mention": 2,
     "reference": 2,
     "vector": 1,
 }
 """The tables of passages, each with the columns after its namespace by which rows are deleted."""
+
+_LISTS: tuple[LiteralString, ...] = ("term", "concept")
+"""The tables whose rows have lists of postings."""
 
 
 class RowWriter(Queries):
@@ -59,7 +63,8 @@ class RowWriter(Queries):
     It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
     transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
     concept that each of these entities stands on, as stored. ``latest`` is the t of the latest
-    evidence of each relation, by the numbers of its concepts.
+    evidence of each relation, by the numbers of its concepts. ``newest`` are the newest records of
+    postings, by the table of their rows and the number there.
     """
 
     def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
@@ -74,6 +79,7 @@ class RowWriter(Queries):
         self.concepts: dict[str, int] = {}
         self.terms: dict[str, int] = {}
         self.sessions: dict[str, int] = {}
+        self.newest: dict[str, dict[int, bytes]] = {"term": {}, "concept": {}}
         self.elements: dict[ElementKey, int] = {}
         self.concept_of: dict[str, str] = {}
         self.latest: dict[tuple[int, int], int] = {}
@@ -122,8 +128,9 @@ class RowWriter(Queries):
             for name, c in changes.concepts.items()
             if c is not None
         }
-        self._put("concept", self.concepts, concepts)
-        self._put("term", self.terms, {stem: (n,) for stem, n in changes.terms.items()})
+        self._put("concept", self.concepts, concepts, behind=(b"",))
+        terms = {stem: (n,) for stem, n in changes.terms.items()}
+        self._put("term", self.terms, terms, behind=(b"",))
         sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
         self._put("session", self.sessions, sessions)
         counts = changes.predicates.items()
@@ -142,13 +149,13 @@ class RowWriter(Queries):
 
     def _write_passages(self, changes: Changes) -> None:
         """Delete each passage as it was, with its statements, and insert what it is now."""
-        gone = [before for before, _ in changes.passages if before and before.text is not None]
-        new = [after for _, after in changes.passages if after and after.text is not None]
-        if gone:
-            for table, rows in self._rows_of(gone).items():
-                self._delete(table, {row[: _KEY_COLUMNS[table]] for row in rows})
-        for table, rows in self._rows_of(new).items():
-            self._insert(table, rows)
+        gone = self._rows_of([before for before, _ in changes.passages])
+        new = self._rows_of([after for _, after in changes.passages])
+        for table, columns in _KEY_COLUMNS.items():
+            self._delete(table, {row[:columns] for row in gone[table]})
+            self._insert(table, new[table])
+        for table in _LISTS:
+            self._write_postings(table, gone[table], new[table])
         vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
         self._insert("vector", vectors)
         summaries: dict[_Row, _Row | None] = {
@@ -157,13 +164,38 @@ class RowWriter(Queries):
         }
         self._set("summary", summaries)
 
-    def _rows_of(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
-        """The rows of updates, by table. What statements stand in is their session, else the update
-        alone."""
+    def _write_postings(
+        self, table: LiteralString, gone: Iterable[_Row], new: Iterable[_Row]
+    ) -> None:
+        """Take records out of the lists of a table, and put others in: (number, key, record)."""
+        edits: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
+        for owner, key, _ in gone:
+            edits[owner][key] = b""
+        only_adds = not edits
+        for owner, key, record in new:
+            edits[owner][key] = record
+        newest = self.newest[table]
+        blocks: dict[_Row, _Row | None] = {}
+        for owner, edited in edits.items():
+            records = newest.get(owner, b"")
+            if only_adds:  # new statements come after all others
+                records += b"".join(edited.values())
+            else:
+                records = edit(self, table, owner, records, edited, blocks)
+            newest[owner] = cut_blocks(owner, records, blocks)
+        self._set(table + "_block", blocks)
+        rows = [(sealed(owner, newest[owner]), owner) for owner in sorted(edits)]
+        self._many("UPDATE " + table + " SET newest = ? WHERE id = ?", rows)
+
+    def _rows_of(self, updates: Iterable[PreparedUpdate | None]) -> dict[LiteralString, list[_Row]]:
+        """The rows of the updates that have a passage, by table, and of each of ``_LISTS`` the
+        records of postings. What statements stand in is their session, else the update alone."""
         ids, terms = self.concepts, self.terms
-        found: dict[LiteralString, list[_Row]] = {table: [] for table in _KEY_COLUMNS}
-        postings, mentions, references = found["posting"], found["mention"], found["reference"]
+        found: dict[LiteralString, list[_Row]] = {table: [] for table in (*_KEY_COLUMNS, *_LISTS)}
+        postings, mentions, references = found["term"], found["concept"], found["reference"]
         for u in updates:
+            if u is None or u.text is None:
+                continue
             t, key = t_of(u), stored_session_key(u)
             session = None if key is None else self.sessions[key]
             place = session or -t
@@ -185,8 +217,12 @@ class RowWriter(Queries):
                     int(s.traits),
                 )  # fmt: skip
                 found["statement"].append(statement)
-                postings += [(terms[stem], at, n, place) for stem, n in Counter(s.terms).items()]
-                mentions += [(ids[mention.name], at, place) for mention in s.concepts]
+                postings += [
+                    (terms[stem], at, pack_record(at, session or 0, n))
+                    for stem, n in Counter(s.terms).items()
+                ]
+                mention = pack_record(at, session or 0, 1)
+                mentions += [(ids[each.name], at, mention) for each in s.concepts]
                 references += [(hash_of(id), at) for id in antecedents_in(s)]
             found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
         return found
@@ -314,9 +350,11 @@ class RowWriter(Queries):
         numbers: dict[_Key, int],
         rows: Mapping[_Key, _Row],
         natural: Callable[[Any], _Row] = lambda key: (key,),
+        *,
+        behind: _Row = (),
     ) -> None:
         """Update the rows that have a number, insert the others and number them. A row begins with
-        its number and its natural key."""
+        its number and its natural key; ``behind`` stands at the end of a new one."""
         width = max(map(len, rows.values()), default=0)
         columns = columns_of(table)
         number, values = columns[1], " = ?, ".join(columns[-width:])
@@ -328,4 +366,4 @@ class RowWriter(Queries):
             sql: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {table}"
             (first,) = self.connection.execute(sql).fetchone()
             numbers.update(zip(new, range(first, first + len(new)), strict=True))
-            self._insert(table, [(numbers[key], *natural(key), *rows[key]) for key in new])
+            self._insert(table, [(numbers[key], *natural(key), *rows[key], *behind) for key in new])

@@ -10,9 +10,9 @@ from typing import Any, LiteralString
 
 from recallm.model import (
     LARGEST_NUMBER,
+    POSITION_BITS,
     Filter,
     Horizon,
-    Mentions,
     OpenSession,
     Passage,
     Postings,
@@ -36,6 +36,7 @@ from recallm.stores.sqlite.elements import (
     read_triplets,
 )
 from recallm.stores.sqlite.failures import damage, guarded
+from recallm.stores.sqlite.postings import count_before, newest_records
 from recallm.stores.sqlite.schema import (
     check_ascending,
     passage_fields_of,
@@ -216,25 +217,12 @@ class SQLiteReader(View):
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        source: LiteralString = "at, session, count FROM posting WHERE ns = :ns AND term = :of"
-        return {
-            stem: Postings(documents=documents, keys=keys, sessions=sessions, counts=counts)
-            for stem, documents, keys, sessions, counts in self._newest(
-                "term", "stem", stems, source, limit, where
-            )
-        }
+        return self._newest("term", "stem", stems, limit, where)
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
-        source: LiteralString = "at, session FROM mention WHERE ns = :ns AND concept = :of"
-        most = -1 if limit is None else limit
-        return {
-            name: Mentions(statements=statements, keys=keys, sessions=sessions)
-            for name, statements, keys, sessions, *_ in self._newest(
-                "concept", "name", names, source, most, where
-            )
-        }
+    ) -> Mapping[str, Postings]:
+        return self._newest("concept", "name", names, limit, where)
 
     def vectors(
         self,
@@ -270,54 +258,40 @@ class SQLiteReader(View):
         table: LiteralString,
         name: LiteralString,
         names: Collection[str],
-        source: LiteralString,
-        limit: int,
+        limit: int | None,
         where: Filter,
-    ) -> list[tuple[Any, ...]]:
-        """The newest visible rows of an inverted index that meet a filter, of each of ``names``
-        that is known, sorted: the name, how many of its rows count, whether they meet the filter or
-        not, and each column, with the keys of sessions.
-
-        Args:
-            table: what the rows are of.
-            name: its column of names.
-            names: whose rows.
-            source: the columns and the index, in which ``:of`` is what the rows are of.
-            limit: the most rows of each; negative: all.
-            where: the filter. The SQL of the last filter is at hand.
-        """
+    ) -> dict[str, Postings]:
+        """The postings of each of ``names`` that is known, sorted: the newest ``limit`` that are
+        visible and meet a filter. ``name`` is the column of names in ``table``. The SQL of the last
+        filter is at hand."""
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self, where))
         _, filter_sql = self._filter
-        later: LiteralString = (
-            "SELECT count(*) FROM" + source.partition("FROM")[2] + " AND at >= :end"
-        )
-        met = filter_sql.statements
-        if filter_sql.is_met_by_few:
-            source = source.replace("FROM", "FROM json_each(:few) AS few CROSS JOIN")
-            met = " AND at >= few.value << 20 AND at < (few.value + 1) << 20"
-        newest: LiteralString = (
-            "SELECT " + source + met + self.visible + " ORDER BY at DESC LIMIT :limit"
-        )
-        known = self.read(
-            table,
-            "SELECT {} FROM " + table + " WHERE ns = :ns AND " + name + " IN {list}",
+        rows = self.rows(
+            "SELECT newest, " + columns(table) + " FROM " + table
+            + " WHERE ns = :ns AND " + name + " IN {list}",
             set(names),
-        )
-        values = {**self.bound, **filter_sql.values, "limit": limit}
-        found: list[tuple[str, int, list[Any]]] = []
-        for _, id, named, *_, total in sorted(known, key=itemgetter(2)):
-            counted = total if self.is_present else total - self.rows(later, of=id)[0][0]
+        )  # fmt: skip
+        known = verified((row[1:] for row in rows), table)
+        found: dict[str, Postings] = {}
+        for (newest, *_), (_, id, named, *_, total) in sorted(
+            zip(rows, known, strict=True), key=lambda row: row[1][2]
+        ):
+            counted = total
+            if not self.is_present:
+                counted = count_before(self, table, id, newest, self.end)
             if counted:
-                rows = self.fetch(newest, {**values, "of": id})
-                found.append((named, counted, list(zip(*rows, strict=True)) or [(), (), ()]))
-        filter_sql.check_metadata(key >> 20 for *_, (keys, *_) in found for key in keys)
-        self._read_session_keys(sessions for *_, (_, sessions, *_) in found)
-        key_of = self._session_keys.get
-        return [
-            (named, counted, keys, tuple(map(key_of, sessions)), *others)
-            for named, counted, (keys, sessions, *others) in found
-        ]
+                records = newest_records(self, table, id, newest, total, limit, filter_sql)
+                filter_sql.check_metadata((records["key"] >> POSITION_BITS).tolist())
+                found[named] = Postings(
+                    statements=counted,
+                    keys=records["key"],
+                    counts=records["count"],
+                    sessions=records["session"],
+                    session_keys=self._session_keys,
+                )
+        self._read_session_keys(postings.sessions.tolist() for postings in found.values())
+        return found
 
     def _read_session_keys(self, parts: Iterable[Collection[int]]) -> None:
         """Reads the keys of sessions into ``_session_keys``; a statement without a session has a
@@ -325,6 +299,8 @@ class SQLiteReader(View):
         known = self._session_keys
         missing = [id for id in set().union(*parts) if id > 0 and id not in known]
         rows = self.read("session", _SESSIONS_BY_ID, missing)
+        if len(rows) < len(missing):
+            raise ValueError("a session of statements is missing")
         known.update((id, key) for _, id, key, _, _ in rows)
 
 

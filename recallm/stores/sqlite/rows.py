@@ -43,10 +43,11 @@ from recallm.stores.sqlite.schema import (
     hash_of,
     pack,
     passage_row,
+    unsealed,
 )
 from recallm.stores.sqlite.stored import stored_updates
 from recallm.stores.sqlite.totals import context_version, count_touches
-from recallm.stores.sqlite.view import PAIRS
+from recallm.stores.sqlite.view import MENTIONS, PAIRS
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
@@ -138,8 +139,8 @@ class SQLiteRows(RowWriter):
             )
             for name, row in self._numbered("concept", self.concepts, "name", names):
                 totals.concepts[name] = ConceptTotals(*row)
-            for stem, row in self._numbered("term", self.terms, "stem", keys.terms):
-                (totals.terms[stem],) = row
+            for stem, (statements,) in self._numbered("term", self.terms, "stem", keys.terms):
+                totals.terms[stem] = statements
             for key, row in self._numbered("session", self.sessions, "key", keys.sessions):
                 totals.sessions[key] = SessionTotals(*row)
             self._look_up_relations(totals, keys.relations)
@@ -174,7 +175,7 @@ class SQLiteRows(RowWriter):
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         mentions = self.rows(
-            "SELECT at FROM concept c JOIN mention m ON m.ns = c.ns AND m.concept = c.id"
+            "SELECT (SELECT json_group_array(at) FROM " + MENTIONS + ") FROM concept c"
             " WHERE c.ns = :ns AND c.name = :name",
             name=concept,
         )
@@ -184,7 +185,7 @@ class SQLiteRows(RowWriter):
             " AND instr(description, :name)",
             name=json.dumps(concept),
         )
-        keys = [at for (at,) in mentions]
+        keys = [at for (keys,) in mentions for at in json.loads(keys)]
         keys += [at for at, description in said if json.loads(description)[1] == concept]
         on = self.rows("SELECT id FROM element WHERE ns = :ns AND concept = :name", name=concept)
         return keys, [id for (id,) in on]
@@ -251,11 +252,17 @@ class SQLiteRows(RowWriter):
         key: LiteralString,
         wanted: Collection[str],
     ) -> Iterator[tuple[str, list[Any]]]:
-        """The rows of a table by their natural keys, without their ``numbers``, which are kept."""
+        """The rows of a table by their natural keys, without their ``numbers`` and the newest
+        records of postings, which are kept."""
         columns = ", ".join(columns_of(table)[1:])
-        sql: LiteralString = f"SELECT {columns} FROM {table} WHERE ns = :ns AND {key} IN {{list}}"
-        for number, name, *row in self.rows(sql, wanted):
+        newest: LiteralString = "newest" if table in self.newest else "NULL"
+        sql: LiteralString = (
+            f"SELECT {newest}, {columns} FROM {table} WHERE ns = :ns AND {key} IN {{list}}"
+        )
+        for records, number, name, *row in self.rows(sql, wanted):
             numbers[name] = number
+            if records is not None:
+                self.newest[table][number] = unsealed(number, records)
             yield name, row
 
     def _look_up_relations(self, totals: Totals, pairs: Collection[Pair]) -> None:

@@ -26,27 +26,33 @@ from recallm.model import (
 )
 from recallm.stores.semantics.reading import concept_rows, sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
-from recallm.stores.sqlite.schema import unpack, unpack_mentions
-from recallm.stores.sqlite.view import Queries, View
+from recallm.stores.sqlite.schema import end_keys, unpack, unpack_mentions
+from recallm.stores.sqlite.view import MENTIONS, Queries, View
 
 _TOUCHES: LiteralString = (
-    "WITH touch (concept, at, entity) AS ("
-    " SELECT c.name, at, NULL FROM concept c CROSS JOIN mention m"
-    " ON m.ns = c.ns AND m.concept = c.id{counted} WHERE c.ns = :ns AND c.name IN {list}"
-    " UNION ALL SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
+    "WITH every (concept, at, entity) AS ("
+    " SELECT c.name, k.value, NULL FROM concept c CROSS JOIN json_each(keys_in(c.newest)) k"
+    " WHERE c.ns = :ns AND c.name IN {list} UNION ALL"
+    " SELECT c.name, k.value, NULL FROM concept c CROSS JOIN concept_block b ON b.ns = c.ns"
+    "  AND b.owner = c.id CROSS JOIN json_each(keys_in(b.blob)) k"
+    " WHERE c.ns = :ns AND c.name IN {list} UNION ALL"
+    " SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
     " ON e.ns = c.ns AND e.concept = c.name CROSS JOIN element_evidence v"
-    " ON v.ns = e.ns AND v.element = e.number{counted} WHERE c.ns = :ns AND c.name IN {list}) "
+    " ON v.ns = e.ns AND v.element = e.number WHERE c.ns = :ns AND c.name IN {list}),"
+    " touch AS (SELECT * FROM every WHERE true{counted}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
 
 _ENDS: LiteralString = (
-    "SELECT name, (SELECT max(at) >> 20 FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-    " (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
-    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.name)"
+    "SELECT name, coalesce((SELECT blob FROM concept_block b WHERE b.ns = c.ns AND b.owner = c.id"
+    "  ORDER BY last LIMIT 1), newest), CASE WHEN newest != x'' THEN newest ELSE (SELECT blob"
+    "  FROM concept_block b WHERE b.ns = c.ns AND b.owner = c.id ORDER BY last DESC LIMIT 1) END"
+    " FROM concept c WHERE NOT EXISTS"
+    " (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.name)"
     " AND ns = :ns AND name IN {list}"
 )
-"""The t of the latest mention and the key of the earliest, of concepts without entities: two seeks
-each, however many mentions there are."""
+"""The first and the last records of mentions of concepts without entities: two seeks each, however
+many mentions there are."""
 
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
@@ -103,9 +109,9 @@ def count_touches(
     touches: LiteralString = _TOUCHES.replace("{counted}", counted)
     known = {name: counts for name, counts in left.items() if counts}
     rows: list[tuple[Any, ...]] = [
-        (name, t_index, *known[name], first)
-        for name, t_index, first in queries.rows(_ENDS, known)
-        if first is not None
+        (name, t_index_of(end_keys(latest)[1]), *known[name], end_keys(earliest)[0])
+        for name, earliest, latest in queries.rows(_ENDS, known)
+        if latest
     ]
     names = left.keys() - {name for name, *_ in rows}
     rows += queries.rows(
@@ -162,21 +168,13 @@ def read_summary(row: tuple[Any, ...]) -> Summary:
 
 def _covers_hidden(view: View, concept: str, stop: int) -> bool:
     """Whether the view hides a mention of the concept before the key ``stop``: by an expired
-    passage, of which there are few, or by one that was said later."""
+    passage, or by one that was said later."""
     sql: LiteralString = (
-        "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN concept c CROSS JOIN mention"
-        " m ON m.ns = x.ns AND m.concept = c.id AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20"
-        " AND m.at < :stop WHERE c.ns = :ns AND c.name = :concept"
-        " AND x.ns = :ns AND x.expires <= :now LIMIT 1"
-    )
-    if view.is_dated:
-        sql = (
-            "SELECT 1 FROM concept c CROSS JOIN mention m ON m.ns = c.ns AND m.concept = c.id"
-            " WHERE c.ns = :ns AND c.name = :concept AND at < :stop"
-            " AND NOT EXISTS (SELECT 1 FROM passage INDEXED BY passage_t WHERE passage.ns = :ns"
-            "  AND passage.t = at >> 20 AND +said <= :said"
-            "  AND (expires IS NULL OR :now IS NULL OR +expires > :now)) LIMIT 1"
-        )
+        "SELECT 1 FROM concept c WHERE c.ns = :ns AND c.name = :concept AND EXISTS (SELECT 1 FROM "
+        + MENTIONS + " WHERE at < :stop AND NOT EXISTS (SELECT 1 FROM passage INDEXED BY passage_t"
+        "  WHERE passage.ns = :ns AND passage.t = at >> 20 AND (:said IS NULL OR +said <= :said)"
+        "  AND (expires IS NULL OR :now IS NULL OR +expires > :now)))"
+    )  # fmt: skip
     return bool(view.rows(sql, concept=concept, stop=stop))
 
 
@@ -184,7 +182,7 @@ def context_version(queries: Queries, concept: str) -> ContextVersion | None:
     """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
     rows = queries.rows(
         "SELECT statements,"
-        " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
+        " (SELECT max(at) FROM " + MENTIONS + "),"
         " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.name)"
         " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
         name=concept,

@@ -18,8 +18,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Horizon, Scalar, canonical_json, statement_key
+from recallm.model import (
+    NO_SESSION,
+    POSITION_BITS,
+    Filter,
+    Horizon,
+    Scalar,
+    canonical_json,
+    statement_key,
+)
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
@@ -125,8 +136,14 @@ _NAMESPACE: LiteralString = (
     + columns("namespace")
     + " FROM namespace WHERE name = :name"
 )
+MENTIONS: LiteralString = (
+    "(SELECT value AS at FROM json_each(keys_in(c.newest)) UNION ALL SELECT value"
+    " FROM concept_block b CROSS JOIN json_each(keys_in(b.blob)) WHERE b.ns = c.ns"
+    " AND b.owner = c.id)"
+)
+"""The keys of all statements that mention ``concept c``, in no order, for a subquery."""
 _TOUCHED: LiteralString = (
-    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
+    " AND (EXISTS (SELECT 1 FROM " + MENTIONS + " WHERE true{visible})"
     " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
     "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.name{visible}))"
 )
@@ -175,7 +192,8 @@ class View(Queries):
         )
         self.hides = self.is_dated or bool(has_expired) or self.has_withdrawn
         self.last = max(-1, min(t_index, MAX_T))
-        self.bound.update(ns=self.ns, last=self.last, end=statement_key(self.last + 1, 0))
+        self.end = statement_key(self.last + 1, 0)
+        self.bound.update(ns=self.ns, last=self.last, end=self.end)
         self._set_conditions(bool(has_expired))
 
     def _set_conditions(self, has_expired: bool) -> None:
@@ -231,12 +249,11 @@ Values = Mapping[str, Any]
 class FilterSql:
     """A ``Filter`` as conditions that continue a WHERE, with the parameters ``values``.
 
-    ``passages`` is for ``passage``, ``statements`` for a table with a column ``at``.
+    ``passages`` is for ``passage``.
     """
 
     def __init__(self, view: View, where: Filter) -> None:
         self.passages: LiteralString = ""
-        self.statements: LiteralString = ""
         self.values: dict[str, Any] = {}
         self._view = view
         self._metadata = where.metadata
@@ -254,21 +271,17 @@ class FilterSql:
             source = "metadata_entry WHERE ns = :ns AND entry = :entry"
             for entry in entries:
                 self._indexes.append((source, {"entry": entry}))
-        if self.passages:
-            self.statements = (
-                " AND EXISTS (SELECT 1 FROM passage NOT INDEXED"
-                " WHERE passage.row = (:ns << 32) + (at >> 20)" + self.passages + ")"
-            )
+        self._tests_rows = bool(self.passages)
+        self._first, self._last = 0, view.last
         if isinstance(where.since, int):
             self.passages += " AND passage.t >= :first_t"
-            self.statements += " AND at >= :first_key"
-            first = max(-1, min(where.since, MAX_T))
-            self.values |= {"first_t": first, "first_key": statement_key(first, 0)}
+            self._first = self.values["first_t"] = max(-1, min(where.since, MAX_T))
         if isinstance(where.until, int):
             self.passages += " AND passage.t <= :last_t"
-            self.statements += " AND at < :stop_key"
-            last = max(-1, min(where.until, MAX_T))
-            self.values |= {"last_t": last, "stop_key": statement_key(last + 1, 0)}
+            last = self.values["last_t"] = max(-1, min(where.until, MAX_T))
+            self._last = min(self._last, last)
+        self.is_plain = not self.passages and view.is_present and not view.hides
+        """Whether every statement is visible and meets the filter."""
 
     @cached_property
     def is_met_by_few(self) -> bool:
@@ -287,8 +300,29 @@ class FilterSql:
             return False
         sql: LiteralString = "SELECT t FROM passage NOT INDEXED WHERE row IN {list}"
         met = self._view.rows(sql + self.passages, found, **self.values)
-        self.values["few"] = json.dumps([t for (t,) in met])
+        self.few = [t for (t,) in met]
+        self.values["few"] = json.dumps(self.few)
         return True
+
+    def met(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these keys are of visible statements that meet the filter."""
+        ts = keys >> POSITION_BITS
+        met: NDArray[np.bool_] = (ts >= self._first) & (ts <= self._last)
+        tests_rows = self._tests_rows and not self.is_met_by_few
+        if self._tests_rows and not tests_rows:
+            met &= np.isin(ts, self.few)
+        if tests_rows or self._view.hides:
+            source: LiteralString = _BY_T + " AND t IN {list}"
+            conditions = self._view.visible_passage
+            if tests_rows:
+                source = "passage NOT INDEXED WHERE row IN {list}"
+                conditions += self.passages
+            asked = np.unique(ts[met]) + (self._view.ns << 32 if tests_rows else 0)
+            rows = self._view.rows(
+                "SELECT t FROM " + source + conditions, asked.tolist(), **self.values
+            )
+            met &= np.isin(ts, [t for (t,) in rows])
+        return met
 
     def passage_source(self, *, every: bool) -> LiteralString:
         """A table of passages with its WHERE, for the newest passages that meet the filter, or for

@@ -62,7 +62,7 @@ class IsolationTests(StoreTests):
                 assert control[kind] == alone[kind]
             with each.reader() as reader:
                 found = reader.postings([f"{n}", f"{n + 1}", "ann"], limit=9, where=Filter())
-            assert {stem: p.documents for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
+            assert {stem: p.statements for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
         space.forget("concept", "ann")
         space.delete_graph(entities=["e"])
         assert spaces[-1].snapshot() == alone
@@ -100,8 +100,10 @@ class IsolationTests(StoreTests):
         assert only.triplets == update.triplets
         where = Filter(speaker=strange, session=strange, metadata={strange: strange})
         with strange_namespace.reader() as reader:
-            assert reader.mentions([strange], limit=9, where=where)[strange].keys == (1 << 20,)
-            assert reader.postings([strange], limit=9, where=where)[strange].counts == (2,)
+            assert reader.mentions([strange], limit=9, where=where)[strange].keys.tolist() == [
+                1 << 20
+            ]
+            assert reader.postings([strange], limit=9, where=where)[strange].counts.tolist() == [2]
             assert [t.predicate for t in reader.triplets(predicates=[strange])] == [strange]
             assert [{r.a, r.b} for r in reader.relations([strange])] == [{"ann", strange}]
         assert strange_namespace.is_listed()
@@ -126,7 +128,9 @@ class IsolationTests(StoreTests):
             assert reader.mentions([long], limit=1, where=Filter())[long].statements == 1
         space.write(prepared("3", f"[Bo] met [Cy=cy] {long}y"))
         with space.reader() as reader:
-            assert reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].documents == 1
+            assert (
+                reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].statements == 1
+            )
 
     def test_a_reader_keeps_one_state(self, space: Space) -> None:
         """An open reader does not see later updates; the next reader does."""
