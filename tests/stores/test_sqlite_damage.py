@@ -121,7 +121,7 @@ DAMAGED = {
     "a passage that is gone": "DELETE FROM passage",
     "a statement's span": "UPDATE statement SET stop = stop - 1",
     "a statement's session": "UPDATE statement SET session = session + 1",
-    "a stem's postings": "UPDATE term SET newest = substr(newest, 1, length(newest) - 16)",
+    "a stem's postings": "UPDATE term SET newest = substr(newest, 1, length(newest) - 14)",
     "postings of another stem": "UPDATE term SET newest = (SELECT newest FROM term LIMIT 1)",
     "a term's total": "UPDATE term SET statements = statements + 1",
     "a vector": "UPDATE vector SET blob = zeroblob(64)",

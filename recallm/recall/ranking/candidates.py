@@ -128,6 +128,11 @@ class Rows:
         return np.fromiter(found, np.int64, len(self.read))
 
     @cached_property
+    def names(self) -> list[frozenset[str]]:
+        """For each of ``read`` the names of the concepts that it mentions."""
+        return [frozenset([mention.name for mention in row.concepts]) for row in self.read]
+
+    @cached_property
     def keys(self) -> Keys:
         """The key of each candidate."""
         return np.array([statement.key for statement in self.statements], dtype=np.int64)
@@ -135,7 +140,7 @@ class Rows:
     @cached_property
     def traits(self) -> Keys:
         """The traits of each candidate, as the bits of ``Trait``."""
-        bits = [statement.traits.value for statement in self.statements]
+        bits = [int(statement.traits) for statement in self.statements]
         return np.array(bits, dtype=np.int64)
 
     @cached_property

@@ -90,13 +90,13 @@ def about_others(candidates: Candidates) -> NDArray[np.bool_]:
     found = [mentions[name] for name in names if len(mentions[name].keys)]
     if not found:
         return np.zeros(len(candidates.statements), dtype=bool)
-    mentioning = np.isin(candidates.keys, np.concatenate([each.keys for each in found]))
+    mentioning = np.any([each.hold(candidates.keys) for each in found], axis=0)
     sessions = set[str | None]().union(*(each.session_names() for each in found))
     # Mentions are bounded and may miss some.
     read = {
         row.key: row.session_key
-        for row in candidates.read
-        if not names.isdisjoint(each.name for each in row.concepts)
+        for row, mentioned in zip(candidates.read, candidates.names, strict=True)
+        if not names.isdisjoint(mentioned)
     }
     sessions.update(read.values())
     sessions.discard(None)
@@ -118,8 +118,8 @@ def of_other_speakers(candidates: Candidates, about: Collection[str]) -> set[int
     return {
         place
         for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
-        if (statement := candidates.statements[place]).speaker_concept is not None
-        and named.isdisjoint(mention.name for mention in statement.concepts)
+        if candidates.statements[place].speaker_concept is not None
+        and named.isdisjoint(candidates.names[place])
     }
 
 
@@ -130,7 +130,7 @@ def named_share(candidates: Candidates) -> Floats:
     number = len(candidates.statements)
     if not rarities:
         return np.zeros(number)
-    mentions = _mentions(candidates.read, _parts_of_names(candidates.question, rarities))
+    mentions = _mentions(candidates.names, _parts_of_names(candidates.question, rarities))
     near = mentions[:number]
     places = candidates.previous_places[:number]
     for _ in range(_NAME_REACH):
@@ -161,20 +161,18 @@ def _parts_of_names(question: Question, names: Collection[str]) -> dict[str, fro
     return {name: concepts.intersection(name.split(" ")) for name in names}
 
 
-def _mentions(statements: Sequence[StoredStatement], parts: Mapping[str, frozenset[str]]) -> Floats:
+def _mentions(mentioned: Sequence[frozenset[str]], parts: Mapping[str, frozenset[str]]) -> Floats:
     """1 where a statement mentions a name, or all of its ``parts``: shape (statements, names).
+    ``mentioned`` are the names of the concepts that each statement mentions.
 
     The words around a name decide where it ends: "the music that Mary Buckley plays" mentions
     "mary buckley plays", and each of these words.
     """
-    found = np.zeros((len(statements), len(parts)))
-    for row, statement in enumerate(statements):
-        mentioned = {mention.name for mention in statement.concepts}
-        found[row] = [
-            name in mentioned or (len(words) > 1 and words <= mentioned)
-            for name, words in parts.items()
-        ]
-    return found
+    found = [
+        [name in own or (len(words) > 1 and words <= own) for own in mentioned]
+        for name, words in parts.items()
+    ]
+    return np.array(found, dtype=np.float64).T
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:

@@ -280,9 +280,9 @@ class PostingCounts:
         names: dict[int, str] = {}
         for each in found:
             names.update(each.session_keys)
-        named, sessions = np.unique(numbers, return_inverse=True)
-        if len(named) and not named[0]:  # statements without a session
-            named, sessions = named[1:], sessions - 1
+        known = np.flatnonzero(numbers)
+        sessions = np.full(len(keys), -1, dtype=np.int64)
+        named, sessions[known] = np.unique(numbers[known], return_inverse=True)
         return cls(
             stems=stems,
             keys=keys,
@@ -292,7 +292,7 @@ class PostingCounts:
             documents=documents,
             concept_rarity=concept_rarity,
             is_content=np.array([float(stem not in speaker_stems) for stem in stems]),
-            session_counts=_summed_by(sessions, counts, len(named)),
+            session_counts=_summed_by(sessions[known], counts[known], len(named)),
         )
 
     def with_rarer(self, exact: Collection[str], total: int) -> PostingCounts:
@@ -324,8 +324,12 @@ class PostingCounts:
         session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
         score = _OWN_WEIGHT * own + _NEAR_WEIGHT * near + _SESSION_WEIGHT * session
         score += self.concept_rarity
-        order = np.lexsort((-self.keys, -score))[:number]
-        return [int(key) for key in self.keys[order]]
+        good = np.arange(len(score))
+        if len(score) > number:
+            good = np.flatnonzero(score >= np.partition(score, -number)[-number])
+        order = np.lexsort((-self.keys[good], -score[good]))[:number]
+        found: list[int] = self.keys[good[order]].tolist()
+        return found
 
     def over_statements(self, columns: list[int], read: Keys, counts: Floats) -> StemCounts:
         """The counts of ``columns`` by statement key. For the statements ``read``, ``counts`` holds
@@ -358,8 +362,8 @@ def _summed_near(units: Keys, values: Floats) -> Floats:
 
 
 def _summed_by(sessions: Keys, counts: Floats, number: int) -> Floats:
-    """The sums of the rows of each session; rows of no session (-1) count nowhere."""
-    total = np.zeros((number + 1, counts.shape[1]))
+    """The sums of the rows of each session."""
+    total = np.zeros((number, counts.shape[1]))
     rows, columns = np.nonzero(counts)
     np.add.at(total, (sessions[rows], columns), counts[rows, columns])
-    return total[:number]
+    return total

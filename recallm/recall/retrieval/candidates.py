@@ -173,15 +173,15 @@ def _read_rows(
             return False
         return all_may_answer or meets(row, where)
 
+    others = [] if all_may_answer and not newest else [r for r in rows if not may_answer(r)]
     statements = (
-        *filter(may_answer, rows),
+        *(filter(may_answer, rows) if others else rows),
         *(
             _as_statement(each, place, context.get(key), leads.essential[each.concept])
             for place, (each, key) in enumerate(zip(summaries, covered, strict=True))
         ),
         *request.as_days(fact.statement for fact in facts.facts),
     )
-    others = (row for row in rows if not may_answer(row))
     return Rows(
         context=context,
         statements=statements,

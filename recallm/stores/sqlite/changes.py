@@ -29,6 +29,7 @@ from recallm.stores.semantics.rows import (
 from recallm.stores.semantics.writing import antecedents_in
 from recallm.stores.sqlite.postings import cut_blocks, edit
 from recallm.stores.sqlite.schema import (
+    GREATEST_COUNT,
     MAX_T,
     columns_of,
     hash_of,
@@ -218,7 +219,7 @@ class RowWriter(Queries):
                 )  # fmt: skip
                 found["statement"].append(statement)
                 postings += [
-                    (terms[stem], at, pack_record(at, session or 0, n))
+                    (terms[stem], at, pack_record(at, session or 0, min(n, GREATEST_COUNT)))
                     for stem, n in Counter(s.terms).items()
                 ]
                 mention = pack_record(at, session or 0, 1)

@@ -25,7 +25,7 @@ from recallm.stores.sqlite.view import FilterSql, Queries, View
 
 Records = NDArray[np.void]
 
-_BLOCK = 120
+_BLOCK = 136
 """Records of a block when it is cut: with its checksum and its key it fills a page of 2,048 bytes,
 and no second one."""
 
@@ -44,7 +44,7 @@ _AT: LiteralString = (
     " ORDER BY last LIMIT 1"
 )
 _BEFORE: LiteralString = (
-    "SELECT coalesce(sum(length(blob) - 4) / 16, 0) FROM {table}_block"
+    "SELECT coalesce(sum(length(blob) - 4), 0) FROM {table}_block"
     " WHERE ns = :ns AND owner = :of AND last < :end"
 )
 
@@ -68,13 +68,14 @@ def newest_records(
         ValueError: records are damaged.
     """
     missing = total if limit is None else min(limit, total)
-    found = [np.empty(0, RECORD)]
     page = unsealed(owner, newest)
-    left, before = total, LARGEST_NUMBER
+    records = np.frombuffer(page, RECORD)[::-1]
+    if where.is_plain and missing <= len(records):
+        return records[:missing]
     has_few = not where.is_plain and where.is_met_by_few
     sql = (_OF_FEW if has_few else _OLDER).replace("{table}", table)
+    found, left, before = [], total, LARGEST_NUMBER
     while True:
-        records = np.frombuffer(page, RECORD)[::-1]
         left -= len(records)
         if not where.is_plain:
             records = records[where.met(records["key"])]
@@ -89,9 +90,10 @@ def newest_records(
             break
         before = min(rows)[0]
         page = b"".join(unsealed(owner, blob) for _, blob in sorted(set(rows)))
+        records = np.frombuffer(page, RECORD)[::-1]
         if has_few:  # all that may meet it have been read
             left = 0
-    return np.concatenate(found)
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def count_before(
@@ -105,7 +107,7 @@ def count_before(
     ((whole,),) = queries.rows(_BEFORE.replace("{table}", table), of=owner, end=end)
     parts = [blob for _, blob in queries.rows(_AT.replace("{table}", table), of=owner, key=end)]
     keys = [keys_of(unsealed(owner, blob)) for blob in (*parts, newest)]
-    return int(whole) + sum(int((each < end).sum()) for each in keys)
+    return int(whole) // RECORD.itemsize + sum(int((each < end).sum()) for each in keys)
 
 
 # Writing.

@@ -8,6 +8,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, LiteralString
 
+import numpy as np
+
 from recallm.model import (
     LARGEST_NUMBER,
     POSITION_BITS,
@@ -182,7 +184,7 @@ class SQLiteReader(View):
         numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
         passages = {row[1]: row for row in self.read("passage", of_passages, numbers)}
         metadata = {text: json.loads(text) for text in {row[9] for row in passages.values()}}
-        self._read_session_keys([[row[2] for row in found]])
+        self._read_session_keys(row[2] for row in found)
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
             _, at, session_id, start, stop, _, terms, concepts, traits = row
@@ -282,7 +284,8 @@ class SQLiteReader(View):
                 counted = count_before(self, table, id, newest, self.end)
             if counted:
                 records = newest_records(self, table, id, newest, total, limit, filter_sql)
-                filter_sql.check_metadata((records["key"] >> POSITION_BITS).tolist())
+                if where.metadata:
+                    filter_sql.check_metadata((records["key"] >> POSITION_BITS).tolist())
                 found[named] = Postings(
                     statements=counted,
                     keys=records["key"],
@@ -290,14 +293,16 @@ class SQLiteReader(View):
                     sessions=records["session"],
                     session_keys=self._session_keys,
                 )
-        self._read_session_keys(postings.sessions.tolist() for postings in found.values())
+        if found:
+            sessions = np.concatenate([postings.sessions for postings in found.values()])
+            self._read_session_keys(np.unique(sessions).tolist())
         return found
 
-    def _read_session_keys(self, parts: Iterable[Collection[int]]) -> None:
-        """Reads the keys of sessions into ``_session_keys``; a statement without a session has a
-        negative number, which has none."""
+    def _read_session_keys(self, sessions: Iterable[int]) -> None:
+        """Reads the keys of sessions into ``_session_keys``; a statement without a session has 0 or
+        a negative number, which has none."""
         known = self._session_keys
-        missing = [id for id in set().union(*parts) if id > 0 and id not in known]
+        missing = [id for id in {*sessions} if id > 0 and id not in known]
         rows = self.read("session", _SESSIONS_BY_ID, missing)
         if len(rows) < len(missing):
             raise ValueError("a session of statements is missing")

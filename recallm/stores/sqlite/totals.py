@@ -143,7 +143,7 @@ def count_touches(
 def _summaries_in_force(view: View, names: Collection[str]) -> dict[str, tuple[Summary, int]]:
     """The summaries in force of concepts, by name, each with the number of updates that touched the
     concept after it."""
-    if not view.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"):
+    if not view.has_summaries:
         return {}
     sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
     found: dict[str, tuple[Summary, int]] = {}

@@ -96,6 +96,8 @@ class Queries:
             for name, value in values.items()
             if isinstance(value, Collection) and not isinstance(value, str)
         }
+        if not lists:
+            return self.fetch(sql, {**self.bound, **values})
         if not all(lists.values()):
             return []
         sql = sql.replace("{list}", among("list"))
@@ -195,6 +197,11 @@ class View(Queries):
         self.end = statement_key(self.last + 1, 0)
         self.bound.update(ns=self.ns, last=self.last, end=self.end)
         self._set_conditions(bool(has_expired))
+
+    @cached_property
+    def has_summaries(self) -> bool:
+        """Whether the namespace has any summary."""
+        return bool(self.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"))
 
     def _set_conditions(self, has_expired: bool) -> None:
         self.counted: LiteralString = "" if self.is_present else " AND at < :end"
