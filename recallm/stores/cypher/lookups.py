@@ -9,11 +9,9 @@ from recallm.stores.cypher.schema import TOTALS
 
 _LOOK_UP: Final[LiteralString] = """
 CALL (n) {
-    UNWIND range(0, size($concepts) - 1) AS place
-    OPTIONAL MATCH (c:RecallMConcept {namespace: n.rows, key: $concepts[place]})
-    WITH c, place ORDER BY place
-    RETURN collect([c]) AS nodes,
-        collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
+    UNWIND $concepts AS key
+    MATCH (c:RecallMConcept {namespace: n.rows, key: key})
+    RETURN collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
 }
 CALL (n) {
     UNWIND $terms AS key
@@ -24,12 +22,6 @@ CALL (n, session_keys) {
     UNWIND session_keys AS key
     MATCH (x:RecallMSession {namespace: n.rows, key: key})
     RETURN collect([x.name, x.statements, x.terms]) AS sessions
-}
-CALL (nodes) {
-    UNWIND $relations AS pair
-    WITH pair, nodes[pair[0]][0] AS a, nodes[pair[1]][0] AS b
-    MATCH (a)-[r:RELATED]->(b)
-    RETURN collect([pair[0], pair[1], size(r.ts), r.ts[-1]]) AS relations
 }
 CALL (n) {
     UNWIND $elements AS key
@@ -44,14 +36,11 @@ CALL (n) {
     RETURN collect([p.name, p.triplets]) AS predicates
 }
 RETURN n {
-    concepts, terms, sessions, relations, elements, their_concepts, predicates"""
+    concepts, terms, sessions, elements, their_concepts, predicates"""
 
 LOOK_UP: Final[LiteralString] = (
     "WITH {rows: $namespace} AS n, $sessions AS session_keys" + _LOOK_UP + "\n} AS row\n"
 )
-"""A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
-row for each, of nulls where there is none."""
-
 WRITES: Final[LiteralString] = """
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
@@ -113,14 +102,14 @@ USING INDEX SEEK x:RecallMElement(namespace, key)
 RETURN [key, shown.key, shown.properties, coalesce(shown.description, [])] AS row
 """
 
-RELATION_EVIDENCE: Final[LiteralString] = """
+COUNT_RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS pair
 MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
     (b:RecallMConcept {namespace: $namespace, key: pair[1]})
 // Without hints the plan would read all relations of a hub.
 USING INDEX SEEK a:RecallMConcept(namespace, key)
 USING INDEX SEEK b:RecallMConcept(namespace, key)
-RETURN [a.name, b.name, r.ts] AS row
+RETURN count(r) AS row
 """
 
 COUNT_TOUCHES: Final[LiteralString] = """

@@ -37,27 +37,13 @@ from recallm.stores.semantics.rows import (
     NamespaceTotals,
     Opened,
     Pair,
-    RelationTotals,
     SessionTotals,
     Totals,
-    microseconds,
     selected_by,
-    timestamp_text,
 )
 
 _EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
 """Parameters of queries that leave out what is later than a t."""
-
-_SET: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (u:RecallMUpdate {namespace: $namespace, {{KEY}}: row[0]})
-SET u += row[1]
-RETURN count(u) AS row
-"""
-"""Properties of updates."""
-
-EXPIRE: Final[LiteralString] = _SET.replace("{{KEY}}", "id_key")
-WITHDRAW: Final[LiteralString] = _SET.replace("{{KEY}}", "t")
 
 DELETE_SUMMARIES: Final[LiteralString] = """
 UNWIND $rows AS row
@@ -110,16 +96,11 @@ before the last, the next store that is opened deletes the rest."""
 
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
-    """The parameters of ``LOOK_UP``; the ends of the relations are among the concepts."""
-    concepts = values.keys_of(keys.concepts.union(*keys.relations))
-    places = {key: place for place, key in enumerate(concepts)}
+    """The parameters of ``LOOK_UP``."""
     return {
-        "concepts": concepts,
+        "concepts": values.keys_of(keys.concepts),
         "terms": values.keys_of(keys.terms),
         "sessions": values.keys_of(keys.sessions),
-        "relations": [
-            [places[values.key_of(a)], places[values.key_of(b)]] for a, b in keys.relations
-        ],
         "elements": [values.element_key(element) for element in keys.elements],
         "predicates": values.keys_of(keys.predicates),
     }
@@ -128,7 +109,6 @@ def look_up_parameters(keys: Keys) -> dict[str, Any]:
 def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
     """What the row of ``LOOK_UP`` has of some keys that were looked up."""
     by_key = {values.element_key(element): element for element in keys.elements}
-    names = [name for name, *_ in found["concepts"]]
     elements = {
         by_key[key]: ElementRow(
             type, ConceptMention(name=name, label=label, kind=kind), mapping_of(properties), at
@@ -136,7 +116,6 @@ def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
         for key, type, name, label, kind, properties, at in found["elements"]
         if key in by_key
     }
-    pairs = {(names[a], names[b]): row for a, b, *row in found["relations"]}
     concepts = keys.concepts | {row.concept.name for row in elements.values()}
     return Totals(
         concepts={
@@ -147,9 +126,6 @@ def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
         terms={stem: documents for stem, documents in found["terms"] if stem in keys.terms},
         sessions={
             key: SessionTotals(*row) for key, *row in found["sessions"] if key in keys.sessions
-        },
-        relations={
-            pair: RelationTotals(*row) for pair, row in pairs.items() if pair in keys.relations
         },
         elements=elements,
         predicates={name: n for name, n in found["predicates"] if name in keys.predicates},
@@ -253,10 +229,10 @@ class Neo4jRows:
             evidence.setdefault(key, {})[at] = evidence_of(key, at, *shown)
         return evidence
 
-    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        relations = [[values.key_of(a), values.key_of(b)] for a, b in since]
-        found = self.rows_of(cypher.RELATION_EVIDENCE, relations=relations)
-        return {(a, b): ts for a, b, ts in found}
+    def count_relations(self, pairs: Collection[Pair]) -> int:
+        relations = [[values.key_of(a), values.key_of(b)] for a, b in pairs]
+        [count] = self.rows_of(cypher.COUNT_RELATIONS, relations=relations)
+        return int(count)
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         names = values.keys_of(left.keys())
@@ -298,20 +274,6 @@ class Neo4jRows:
             t_index = t_index_of(latest)
             return ContextVersion(t_index=t_index, statements=statements, summary_t=summary_t)
         return None
-
-    def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        changed = [
-            [
-                values.key_of(id),
-                {"expires_at": timestamp_text(moment), "expires": microseconds(moment)},
-            ]
-            for id, moment in expires_at.items()
-        ]
-        [count] = self.rows_of(EXPIRE, rows=changed)
-        return int(count)
-
-    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        self.rows_of(WITHDRAW, rows=[[t, {"withdrawn": withdrawn_t}] for t in ts])
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; the store deletes the others."""

@@ -43,7 +43,7 @@ from recallm.stores.semantics.rows import (
     stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.writing import UpdateWriter, antecedents
+from recallm.stores.semantics.writing import UpdateWriter, antecedents, keys_of
 
 _PORTION = 4000
 """Updates and their statements that a restore writes at a time, about."""
@@ -71,16 +71,17 @@ def amend(rows: Rows, amendment: Amendment) -> int:
     match amendment:
         case AddVectors():
             return _add_vectors(rows, amendment)
-        case SetExpiry():
-            rows.open()
-            return rows.set_expiry(amendment.expires_at)
+        case SetExpiry(expires_at=expires_at):
+            opened = rows.open(ids=expires_at.keys())
+            updates = rows.updates([t for t, _ in opened.passages.values()])
+            passages = [(u, replace(u, expires_at=expires_at[u.id])) for u in updates]
+            _change_passages(rows, opened.totals, passages)
+            return len(passages)
         case Withdraw(ids=ids, undo=undo):
             opened = rows.open(ids=set(ids))
             ts = [t for id, (t, _) in opened.passages.items() if (id in opened.withdrawn) is undo]
-            if ts and not undo:
-                opened.totals.t += 1
-                rows.write(Changes(namespace=opened.totals))
-            _withdraw(rows, ts, None if undo else opened.totals.t)
+            opened.totals.t += bool(ts) and not undo
+            _withdraw(rows, opened.totals, ts, None if undo else opened.totals.t)
             return len(ts)
         case WriteSummary(summary=summary, expected=expected):
             namespace = rows.open().totals
@@ -90,19 +91,29 @@ def amend(rows: Rows, amendment: Amendment) -> int:
             return 1
 
 
-def _withdraw(rows: Rows, ts: Collection[int], withdrawn_t: int | None) -> None:
+def _withdraw(
+    rows: Rows, namespace: NamespaceTotals, ts: Collection[int], withdrawn_t: int | None
+) -> None:
     """Withdraw the passages at these t, or undo it (None). Summaries that cover them say too much,
     or too little."""
-    if not ts:
-        return
-    rows.withdraw(ts, withdrawn_t)
+    updates = rows.updates(ts)
+    passages = [(update, replace(update, withdrawn_t=withdrawn_t)) for update in updates]
+    _change_passages(rows, namespace, passages)
     first: dict[str, int] = {}
-    for update in rows.updates(ts):
+    for update in updates:
         for mention in (said for statement in update.statements for said in statement.concepts):
             first.setdefault(mention.name, t_of(update))
     if first:
-        rows.look_up(Keys(concepts=set(first)))
         rows.drop_summaries(first)
+
+
+def _change_passages(
+    rows: Rows, namespace: NamespaceTotals, passages: list[tuple[PreparedUpdate, PreparedUpdate]]
+) -> None:
+    """Write passages (before, after) whose statements stay as they are."""
+    if passages:
+        rows.look_up(keys_of(before for before, _ in passages))
+        rows.write(Changes(namespace=namespace, passages=[*passages]))
 
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
@@ -214,7 +225,7 @@ class _Batch:
             return self._add(update, joins=None if stored is None else stored[0])
         if stored is not None and stored[1] == update.text:
             if update.id in self._withdrawn:
-                _withdraw(self._rows, [stored[0]], None)
+                _withdraw(self._rows, self._namespace, [stored[0]], None)
                 self._withdrawn.remove(update.id)
             return Applied(t_index=stored[0], duplicate=True)
         if stored is not None and not update.replaces:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import chain
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
@@ -19,14 +20,13 @@ from recallm.model import ElementKey, PreparedUpdate, content_terms, statement_k
 from recallm.stores.semantics.rows import (
     Changes,
     NamespaceTotals,
-    Pair,
     description_of,
     microseconds,
     stored_session_key,
     t_of,
     timestamp_text,
 )
-from recallm.stores.semantics.writing import antecedents_in
+from recallm.stores.semantics.writing import antecedents_in, pairs_of
 from recallm.stores.sqlite.schema import (
     MAX_T,
     columns_of,
@@ -36,7 +36,7 @@ from recallm.stores.sqlite.schema import (
     pack_mentions,
     passage_row,
 )
-from recallm.stores.sqlite.view import Queries, fetch_from
+from recallm.stores.sqlite.view import PAIRS, Queries, fetch_from
 
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
@@ -48,9 +48,15 @@ _KEY_COLUMNS: dict[LiteralString, int] = {
     "posting": 2,
     "mention": 2,
     "reference": 2,
+    "evidence": 3,
     "vector": 1,
 }
 """The tables of passages, each with the columns after its namespace by which rows are deleted."""
+
+_LATEST: LiteralString = (
+    "SELECT a, b, (SELECT max(shown) FROM evidence e WHERE e.ns = :ns AND e.a = p.a AND e.b = p.b)"
+    " FROM " + PAIRS + " p"
+)
 
 
 class RowWriter(Queries):
@@ -58,8 +64,7 @@ class RowWriter(Queries):
 
     It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
     transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
-    concept that each of these entities stands on, as stored. ``latest`` is the t of the latest
-    evidence of each relation, by the numbers of its concepts.
+    concept that each of these entities stands on, as stored.
     """
 
     def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
@@ -76,12 +81,17 @@ class RowWriter(Queries):
         self.sessions: dict[str, int] = {}
         self.elements: dict[ElementKey, int] = {}
         self.concept_of: dict[str, str] = {}
-        self.latest: dict[tuple[int, int], int] = {}
 
-    def of_pair(self, pair: Pair) -> tuple[int, int]:
+    def of_pair(self, one: str, other: str) -> tuple[int, int]:
         """The numbers of two concepts, the smaller one first."""
-        a, b = self.concepts[pair[0]], self.concepts[pair[1]]
+        a, b = self.concepts[one], self.concepts[other]
         return (a, b) if a < b else (b, a)
+
+    def latest(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """The t of the latest evidence of relations, by the numbers of their concepts; of those
+        that some update shows."""
+        rows = self.rows(_LATEST, [a << 32 | b for a, b in sorted(pairs)])
+        return {(a, b): t for a, b, t in rows if t is not None}
 
     def write(self, changes: Changes) -> None:
         """``Rows.write``.
@@ -95,7 +105,6 @@ class RowWriter(Queries):
         self._write_totals(changes)
         self._write_passages(changes)
         self._delete_unused(changes)
-        self._write_relations(changes)
         self._write_elements(changes)
         # Last of all: other rows have their numbers.
         gone = [name for name, row in changes.concepts.items() if row is None]
@@ -141,14 +150,21 @@ class RowWriter(Queries):
     # -- passages and statements -------------------------------------------------------------
 
     def _write_passages(self, changes: Changes) -> None:
-        """Delete each passage as it was, with its statements, and insert what it is now."""
-        gone = [before for before, _ in changes.passages if before and before.text is not None]
-        new = [after for _, after in changes.passages if after and after.text is not None]
-        if gone:
-            for table, rows in self._rows_of(gone).items():
-                self._delete(table, {row[: _KEY_COLUMNS[table]] for row in rows})
-        for table, rows in self._rows_of(new).items():
-            self._insert(table, rows)
+        """Delete the rows that passages have no more, and insert those that they did not have."""
+        gone = self._rows_of(before for before, _ in changes.passages)
+        new = self._rows_of(after for _, after in changes.passages)
+        pairs = {(a, b) for a, b, _ in chain(gone["evidence"], new["evidence"])}
+        before = self.latest(pairs)
+        for table, columns in _KEY_COLUMNS.items():
+            if gone[table]:
+                old, now = set(gone[table]), set(new[table])
+                self._delete(table, {row[:columns] for row in old - now})
+                new[table] = [*now - old]
+            self._insert(table, new[table])
+        after = self.latest(pairs)
+        moved = [pair for pair in pairs if before.get(pair) != after.get(pair)]
+        self._delete("neighbour", _neighbours(before, moved))
+        self._insert("neighbour", _neighbours(after, moved))
         vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
         self._insert("vector", vectors)
         summaries: dict[_Row, _Row | None] = {
@@ -157,13 +173,15 @@ class RowWriter(Queries):
         }
         self._set("summary", summaries)
 
-    def _rows_of(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
-        """The rows of updates, by table. What statements stand in is their session, else the update
-        alone."""
+    def _rows_of(self, updates: Iterable[PreparedUpdate | None]) -> dict[LiteralString, list[_Row]]:
+        """The rows of the updates that have a passage, by table. What statements stand in is their
+        session, else the update alone."""
         ids, terms = self.concepts, self.terms
         found: dict[LiteralString, list[_Row]] = {table: [] for table in _KEY_COLUMNS}
         postings, mentions, references = found["posting"], found["mention"], found["reference"]
         for u in updates:
+            if u is None or u.text is None:
+                continue
             t, key = t_of(u), stored_session_key(u)
             session = None if key is None else self.sessions[key]
             place = session or -t
@@ -175,6 +193,7 @@ class RowWriter(Queries):
                 microseconds(u.timestamp), microseconds(u.expires_at), session,
             )  # fmt: skip
             found["passage"].append(passage)
+            found["evidence"] += [(*self.of_pair(*pair), t) for pair in pairs_of(u)]
             found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
             measured = [
                 (s, statement_key(t, s.position), len(content_terms(s.terms))) for s in u.statements
@@ -191,23 +210,7 @@ class RowWriter(Queries):
             found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
         return found
 
-    # -- relations, entities, triplets -------------------------------------------------------
-
-    def _write_relations(self, changes: Changes) -> None:
-        evidence: dict[_Row, _Row | None] = {}
-        neighbours: dict[_Row, _Row | None] = {}
-        for pair, relation in changes.relations.items():
-            a, b = key = self.of_pair(pair)
-            for t, strength in changes.relation_evidence.get(pair, {}).items():
-                evidence[a, b, t] = None if strength is None else (strength,)
-            before, after = self.latest.get(key, 0), relation.t_index if relation else 0
-            if before != after:
-                for t, row in ((before, None), (after, ())):
-                    if t:
-                        neighbours[a, t, b] = neighbours[b, t, a] = row
-                self.latest[key] = after
-        self._set("evidence", evidence)
-        self._set("neighbour", neighbours)
+    # -- entities and triplets ---------------------------------------------------------------
 
     def _write_elements(self, changes: Changes) -> None:
         numbers = self.elements
@@ -329,3 +332,11 @@ class RowWriter(Queries):
             (first,) = self.connection.execute(sql).fetchone()
             numbers.update(zip(new, range(first, first + len(new)), strict=True))
             self._insert(table, [(numbers[key], *natural(key), *rows[key]) for key in new])
+
+
+def _neighbours(
+    latest: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]]
+) -> list[_Row]:
+    """The rows of relations from both ends, by their ``latest`` t."""
+    shown = [(a, b, latest[a, b]) for a, b in pairs if (a, b) in latest]
+    return [row for a, b, t in shown for row in ((a, t, b), (b, t, a))]

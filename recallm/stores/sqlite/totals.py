@@ -3,7 +3,7 @@
 What a horizon hides up to the view's t counts in the sizes.
 
 ``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
-its evidence: the row with the latest ``shown`` up to the view's t carries the strength at that t.
+its evidence up to the view's t, whose rows are its strength.
 Where the view hides some of what counts, a relation needs evidence that is shown.
 """
 
@@ -213,7 +213,9 @@ def read_stats(view: View) -> Stats:
 
 
 _RELATED: LiteralString = (
-    "SELECT c.name, o.name, e.strength, e.shown FROM neighbour n CROSS JOIN evidence e"
+    "SELECT c.name, o.name, (SELECT count(*) FROM evidence q WHERE q.ns = e.ns AND q.a = e.a"
+    "  AND q.b = e.b AND q.shown <= e.shown) AS strength, e.shown"
+    " FROM neighbour n CROSS JOIN evidence e"
     " ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b){latest}"
     " CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b WHERE n.ns = :ns"
 )
@@ -255,7 +257,7 @@ def _newest_relations(
 ) -> list[tuple[Any, ...]]:
     """The rows of the newest relations of a concept that meet the condition ``shown``."""
     most = -1 if limit is None else limit
-    order: LiteralString = " ORDER BY n.t_index DESC, e.strength DESC, o.name LIMIT :limit"
+    order: LiteralString = " ORDER BY n.t_index DESC, strength DESC, o.name LIMIT :limit"
     of: LiteralString = (
         " AND n.a = (SELECT id FROM concept WHERE ns = :ns AND name = :name) AND n.t_index "
     )
