@@ -44,20 +44,15 @@ LOOK_UP: Final[LiteralString] = (
 WRITES: Final[LiteralString] = """
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
-WITH n, coalesce(last(writes), '') AS latest,
-    any(write IN writes WHERE write ENDS WITH $write) AS written, [
-        write IN writes WHERE NOT write STARTS WITH $writer
-            AND toInteger(split(write, ' ')[1]) > timestamp() - $remembered
-    ] AS others
+WITH n, writes, coalesce(last(writes), '') AS latest, $write IN writes AS written
 """
-"""Locks the namespace ``n``, and says what its latest write is, whether this write is done, and
-the writes of other writers.
+"""Locks the namespace ``n``, and says what its latest write is, and whether this write is done.
 
-``writes`` has the latest write of each writer, with its milliseconds since 1970: who lost the reply
-to a commit learns from it that the write is done. Every write becomes the latest."""
+``writes`` has the names of the latest hundred writes: who lost the reply to a commit learns from
+it that the write is done."""
 
 NOTE_WRITE: Final[LiteralString] = """
-SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
+SET n.writes = writes[-99..] + $write
 """
 
 LOCK: Final[LiteralString] = (

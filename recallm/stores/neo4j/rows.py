@@ -170,7 +170,7 @@ class Neo4jRows:
                 "key": self._key,
                 "fresh": {**NO_TOTALS, "name": self._name, "rows": self.rows},
                 "held": [True] if self._tx.raw else [],
-                **self._tx.stamp,
+                "write": self._tx.write,
                 "ids": values.keys_of(ids),
                 "items": list(by_key),
                 "now": values.moment_of(now),
@@ -216,7 +216,7 @@ class Neo4jRows:
             self.rows_of(ADD, **added)
         else:
             given = {"key": self._key, "namespace": self.rows, "latest": self._latest}
-            self._tx.write_at_commit(GUARDED, {**given, **self._tx.stamp, **added})
+            self._tx.write_at_commit(GUARDED, {**given, "write": self._tx.write, **added})
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(self.rows_of, sorted(ts))
