@@ -28,7 +28,6 @@ from recallm.errors import (
 from recallm.model import (
     AddVectors,
     Amendment,
-    ContextVersion,
     Forgotten,
     Horizon,
     PreparedUpdate,
@@ -47,7 +46,6 @@ from tests.store_suite.dict_namespace import (
     ends_of,
     is_empty,
     is_item,
-    names_concept,
     session_keys_of,
     t_of,
 )
@@ -325,21 +323,8 @@ def _withdraw(draft: Namespace, amendment: Withdraw) -> int:
 
 def _write_summary(draft: Namespace, amendment: WriteSummary) -> int:
     summary = amendment.summary
-    mentioned = [
-        t_of(update)
-        for update in draft.updates
-        for statement in update.statements
-        if names_concept(statement, summary.concept)
-    ]
-    if not mentioned:
-        return 0
-    written = draft.summaries.get(summary.concept)
-    version = ContextVersion(
-        t_index=max(mentioned),
-        statements=len(mentioned),
-        summary_t=None if written is None else written.t_index,
-    )
-    if version != amendment.expected:
+    rows = DictReader(draft, Horizon(withdrawn=True)).concepts([summary.concept])
+    if [(row.t_index, row.statements) for row in rows] != [(summary.t_index, amendment.statements)]:
         return 0
     draft.summaries[summary.concept] = summary
     return 1

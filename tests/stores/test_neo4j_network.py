@@ -19,7 +19,6 @@ from neo4j import Driver
 from recallm.errors import StoreBusyError, StoreUnavailableError
 from recallm.model import (
     AddVectors,
-    ContextVersion,
     Filter,
     Horizon,
     PreparedUpdate,
@@ -96,7 +95,7 @@ _WRITES: dict[str, Callable[[Neo4jStore, str], object]] = {
         name,
         WriteSummary(
             summary=Summary(concept="ann", t_index=2, text="Ann.", terms=("ann",), traits=Trait(0)),
-            expected=ContextVersion(t_index=2, statements=2, summary_t=None),
+            statements=2,
         ),
     ),
     "embed": lambda store, name: store.amend(

@@ -180,9 +180,3 @@ MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
 MATCH (x)-[:OBJECT]->(object:RecallMEntity)
 RETURN DISTINCT [subject.id, x.name, object.id] AS row
 """
-
-CONTEXT_VERSION: Final[LiteralString] = """
-MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})<-[:MENTIONS]-(s:RecallMStatement)
-WITH c, max(s.key) AS latest
-RETURN [c.statements, c.summary_t, latest] AS row
-"""

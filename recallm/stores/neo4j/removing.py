@@ -164,6 +164,7 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[list[Any]]:
 def _cut(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
     """A row for the query that changes passages."""
     vectors = {vector.position: vector for vector in after.vectors}
+    new = {vector.position for vector in after.vectors if vector not in before.vectors}
     return {
         "t": t_of(after),
         "properties": values.update_out(after, stored_session_key(after)),
@@ -175,6 +176,6 @@ def _cut(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
                 "references": values.keys_of(antecedents_in(s)),
             }
             for s in after.statements
-            if s not in before.statements
+            if s.position in new or s not in before.statements
         ],
     }

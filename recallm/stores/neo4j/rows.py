@@ -9,14 +9,12 @@ from typing import Any, Final, LiteralString
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptMention,
-    ContextVersion,
     ElementKey,
     Forgotten,
     PreparedUpdate,
     Selection,
     TripletKey,
     session_key_of,
-    t_index_of,
 )
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.cypher.reader_queries import STATS
@@ -266,14 +264,6 @@ class Neo4jRows:
         dropped = [[values.key_of(name), t] for name, t in first.items()]
         [count] = self.rows_of(DELETE_SUMMARIES, rows=dropped)
         return int(count)
-
-    def context_version(self, concept: str) -> ContextVersion | None:
-        for statements, summary_t, latest in self.rows_of(
-            cypher.CONTEXT_VERSION, concept=values.key_of(concept)
-        ):
-            t_index = t_index_of(latest)
-            return ContextVersion(t_index=t_index, statements=statements, summary_t=summary_t)
-        return None
 
     def delete_everything(self) -> Forgotten:
         """Let the namespace stand on fresh rows; the store deletes the others."""

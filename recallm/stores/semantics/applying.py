@@ -23,6 +23,7 @@ from recallm.model import (
     OpenSession,
     PreparedUpdate,
     SetExpiry,
+    StatementVector,
     Summary,
     Withdraw,
     WriteSummary,
@@ -83,9 +84,10 @@ def amend(rows: Rows, amendment: Amendment) -> int:
             opened.totals.t += bool(ts) and not undo
             _withdraw(rows, opened.totals, ts, None if undo else opened.totals.t)
             return len(ts)
-        case WriteSummary(summary=summary, expected=expected):
+        case WriteSummary(summary=summary, statements=statements):
             namespace = rows.open().totals
-            if rows.context_version(summary.concept) != expected:
+            row = rows.look_up(Keys(concepts={summary.concept})).concepts.get(summary.concept)
+            if row is None or (row.t_index, row.statements) != (summary.t_index, statements):
                 return 0
             rows.write(Changes(namespace=namespace, summaries=[summary]))
             return 1
@@ -118,19 +120,23 @@ def _change_passages(
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
     namespace = rows.open().totals
-    given: dict[int, tuple[str, bytes]] = {}
+    passages: list[tuple[PreparedUpdate, PreparedUpdate]] = []
+    added = 0
     for update in rows.updates({t_index_of(key) for key in amendment.vectors}):
-        embedded = {vector.position for vector in update.vectors}
-        for position in sorted({s.position for s in update.statements} - embedded):
-            key = statement_key(t_of(update), position)
-            if key in amendment.vectors:
-                given[key] = amendment.model, amendment.vectors[key]
-    if not given:
-        return 0
-    _pin_vectors(namespace, given.values())
-    namespace.revision += 1
-    rows.write(Changes(namespace=namespace, vectors=given))
-    return len(given)
+        bare = {s.position for s in update.statements} - {v.position for v in update.vectors}
+        given = [
+            StatementVector(position=position, model=amendment.model, blob=blob)
+            for position in sorted(bare)
+            if (blob := amendment.vectors.get(statement_key(t_of(update), position)))
+        ]
+        if given:
+            passages.append((update, replace(update, vectors=(*update.vectors, *given))))
+            added += len(given)
+    for _, after in passages:
+        _pin_vectors_of(namespace, after)
+    namespace.revision += bool(passages)
+    _change_passages(rows, namespace, passages)
+    return added
 
 
 def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
@@ -143,22 +149,17 @@ def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
         EmbeddingModelError: a statement's vector is of another model than those before it.
         DimensionError: a vector has another size than those under its model.
     """
-    _pin_vectors(namespace, [(vector.model, vector.blob) for vector in update.vectors])
+    for vector in update.vectors:
+        if namespace.model is None:
+            namespace.model = vector.model
+            namespace.origin = namespace.origin or uuid.uuid4().hex
+        if vector.model != namespace.model:
+            raise EmbeddingModelError(stored=namespace.model, given=vector.model)
+    for vector in update.vectors:
+        _pin_size(namespace, vector.model, vector.blob)
     for entity in update.entities:
         for model, blob in entity.vectors.items():
             _pin_size(namespace, model, blob)
-
-
-def _pin_vectors(namespace: NamespaceTotals, vectors: Collection[tuple[str, bytes]]) -> None:
-    """`_pin_vectors_of` for statement vectors: (model, vector)."""
-    for model, _ in vectors:
-        if namespace.model is None:
-            namespace.model = model
-            namespace.origin = namespace.origin or uuid.uuid4().hex
-        if model != namespace.model:
-            raise EmbeddingModelError(stored=namespace.model, given=model)
-    for model, blob in vectors:
-        _pin_size(namespace, model, blob)
 
 
 def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:

@@ -43,7 +43,6 @@ from typing import Any, Protocol, overload
 from recallm.model import (
     ConceptKind,
     ConceptMention,
-    ContextVersion,
     ElementKey,
     EntityUpsert,
     Forgotten,
@@ -254,12 +253,11 @@ class Changes:
 
     ``passages`` holds (before, after): a new passage has no before, a deleted one no after. Of a
     passage that changes, both hold the same t: ``after`` may lack statements, which are deleted
-    with their vectors, and neighbours; a statement may lack concepts; the text, the metadata,
-    ``expires_at`` and ``withdrawn_t`` may be others. All stems, concepts and sessions of ``before``
-    were looked up. A graph-only update (``text`` is None) has no passage; a store may ignore it
-    here. ``element_evidence`` is by element and ``at``.
-    ``entity_vectors`` are those of entities, by id and model, ``vectors`` those of statements that
-    are stored already, by key.
+    with their vectors, and neighbours; a statement may lack concepts, or have a vector now; the
+    text, the metadata, ``expires_at`` and ``withdrawn_t`` may be others. All stems, concepts and
+    sessions of ``before`` were looked up. A graph-only update (``text`` is None) has no passage; a
+    store may ignore it here. ``element_evidence`` is by element and ``at``, ``entity_vectors`` by
+    entity and model.
     """
 
     namespace: NamespaceTotals
@@ -274,7 +272,6 @@ class Changes:
     predicates: dict[str, int] = field(default_factory=dict)
     entity_vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
-    vectors: dict[int, tuple[str, bytes]] = field(default_factory=dict)
 
 
 class Rows(Protocol):
@@ -343,11 +340,6 @@ class Rows(Protocol):
     def drop_summaries(self, first: Mapping[str, int]) -> int:
         """Delete the summary of each concept whose t is at least the given one; how many. The
         concepts were looked up."""
-        ...
-
-    def context_version(self, concept: str) -> ContextVersion | None:
-        """The version of a concept's context that `WriteSummary` compares; None if no statement
-        mentions it."""
         ...
 
     def delete_everything(self) -> Forgotten:

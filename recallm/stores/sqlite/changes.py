@@ -165,8 +165,6 @@ class RowWriter(Queries):
         moved = [pair for pair in pairs if before.get(pair) != after.get(pair)]
         self._delete("neighbour", _neighbours(before, moved))
         self._insert("neighbour", _neighbours(after, moved))
-        vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
-        self._insert("vector", vectors)
         summaries: dict[_Row, _Row | None] = {
             (s.concept,): (s.t_index, s.text, pack(s.terms), int(s.traits))
             for s in changes.summaries

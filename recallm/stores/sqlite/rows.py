@@ -42,7 +42,7 @@ from recallm.stores.sqlite.schema import (
     pack,
 )
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import context_version, count_touches
+from recallm.stores.sqlite.totals import count_touches
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
@@ -85,7 +85,6 @@ class SQLiteRows(RowWriter):
     """``Rows`` of one namespace inside a write transaction."""
 
     count_touches = count_touches
-    context_version = context_version
 
     def open(
         self,

@@ -15,14 +15,12 @@ from typing import Any, LiteralString
 
 from recallm.model import (
     ConceptRow,
-    ContextVersion,
     Relation,
     Sizes,
     Stats,
     Summary,
     Trait,
     statement_key,
-    t_index_of,
 )
 from recallm.stores.semantics.reading import concept_rows, sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
@@ -178,21 +176,6 @@ def _covers_hidden(view: View, concept: str, stop: int) -> bool:
             "  AND (expires IS NULL OR :now IS NULL OR +expires > :now)) LIMIT 1"
         )
     return bool(view.rows(sql, concept=concept, stop=stop))
-
-
-def context_version(queries: Queries, concept: str) -> ContextVersion | None:
-    """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
-    rows = queries.rows(
-        "SELECT statements,"
-        " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-        " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.name)"
-        " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
-        name=concept,
-    )
-    if not rows:
-        return None
-    statements, latest, summary_t = rows[0]
-    return ContextVersion(t_index=t_index_of(latest), statements=statements, summary_t=summary_t)
 
 
 def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
