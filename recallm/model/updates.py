@@ -170,14 +170,12 @@ class Selection:
 
     ``value`` is, by ``kind``: a passage id, a statement id, a source, a session name, a concept
     name, a t_index or an aware datetime (everything before it), the moment by which a passage has
-    expired, True, or entities and triplets. ``limit`` bounds the passages that a sweep of expired
-    ones forgets; such a sweep does not wait for other writers where the store can tell, and erases
-    no bytes of a file. ``dry_run``: the store says what it would forget, and changes nothing.
+    expired, True, or entities and triplets. ``dry_run``: the store says what it would forget, and
+    changes nothing.
     """
 
     kind: SelectionKind
     value: str | int | datetime | GraphNames
-    limit: int | None = None
     dry_run: bool = False
 
 

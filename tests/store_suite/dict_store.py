@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ from recallm.model import (
     WriteSummary,
     statement_key,
 )
-from recallm.stores.base import Applied, ExpiredError
+from recallm.stores.base import SWEPT_PASSAGES, Applied
 from tests.store_suite.dict_forgetting import difference, drop_summary, forget, without_references
 from tests.store_suite.dict_namespace import (
     Namespace,
@@ -66,10 +66,9 @@ class DictStore:
     def apply(
         self, namespace: str, updates: Sequence[PreparedUpdate], *, now: datetime | None = None
     ) -> list[Applied]:
-        stored = self._namespaces.get(namespace, Namespace()).updates
-        if updates and now is not None and any(_is_expired(update, now) for update in stored):
-            raise ExpiredError
         with self._write(namespace) as draft:
+            if updates and now is not None:
+                _sweep(draft, {update.id for update in updates}, now)
             return [_apply(draft, update, index) for index, update in enumerate(updates)]
 
     @contextmanager
@@ -143,9 +142,15 @@ class DictStore:
             self._namespaces[namespace] = draft
 
 
-def _is_expired(update: PreparedUpdate, now: datetime) -> bool:
-    """Whether an update's passage has expired."""
-    return update.text is not None and update.expires_at is not None and update.expires_at <= now
+def _sweep(draft: Namespace, ids: Collection[str], now: datetime) -> None:
+    """Forget passages that have expired: the first of them, and those with these ids."""
+    expired = sorted(
+        (update.expires_at, t_of(update), update.id)
+        for update in draft.updates
+        if update.text is not None and update.expires_at is not None and update.expires_at <= now
+    )
+    swept = {id for _, _, id in expired[:SWEPT_PASSAGES]}
+    forget(draft, Selection(kind="expired", value=now), among=swept.union(ids))
 
 
 def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:

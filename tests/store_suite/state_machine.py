@@ -101,6 +101,13 @@ class StoreMachine(RuleBasedStateMachine):
         for concept, old in before["mentions"].items():
             assert set(old.keys) <= set(after["mentions"][concept].keys)
 
+    @rule(place=_places, update=ours.prepared_updates(), now=ours.moments)
+    def sweep(self, place: int, update: PreparedUpdate, now: datetime) -> None:
+        """A write forgets what has expired by now, also where it has an id of the write."""
+        name = self.names[place]
+        self._both(lambda store: store.apply(name, [update], now=now))
+        self._agree(place)
+
     @rule(place=_places, data=st.data())
     def apply_again(self, place: int, data: st.DataObject) -> None:
         """A passage as it is now is known again, cut or not, and changes nothing."""

@@ -144,7 +144,7 @@ _SELECTIONS: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...
     ),
     ("before", "u.t < $value", ""),
     ("said before", "u.said < $value AND u.t > 0", ""),
-    ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t LIMIT $limit"),
+    ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t"),
 )
 
 SELECT: Final[dict[str, LiteralString]] = {

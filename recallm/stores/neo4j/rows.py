@@ -244,8 +244,7 @@ class Neo4jRows:
                 "value": values.key_of(session_key_of(str(value), None) or ""),
                 "source": given["value"],
             }
-        limit = LARGEST_NUMBER if selection.limit is None else selection.limit
-        return self.rows_of(cypher.SELECT[kind], limit=limit, **given)
+        return self.rows_of(cypher.SELECT[kind], **given)
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         [(keys, entities)] = self.rows_of(

@@ -22,6 +22,7 @@ from recallm.model import (
     Amendment,
     OpenSession,
     PreparedUpdate,
+    Selection,
     SetExpiry,
     StatementVector,
     Summary,
@@ -33,7 +34,7 @@ from recallm.model import (
     statement_key,
     t_index_of,
 )
-from recallm.stores.base import Applied, ExpiredError
+from recallm.stores.base import SWEPT_PASSAGES, Applied
 from recallm.stores.semantics.cutting import without_unknown
 from recallm.stores.semantics.forgetting import close_session, forget_updates
 from recallm.stores.semantics.rows import (
@@ -198,8 +199,6 @@ class _Batch:
             },
             now=now,
         )
-        if opened.has_expired and updates:
-            raise ExpiredError
         self._rows = rows
         self._namespace = opened.totals
         self._passages = opened.passages
@@ -211,6 +210,22 @@ class _Batch:
         self._doomed: set[int] = set()
         self._updates = updates
         self._begun: set[str] | None = None
+        if opened.has_expired and updates and now is not None:
+            self._sweep(now)
+
+    def _sweep(self, now: datetime) -> None:
+        """Doom passages that have expired."""
+        expired = self._rows.select(Selection(kind="expired", value=now))
+        ids = {update.id for update in self._updates} & self._passages.keys()
+        named = {self._passages[id][0] for id in ids}
+        self._doomed = {*expired[:SWEPT_PASSAGES], *named.intersection(expired)}
+        for t_index in self._doomed:
+            close_session(self._namespace, t_index)
+            if item := self._item_of.pop(t_index, None):
+                del self._items[item][t_index]
+        self._passages = {
+            id: stored for id, stored in self._passages.items() if stored[0] not in self._doomed
+        }
 
     def take(self, index: int, update: PreparedUpdate) -> Applied:
         """Number an update, and mark what it replaces to be forgotten.

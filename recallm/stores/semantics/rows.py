@@ -320,8 +320,7 @@ class Rows(Protocol):
 
     def select(self, selection: Selection) -> list[int]:
         """The t of the updates that are selected as a whole, by id, source, session, time or
-        expiry (``before`` a t includes graph-only updates; ``expired``: by expiry, then t, at most
-        ``limit``)."""
+        expiry (``before`` a t includes graph-only updates; ``expired``: by expiry, then t)."""
         ...
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:

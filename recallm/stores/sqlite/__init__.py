@@ -109,8 +109,6 @@ class SQLiteStore:
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
             return forget(SQLiteRows(connection, namespace), selection)
 
-        if selection.limit is not None:
-            return self._connections.write(forget_selected, waits=False)
         try:
             forgotten = self._connections.write(forget_selected, erase=True)
         except DryRun as dry_run:

@@ -111,17 +111,15 @@ class Connections(ABC):
         work: Callable[[sqlite3.Connection], _T],
         *,
         erase: bool = False,
-        waits: bool = True,
         keep_view: bool = False,
     ) -> _T:
         """Call ``work`` in a write transaction and return its result: commit when it returns, roll
         back when it raises.
 
         ``erase``: if ``work`` returns a true value, overwrite what it deleted in the file and in
-        the log. Without ``waits``, another writer causes a StoreBusyError at once. ``keep_view``:
-        readers that open during ``work`` see the state before it.
+        the log. ``keep_view``: readers that open during ``work`` see the state before it.
         """
-        limit = self._timeout if waits else 0.0
+        limit = self._timeout
         started = time.monotonic()
         thread = threading.get_ident()
         if self._writer_thread == thread:

@@ -74,10 +74,7 @@ _SELECT: dict[str, LiteralString] = {
         " UNION SELECT at >> 20 FROM element_evidence WHERE ns = :ns AND at < :value << 20"
     ),
     "said before": "SELECT t FROM passage WHERE ns = :ns AND said < :value",
-    "expired": (
-        "SELECT t FROM passage WHERE ns = :ns AND expires <= :value ORDER BY expires, t"
-        " LIMIT :limit"
-    ),
+    "expired": ("SELECT t FROM passage WHERE ns = :ns AND expires <= :value ORDER BY expires, t"),
 }
 
 
@@ -150,8 +147,7 @@ class SQLiteRows(RowWriter):
 
     def select(self, selection: Selection) -> list[int]:
         kind, value = selected_by(selection)
-        limit = -1 if selection.limit is None else selection.limit
-        return [t for (t,) in self.rows(_SELECT[kind], value=value, limit=limit)]
+        return [t for (t,) in self.rows(_SELECT[kind], value=value)]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         mentions = self.rows(

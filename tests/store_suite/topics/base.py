@@ -81,9 +81,9 @@ class Space:
     def amend(self, amendment: Amendment) -> int:
         return self.store.amend(self.name, amendment)
 
-    def forget(self, kind: SelectionKind, value: Any, *, limit: int | None = None) -> Forgotten:
+    def forget(self, kind: SelectionKind, value: Any) -> Forgotten:
         """Forget what one selection selects."""
-        return self.forget_selection(Selection(kind=kind, value=value, limit=limit))
+        return self.forget_selection(Selection(kind=kind, value=value))
 
     def forget_selection(self, selection: Selection) -> Forgotten:
         return self.store.forget(self.name, selection)
