@@ -51,46 +51,17 @@ SET c += {summary: null, summary_t: null, summary_terms: null, summary_traits: n
 RETURN count(*) AS row
 """
 
-FORGET_EVERYTHING: Final[LiteralString] = (
-    """
-MATCH (n:RecallMNamespace {rows: $namespace})
-SET n.rows = $fresh
-CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, is_garbage: true})
-WITH n"""
-    + STATS
-)
-"""The namespace stands on fresh rows: however many it had, they are gone at once, and no
-transaction grows with them. They are garbage now, under a node without a name."""
-
-GARBAGE: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {is_garbage: true})
-RETURN n.key AS row
-"""
-
-_PURGED: Final[tuple[LiteralString, ...]] = (
-    "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = n.rows AND a.key IS NOT NULL",
-    *[
-        "(x:"
-        + label
-        + ") WHERE x.namespace = n.rows"
+DELETE_EVERYTHING: Final[LiteralString] = "".join(
+    [
+        "CALL () { MATCH (x:" + label + ") WHERE x.namespace = $namespace"
         + "".join([" AND x." + name + " IS NOT NULL" for name in key.split(", ")[1:]])
+        + " DETACH DELETE x }\n"
         for _, label, key in UNIQUE
         if key.startswith("namespace, ")
-    ],
-)
-
-PURGE: Final[tuple[LiteralString, ...]] = (
-    *[
-        "MATCH (n:RecallMNamespace {key: $key}) MATCH "
-        + pattern
-        + " CALL (x) { DETACH DELETE x } IN TRANSACTIONS OF 5000 ROWS"
-        for pattern in _PURGED
-    ],
-    "MATCH (n:RecallMNamespace {key: $key}) DELETE n",
-)
-"""The queries that delete garbage, found by the index of a constraint (a condition names each of
-its properties); relationships first, so that no node has many left. Where a process is killed
-before the last, the next store that is opened deletes the rest."""
+    ]
+)  # fmt: skip
+"""All nodes but the namespace's own, found by the indexes of constraints: a condition names each of
+their properties."""
 
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
@@ -265,10 +236,7 @@ class Neo4jRows:
         return int(count)
 
     def delete_everything(self) -> Forgotten:
-        """Let the namespace stand on fresh rows; the store deletes the others."""
-        fresh = values.fresh_rows()
-        given = {"fresh": fresh, "garbage": values.garbage_key(self.rows), **_EVERY_T}
-        [counts] = self.rows_of(FORGET_EVERYTHING, **given)
-        self.rows = fresh
+        [counts] = self.rows_of(STATS, **_EVERY_T)
+        self.rows_of(DELETE_EVERYTHING)
         del counts["sessions"], counts["vectors"]
         return Forgotten(**counts)

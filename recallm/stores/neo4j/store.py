@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 
 from neo4j import Driver
 
-from recallm.errors import SchemaVersionError, StoreError
+from recallm.errors import SchemaVersionError
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.rows import GARBAGE, PURGE, Neo4jRows
+from recallm.stores.neo4j.rows import Neo4jRows
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 
@@ -85,7 +85,7 @@ class Neo4jStore:
 
     def _prepare_schema(self) -> None:
         run = self._connection.rows
-        [(version, has_garbage)] = run(schema.READ_VERSION, {}, retries=False)
+        [version] = run(schema.READ_VERSION, {}, retries=False)
         if version is None:
             for statement in schema.CREATE:
                 run(statement, {}, writes=True)
@@ -93,8 +93,6 @@ class Neo4jStore:
             [version] = run(schema.WRITE_VERSION, {"version": schema.VERSION}, writes=True)
         if version != schema.VERSION:
             raise SchemaVersionError(version, schema.VERSION)
-        if has_garbage:
-            self._purge()
 
     def apply(
         self,
@@ -118,18 +116,10 @@ class Neo4jStore:
         return self._connection.write(lambda tx: amend(Neo4jRows(tx, namespace), amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
-        """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
-        are deleted in portions before this returns, or, where that fails, by the next store
-        that is opened."""
         try:
-            forgotten = self._connection.write(
-                lambda tx: forget(Neo4jRows(tx, namespace), selection)
-            )
+            return self._connection.write(lambda tx: forget(Neo4jRows(tx, namespace), selection))
         except DryRun as dry_run:
             return dry_run.forgotten
-        if selection.kind == "everything":
-            self._purge()
-        return forgotten
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
@@ -138,14 +128,6 @@ class Neo4jStore:
         return self._connection.write(
             lambda tx: restore_records(Neo4jRows(tx, namespace), namespace, t_index, records)
         )
-
-    def _purge(self) -> None:
-        """Delete what was forgotten as a whole. What fails is left for the next time: nobody sees
-        these rows."""
-        with suppress(StoreError):
-            for key in self._connection.rows(GARBAGE, {}):
-                for query in PURGE:
-                    self._connection.rows(query, {"key": key}, writes=True)
 
     def namespaces(self) -> list[str]:
         return sorted(self._connection.rows(reader_queries.NAMESPACES, {}))

@@ -119,12 +119,13 @@ class SQLiteStore:
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        return self._connections.write(
-            lambda connection: restore_records(
-                SQLiteRows(connection, namespace), namespace, t_index, records
-            ),
-            keep_view=True,
-        )
+        # Records may be read from this store: in memory, a write beside a reader makes a copy.
+        with self._connections.read():
+            return self._connections.write(
+                lambda connection: restore_records(
+                    SQLiteRows(connection, namespace), namespace, t_index, records
+                )
+            )
 
     def namespaces(self) -> list[str]:
         with self._connections.read() as snapshot:
