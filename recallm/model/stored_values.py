@@ -232,20 +232,6 @@ class TripletEvidence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextVersion:
-    """The state of a context when a revision read it. The store writes the revised context only
-    if this state is unchanged (compare-and-set).
-
-    ``statements`` is the number of statements that mention the concept, ``summary_t`` the t_index
-    of its summary, None where there is none.
-    """
-
-    t_index: int
-    statements: int
-    summary_t: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class VectorState:
     """The state of a namespace's statement vectors, whatever the reader's horizon. There is none
     before the first vector.

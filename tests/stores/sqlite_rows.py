@@ -98,13 +98,6 @@ _EQUAL = {
             " FROM statement GROUP BY ns"
         ),
     ),
-    "strengths": (
-        "SELECT ns, a, b, shown, strength FROM evidence",
-        (
-            "SELECT ns, a, b, shown, row_number() OVER (PARTITION BY ns, a, b ORDER BY shown)"
-            " FROM evidence"
-        ),
-    ),
     "predicates": (
         "SELECT ns, predicate, triplets FROM predicate",
         "SELECT ns, predicate, count(*) FROM element WHERE subject IS NOT NULL GROUP BY 1, 2",

@@ -88,11 +88,6 @@ def fresh_rows() -> int:
     return secrets.randbits(63)
 
 
-def garbage_key(rows: int) -> str:
-    """The key of the node under which forgotten rows stand: no namespace's."""
-    return f"{_RESERVED}{rows}"
-
-
 def json_out(value: Mapping[str, Any]) -> str:
     """Properties as JSON."""
     return json.dumps(dict(value))

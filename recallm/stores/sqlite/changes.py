@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import chain
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
@@ -19,14 +20,13 @@ from recallm.model import ElementKey, PreparedUpdate, content_terms, statement_k
 from recallm.stores.semantics.rows import (
     Changes,
     NamespaceTotals,
-    Pair,
     description_of,
     microseconds,
     stored_session_key,
     t_of,
     timestamp_text,
 )
-from recallm.stores.semantics.writing import antecedents_in
+from recallm.stores.semantics.writing import antecedents_in, pairs_of
 from recallm.stores.sqlite.postings import cut_blocks, edit
 from recallm.stores.sqlite.schema import (
     GREATEST_COUNT,
@@ -40,7 +40,7 @@ from recallm.stores.sqlite.schema import (
     passage_row,
     sealed,
 )
-from recallm.stores.sqlite.view import Queries, fetch_from
+from recallm.stores.sqlite.view import PAIRS, Queries, fetch_from
 
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
@@ -50,6 +50,7 @@ _KEY_COLUMNS: dict[LiteralString, int] = {
     "metadata_entry": 2,
     "statement": 1,
     "reference": 2,
+    "evidence": 3,
     "vector": 1,
 }
 """The tables of passages, each with the columns after its namespace by which rows are deleted."""
@@ -57,14 +58,18 @@ _KEY_COLUMNS: dict[LiteralString, int] = {
 _LISTS: tuple[LiteralString, ...] = ("term", "concept")
 """The tables whose rows have lists of postings."""
 
+_LATEST: LiteralString = (
+    "SELECT a, b, (SELECT max(shown) FROM evidence e WHERE e.ns = :ns AND e.a = p.a AND e.b = p.b)"
+    " FROM " + PAIRS + " p"
+)
+
 
 class RowWriter(Queries):
     """Writes the rows of one namespace inside a write transaction of ``connection``.
 
     It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
     transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
-    concept that each of these entities stands on, as stored. ``latest`` is the t of the latest
-    evidence of each relation, by the numbers of its concepts. ``newest`` are the newest records of
+    concept that each of these entities stands on, as stored. ``newest`` are the newest records of
     postings, by the table of their rows and the number there.
     """
 
@@ -83,12 +88,17 @@ class RowWriter(Queries):
         self.newest: dict[str, dict[int, bytes]] = {"term": {}, "concept": {}}
         self.elements: dict[ElementKey, int] = {}
         self.concept_of: dict[str, str] = {}
-        self.latest: dict[tuple[int, int], int] = {}
 
-    def of_pair(self, pair: Pair) -> tuple[int, int]:
+    def of_pair(self, one: str, other: str) -> tuple[int, int]:
         """The numbers of two concepts, the smaller one first."""
-        a, b = self.concepts[pair[0]], self.concepts[pair[1]]
+        a, b = self.concepts[one], self.concepts[other]
         return (a, b) if a < b else (b, a)
+
+    def latest(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """The t of the latest evidence of relations, by the numbers of their concepts; of those
+        that some update shows."""
+        rows = self.rows(_LATEST, [a << 32 | b for a, b in sorted(pairs)])
+        return {(a, b): t for a, b, t in rows if t is not None}
 
     def write(self, changes: Changes) -> None:
         """``Rows.write``.
@@ -102,7 +112,6 @@ class RowWriter(Queries):
         self._write_totals(changes)
         self._write_passages(changes)
         self._delete_unused(changes)
-        self._write_relations(changes)
         self._write_elements(changes)
         # Last of all: other rows have their numbers.
         gone = [name for name, row in changes.concepts.items() if row is None]
@@ -149,16 +158,25 @@ class RowWriter(Queries):
     # -- passages and statements -------------------------------------------------------------
 
     def _write_passages(self, changes: Changes) -> None:
-        """Delete each passage as it was, with its statements, and insert what it is now."""
-        gone = self._rows_of([before for before, _ in changes.passages])
-        new = self._rows_of([after for _, after in changes.passages])
+        """Delete the rows that passages have no more, and insert those that they did not have."""
+        gone = self._rows_of(before for before, _ in changes.passages)
+        new = self._rows_of(after for _, after in changes.passages)
+        pairs = {(a, b) for a, b, _ in chain(gone["evidence"], new["evidence"])}
+        before = self.latest(pairs)
+        is_later = not gone["passage"]
+        for table, rows in gone.items():
+            if rows:
+                old, now = set(rows), set(new[table])
+                gone[table], new[table] = [*old - now], [*now - old]
         for table, columns in _KEY_COLUMNS.items():
             self._delete(table, {row[:columns] for row in gone[table]})
             self._insert(table, new[table])
         for table in _LISTS:
-            self._write_postings(table, gone[table], new[table])
-        vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
-        self._insert("vector", vectors)
+            self._write_postings(table, gone[table], new[table], is_later=is_later)
+        after = self.latest(pairs)
+        moved = [pair for pair in pairs if before.get(pair) != after.get(pair)]
+        self._delete("neighbour", _neighbours(before, moved))
+        self._insert("neighbour", _neighbours(after, moved))
         summaries: dict[_Row, _Row | None] = {
             (s.concept,): (s.t_index, s.text, pack(s.terms), int(s.traits))
             for s in changes.summaries
@@ -166,20 +184,20 @@ class RowWriter(Queries):
         self._set("summary", summaries)
 
     def _write_postings(
-        self, table: LiteralString, gone: Iterable[_Row], new: Iterable[_Row]
+        self, table: LiteralString, gone: Iterable[_Row], new: Iterable[_Row], *, is_later: bool
     ) -> None:
-        """Take records out of the lists of a table, and put others in: (number, key, record)."""
+        """Take records out of the lists of a table, and put others in: (number, key, record).
+        ``is_later``: none goes, and the new ones ascend, later than all that are there."""
         edits: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
         for owner, key, _ in gone:
             edits[owner][key] = b""
-        only_adds = not edits
         for owner, key, record in new:
             edits[owner][key] = record
         newest = self.newest[table]
         blocks: dict[_Row, _Row | None] = {}
         for owner, edited in edits.items():
             records = newest.get(owner, b"")
-            if only_adds:  # new statements come after all others
+            if is_later:
                 records += b"".join(edited.values())
             else:
                 records = edit(self, table, owner, records, edited, blocks)
@@ -208,6 +226,7 @@ class RowWriter(Queries):
                 microseconds(u.timestamp), microseconds(u.expires_at), session,
             )  # fmt: skip
             found["passage"].append(passage)
+            found["evidence"] += [(*self.of_pair(*pair), t) for pair in pairs_of(u)]
             found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
             measured = [
                 (s, statement_key(t, s.position), len(content_terms(s.terms))) for s in u.statements
@@ -228,23 +247,7 @@ class RowWriter(Queries):
             found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
         return found
 
-    # -- relations, entities, triplets -------------------------------------------------------
-
-    def _write_relations(self, changes: Changes) -> None:
-        evidence: dict[_Row, _Row | None] = {}
-        neighbours: dict[_Row, _Row | None] = {}
-        for pair, relation in changes.relations.items():
-            a, b = key = self.of_pair(pair)
-            for t, strength in changes.relation_evidence.get(pair, {}).items():
-                evidence[a, b, t] = None if strength is None else (strength,)
-            before, after = self.latest.get(key, 0), relation.t_index if relation else 0
-            if before != after:
-                for t, row in ((before, None), (after, ())):
-                    if t:
-                        neighbours[a, t, b] = neighbours[b, t, a] = row
-                self.latest[key] = after
-        self._set("evidence", evidence)
-        self._set("neighbour", neighbours)
+    # -- entities and triplets ---------------------------------------------------------------
 
     def _write_elements(self, changes: Changes) -> None:
         numbers = self.elements
@@ -368,3 +371,11 @@ class RowWriter(Queries):
             (first,) = self.connection.execute(sql).fetchone()
             numbers.update(zip(new, range(first, first + len(new)), strict=True))
             self._insert(table, [(numbers[key], *natural(key), *rows[key], *behind) for key in new])
+
+
+def _neighbours(
+    latest: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]]
+) -> list[_Row]:
+    """The rows of relations from both ends, by their ``latest`` t."""
+    shown = [(a, b, latest[a, b]) for a, b in pairs if (a, b) in latest]
+    return [row for a, b, t in shown for row in ((a, t, b), (b, t, a))]

@@ -10,8 +10,7 @@ range of ``at`` is a range of time.
 * ``reference`` has a row for each statement and each other passage that its references name, by a
   hash of that passage's id.
 * ``evidence`` has one row for each update that shows a relation (``a < b`` by concept number; the
-  column ``shown`` is the t). Its ``strength`` is the strength up to that update, so that one
-  look-up gives a relation's strength at any t.
+  column ``shown`` is the t).
 * ``neighbour`` lists the relations of a concept from both ends by their latest t: the newest
   relations of a hub are the end of a range.
 * ``statement.session`` is the session's number, or minus t where the passage has no session: one
@@ -133,7 +132,7 @@ CREATE TABLE reference (
 
 CREATE TABLE evidence (
     ns INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL, shown INTEGER NOT NULL,
-    strength INTEGER NOT NULL, PRIMARY KEY (ns, a, b, shown)) WITHOUT ROWID;
+    PRIMARY KEY (ns, a, b, shown)) WITHOUT ROWID;
 CREATE TABLE neighbour (
     ns INTEGER NOT NULL, a INTEGER NOT NULL, t_index INTEGER NOT NULL, b INTEGER NOT NULL,
     PRIMARY KEY (ns, a, t_index, b)) WITHOUT ROWID;

@@ -3,7 +3,7 @@
 What a horizon hides up to the view's t counts in the sizes.
 
 ``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
-its evidence: the row with the latest ``shown`` up to the view's t carries the strength at that t.
+its evidence up to the view's t, whose rows are its strength.
 Where the view hides some of what counts, a relation needs evidence that is shown.
 """
 
@@ -15,7 +15,6 @@ from typing import Any, LiteralString
 
 from recallm.model import (
     ConceptRow,
-    ContextVersion,
     Relation,
     Sizes,
     Stats,
@@ -178,21 +177,6 @@ def _covers_hidden(view: View, concept: str, stop: int) -> bool:
     return bool(view.rows(sql, concept=concept, stop=stop))
 
 
-def context_version(queries: Queries, concept: str) -> ContextVersion | None:
-    """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
-    rows = queries.rows(
-        "SELECT statements,"
-        " (SELECT max(at) FROM " + MENTIONS + "),"
-        " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.name)"
-        " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
-        name=concept,
-    )
-    if not rows:
-        return None
-    statements, latest, summary_t = rows[0]
-    return ContextVersion(t_index=t_index_of(latest), statements=statements, summary_t=summary_t)
-
-
 def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
     """``GraphReader.sizes``."""
     keys = set(session_keys)
@@ -211,7 +195,9 @@ def read_stats(view: View) -> Stats:
 
 
 _RELATED: LiteralString = (
-    "SELECT c.name, o.name, e.strength, e.shown FROM neighbour n CROSS JOIN evidence e"
+    "SELECT c.name, o.name, (SELECT count(*) FROM evidence q WHERE q.ns = e.ns AND q.a = e.a"
+    "  AND q.b = e.b AND q.shown <= e.shown) AS strength, e.shown"
+    " FROM neighbour n CROSS JOIN evidence e"
     " ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b){latest}"
     " CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b WHERE n.ns = :ns"
 )
@@ -253,7 +239,7 @@ def _newest_relations(
 ) -> list[tuple[Any, ...]]:
     """The rows of the newest relations of a concept that meet the condition ``shown``."""
     most = -1 if limit is None else limit
-    order: LiteralString = " ORDER BY n.t_index DESC, e.strength DESC, o.name LIMIT :limit"
+    order: LiteralString = " ORDER BY n.t_index DESC, strength DESC, o.name LIMIT :limit"
     of: LiteralString = (
         " AND n.a = (SELECT id FROM concept WHERE ns = :ns AND name = :name) AND n.t_index "
     )

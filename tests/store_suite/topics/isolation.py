@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from recallm.errors import ClosedError
-from recallm.model import ContextVersion, Filter, Neighbours, PreparedUpdate, WriteSummary
+from recallm.model import Filter, Neighbours, PreparedUpdate, WriteSummary
 from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.snapshots import Vocabulary, snapshot
@@ -91,9 +91,8 @@ class IsolationTests(StoreTests):
         also = Vocabulary()
         strange_namespace.write(update)
         dumped = strange_namespace.snapshot()["dump"]
-        version = ContextVersion(t_index=1, statements=1, summary_t=None)
         written = summary(strange, 1, strange)
-        assert strange_namespace.amend(WriteSummary(summary=written, expected=version))
+        assert strange_namespace.amend(WriteSummary(summary=written, statements=1))
         assert strange_namespace.snapshot(also=also) == oracle_snapshot(1, [*dumped, written], also)
         [only] = dumped
         assert only.text == update.text
@@ -251,12 +250,11 @@ class IsolationTests(StoreTests):
         space.write(prepared("1", "[Ann]"))
         space.store.close()
         space.store.close()
-        version = ContextVersion(t_index=1, statements=1, summary_t=None)
         calls: list[Callable[[], object]] = [
             lambda: space.apply([prepared("2", "[Ann]")]),
             lambda: space.apply([]),
             lambda: space.reader().__enter__(),
-            lambda: space.amend(WriteSummary(summary=summary("ann", 1), expected=version)),
+            lambda: space.amend(WriteSummary(summary=summary("ann", 1), statements=1)),
             lambda: space.forget("id", "1"),
             space.delete_graph,
             lambda: space.beside("-2").restore(0, []),

@@ -25,8 +25,8 @@ from tests.store_suite.topics.base import (
     Space,
     StoreTests,
     at,
-    context_version,
     find_passage,
+    revisable,
     summaries,
 )
 
@@ -50,7 +50,7 @@ class ReadingTests(StoreTests):
             assert reader.sizes().corpus == CorpusSize(statements=0, terms=0, sessions=0)
             assert reader.sizes(["=a", "@1"]).sessions == {}
             assert reader.vectors([statement_key(1, 0)], model="m") == {}
-            assert context_version(reader, "a") is None
+            assert revisable(reader, "a") is None
             assert reader.stats() == Stats(**dict.fromkeys(Stats.__slots__, 0))
             assert list(reader.dump()) == []
         assert not space.is_listed()
