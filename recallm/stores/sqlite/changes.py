@@ -152,7 +152,7 @@ class RowWriter(Queries):
         vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
         self._insert("vector", vectors)
         summaries: dict[_Row, _Row | None] = {
-            (s.concept,): (s.t_index, s.text, pack(s.terms), int(s.traits))
+            (s.concept,): (s.t_index, s.text, json.dumps(s.terms), int(s.traits))
             for s in changes.summaries
         }
         self._set("summary", summaries)

@@ -237,6 +237,7 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
         uri=address.startswith("file:"),
     )
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    register(connection)
     return connection
 
 
@@ -283,7 +284,6 @@ class MemoryConnections(Connections):
         try:
             with before.lock:
                 before.connection.backup(copy)
-            register(copy)
             result = transact(copy, work)
             self._current = ReadConnection(copy)
         finally:

@@ -45,7 +45,7 @@ from recallm.stores.sqlite.schema import (
     passage_row,
 )
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import context_version, count_touches
+from recallm.stores.sqlite.totals import context_version, count_touches, stored_counts
 from recallm.stores.sqlite.view import PAIRS
 
 _NAMESPACE: LiteralString = (
@@ -225,22 +225,12 @@ class SQLiteRows(RowWriter):
         )
 
     def delete_everything(self) -> Forgotten:
-        counts: dict[str, int] = {}
-        sql = "SELECT count(id), count(predicate) FROM element WHERE ns = :ns"
-        ((entities, triplets),) = self.rows(sql)
+        counts = stored_counts(self)
         for table in TABLES:
-            ((counts[table],),) = self.rows("SELECT count(*) FROM " + table + " WHERE ns = :ns")
             self.connection.execute("DELETE FROM " + table + " WHERE ns = ?", (self.ns,))
         self.begin(self.ns)
-        return Forgotten(
-            passages=counts["passage"],
-            statements=counts["statement"],
-            concepts=counts["concept"],
-            relations=counts["neighbour"] // 2,
-            entities=entities,
-            triplets=triplets,
-            summaries=counts["summary"],
-        )
+        del counts["vectors"]
+        return Forgotten(**counts)
 
     # -- look-ups by table -------------------------------------------------------------------
 

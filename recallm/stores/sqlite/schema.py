@@ -213,11 +213,11 @@ def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table in an empty database; inside the caller's transaction."""
     if not is_empty_file(connection):
         return
-    register(connection)
     for statement in _SCHEMA.strip().split(";\n"):
         if "{crc}" in statement:
             covered = columns_of(statement.strip().partition(" (")[0].removeprefix("CREATE TABLE "))
-            statement = statement.replace("{crc}", checksum_column(covered))
+            column: LiteralString = ", crc INTEGER NOT NULL AS (" + checksum(covered) + ") STORED"
+            statement = statement.replace("{crc}", column)
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -225,13 +225,12 @@ def create_schema(connection: sqlite3.Connection) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:
-    """Refuse a database that this version cannot read; prepare the connection to write any other.
+    """Refuse a database that this version cannot read.
 
     Raises:
         StoreCorruptError: it is not a recallm database.
         SchemaVersionError: another version of recallm wrote it.
     """
-    register(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise StoreCorruptError(
@@ -315,7 +314,7 @@ def hash_of(*values: object) -> int:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Prepare a connection to write tables with checksums."""
+    """Prepare a connection to write and to compare checksums."""
     # Some builds of SQLite refuse functions in a table's definition by default.
     connection.execute("PRAGMA trusted_schema = ON")
     # zlib.crc32 is a C function: no Python signal handler runs inside it, whose error SQLite would
@@ -323,17 +322,18 @@ def register(connection: sqlite3.Connection) -> None:
     connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
 
 
-def checksum_column(columns: tuple[LiteralString, ...]) -> LiteralString:
-    """The definition of the column that holds the checksum of these columns of its table.
+def checksum(columns: tuple[LiteralString, ...], alias: LiteralString = "") -> LiteralString:
+    """The checksum of these columns of a table, as SQL.
 
     The checksum of a vector has the number added of what the vector belongs to: it holds only in
     its own row, so that a damaged index cannot give a vector to another owner.
     """
+    of: LiteralString = alias and alias + "."
     if columns[-1] == "blob":
-        return ", crc INTEGER NOT NULL AS (crc32(blob) + " + columns[1] + ") STORED"
-    values: list[LiteralString] = ["ifnull(" + column + ", 'None')" for column in columns]
+        return "crc32(" + of + "blob) + " + of + columns[1]
+    values: list[LiteralString] = ["ifnull(" + of + column + ", 'None')" for column in columns]
     text: LiteralString = " || char(31) || ".join(values)
-    return ", crc INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
+    return "crc32(CAST(" + text + " AS BLOB))"
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:

@@ -19,11 +19,21 @@ from datetime import datetime
 from typing import Any, LiteralString
 
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Horizon, Scalar, canonical_json, statement_key
+from recallm.model import (
+    NO_SESSION,
+    Filter,
+    Horizon,
+    NamespaceState,
+    Scalar,
+    canonical_json,
+    statement_key,
+)
+from recallm.stores.semantics.reader import literal
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
+from recallm.stores.sqlite.queries import spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -59,35 +69,36 @@ def columns(table: LiteralString) -> LiteralString:
     return ", ".join((*columns_of(table), "crc"))
 
 
-def among(listed: LiteralString) -> LiteralString:
-    """The values of a list, for a condition with ``IN``."""
-    return _VALUES + ":" + listed + "))"
-
-
 class Queries:
     """Queries with the parameters ``bound``, and those that a call adds.
 
-    A parameter may be a list: ``among`` names its values, and ``json_each`` makes a table of them.
-    A query names the values of the list ``listed`` as ``{list}``, and ``listed`` as ``:list``.
+    A parameter may be a list: a query names its values as ``{name}``, a table with the column
+    ``value``, and ``json_each(:name)`` makes a table of them too. ``listed`` is the list ``list``.
     """
 
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
         self.fetch = fetch
         self.bound = bound
+        self.conditions: tuple[tuple[str, LiteralString], ...] = ()
+        """What stands in ``sound`` for names in braces."""
+        self.given: frozenset[str] = frozenset()
+        """The parts of queries that hold, beside those of what a call gives."""
 
     def rows(
         self, sql: LiteralString, listed: Collection[object] | None = None, **values: Any
     ) -> list[tuple[Any, ...]]:
-        """All rows of a query; none where a list is empty."""
-        values["list"] = listed
+        """All rows of a query; none where ``listed`` is empty."""
+        if listed is not None:
+            values["list"] = listed
+            if not listed:
+                return []
         lists = {
             name: list(value)
             for name, value in values.items()
             if isinstance(value, Collection) and not isinstance(value, str)
         }
-        if not all(lists.values()):
-            return []
-        sql = sql.replace("{list}", among("list"))
+        for name in lists:
+            sql = sql.replace(literal("{" + name + "}"), _VALUES + ":" + literal(name) + "))")
         texts = {name: json.dumps(items) for name, items in lists.items()}
         if any("\\u0000" in text for text in texts.values()):
             sql = sql.replace(_VALUES, _VALUES_WITH_NUL)
@@ -109,6 +120,19 @@ class Queries:
         """
         return verified(self.rows(sql.replace("{}", columns(table)), listed, **values), table)
 
+    def sound(self, sql: LiteralString, **given: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query whose first column says whether a row is sound, without that column,
+        within ``conditions`` and with the parts of what is given (not None).
+
+        Raises:
+            ValueError: a row is damaged.
+        """
+        known = {name: value for name, value in given.items() if value is not None}
+        rows = self.rows(spelled(sql, self.given.union(known), self.conditions), **known)
+        if not all(is_sound for is_sound, *_ in rows):
+            raise ValueError("a row does not have its checksum")
+        return [row[1:] for row in rows]
+
 
 def _escaped(value: object) -> str:
     return str(value).replace("\x1e", "\x1e1").replace("\0", "\x1e0")
@@ -125,12 +149,6 @@ _NAMESPACE: LiteralString = (
     + columns("namespace")
     + " FROM namespace WHERE name = :name"
 )
-_TOUCHED: LiteralString = (
-    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
-    " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
-    "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.name{visible}))"
-)
-"""The condition that a row touches ``concept c``: a mention, or evidence of an entity on it."""
 
 
 class View(Queries):
@@ -142,9 +160,11 @@ class View(Queries):
 
     * ``counted``: on a table with a column ``at``, the rows that count.
     * ``visible``: on the same tables, the visible rows.
-    * ``visible_evidence``: the visible rows of ``evidence``.
-    * ``visible_passage``: the visible rows of ``passage``.
-    * ``visible_concept``: the rows of ``concept c`` that a visible row touches.
+    * ``visible_passage``: the visible rows of ``passage``; ``visible_evidence``: those of
+      ``evidence``.
+
+    ``given`` says whether not all rows are visible (``bounded``), whether some that count are not
+    (``hides``), and whether passages have expired (``expired``) or were said later (``dated``).
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -167,41 +187,49 @@ class View(Queries):
                 t_index = latest_said
             else:
                 t_index = counter if as_of is None else min(as_of, counter)
-            self.state = state_of(t_index, vector_bytes, vocabulary, model, origin, revision)
+            self.state: NamespaceState = state_of(
+                t_index, vector_bytes, vocabulary, model, origin, revision
+            )
         self.is_present = t_index >= counter
-        self.is_dated = said is not None
-        self.has_withdrawn = (
-            not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
-        )
-        self.hides = self.is_dated or bool(has_expired) or self.has_withdrawn
+        has_withdrawn = not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
         self.last = max(-1, min(t_index, MAX_T))
         self.bound.update(ns=self.ns, last=self.last, end=statement_key(self.last + 1, 0))
-        self._set_conditions(bool(has_expired))
-
-    def _set_conditions(self, has_expired: bool) -> None:
         self.counted: LiteralString = "" if self.is_present else " AND at < :end"
         self.visible: LiteralString = self.counted
-        self.visible_evidence: LiteralString = "" if self.is_present else " AND shown <= :last"
         self.visible_passage: LiteralString = "" if self.is_present else " AND passage.t <= :last"
-        self.visible_concept: LiteralString = ""
-        if not self.hides:
-            return
-        shown: LiteralString = ""
-        if self.is_dated:
-            shown += " AND +said <= :said"
+        hidden: LiteralString = ""
+        if said is not None:
+            hidden += " AND +said <= :said"
         if has_expired:
-            shown += " AND (expires IS NULL OR +expires > :now)"
-        if self.has_withdrawn:
-            shown += " AND (withdrawn IS NULL OR +withdrawn > :last)"
-        # Only a datetime hides an update without a passage.
-        update_shown: LiteralString = (
-            " AND coalesce((SELECT 1" + shown + " FROM passage INDEXED BY passage_t"
-            "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)"
+            hidden += " AND (expires IS NULL OR +expires > :now)"
+        if has_withdrawn:
+            hidden += " AND (withdrawn IS NULL OR +withdrawn > :last)"
+        related: LiteralString = ""
+        if hidden:
+            # Only a datetime hides an update without a passage.
+            shown: LiteralString = (
+                " AND coalesce((SELECT 1" + hidden + " FROM passage INDEXED BY passage_t"
+                "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)"
+            )
+            self.visible += shown.replace("{t}", "at >> 20")
+            related = " AND shown <= :last" + shown.replace("{t}", "shown")
+            self.visible_passage += hidden
+        self.conditions = (
+            ("counted", self.counted),
+            ("visible", self.visible),
+            ("visible_passage", self.visible_passage),
+            ("visible_evidence", related),
         )
-        self.visible += update_shown.replace("{t}", "at >> 20")
-        self.visible_evidence += update_shown.replace("{t}", "shown")
-        self.visible_passage += shown
-        self.visible_concept = _TOUCHED.replace("{visible}", self.visible)
+        self.given = frozenset(
+            name
+            for name, holds in {
+                "bounded": bool(self.visible),
+                "hides": bool(hidden),
+                "expired": bool(has_expired),
+                "dated": said is not None,
+            }.items()
+            if holds
+        )
 
 
 FEW = 1_000
