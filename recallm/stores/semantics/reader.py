@@ -33,7 +33,9 @@ from recallm.stores.semantics.reading import (
 )
 from recallm.stores.semantics.rows import ConceptTotals
 
-_PART = re.compile(r"\{\?(\w+):(.*?)(?:\?:(.*?))?\?\}", re.DOTALL)
+_TEXT = r"((?:(?!\{\?|\?:|\?\}).)*)"
+_PART = re.compile(r"\{\?(\w+):" + _TEXT + r"(?:\?:" + _TEXT + r")?\?\}", re.DOTALL)
+"""A part without parts."""
 
 Names = Collection[str] | None
 
@@ -46,8 +48,12 @@ def literal(text: str) -> LiteralString:
 @cache
 def with_parts(query: LiteralString, given: frozenset[str]) -> LiteralString:
     """A query with those of its parts ``{?name: …?}`` alone whose parameter is given; of
-    ``{?name: …?: …?}`` with the second part where the parameter is not given."""
-    return literal(_PART.sub(lambda part: part[2] if part[1] in given else part[3] or "", query))
+    ``{?name: …?: …?}`` with the second part where the parameter is not given. A part may have
+    parts."""
+    text, found = str(query), 1
+    while found:
+        text, found = _PART.subn(lambda part: part[2] if part[1] in given else part[3] or "", text)
+    return literal(text)
 
 
 class Reader(ABC):

@@ -1,13 +1,14 @@
 """The queries of ``recallm.stores.semantics.reader.Reader``, in SQL.
 
 The first column says whether the rows that a row is made of have their checksums
-(``{sound TABLE ALIAS}``). ``Queries.rows`` and ``View`` say what else stands in braces.
+(``{sound TABLE ALIAS}``). ``Queries.rows`` says what else stands in braces, ``View`` which parts a
+horizon brings.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import LiteralString
 
 from recallm.stores.semantics.reader import literal, with_parts
@@ -16,20 +17,40 @@ from recallm.stores.sqlite.schema import checksum, columns_of
 _SOUND = re.compile(r"\{sound (\w+) (\w+)\}")
 
 
-@lru_cache(maxsize=1 << 10)
-def spelled(
-    sql: LiteralString, given: frozenset[str], conditions: tuple[tuple[str, LiteralString], ...]
-) -> LiteralString:
-    """A query with its conditions, its comparisons of checksums, and the parts that are given."""
+COUNTED: LiteralString = "{?past: AND at < :end?}"
+_HIDDEN: LiteralString = (
+    "{?dated: AND +said <= :said?}{?expired: AND (expires IS NULL OR +expires > :now)?}"
+    "{?withdrawn: AND (withdrawn IS NULL OR +withdrawn > :last)?}"
+)
+# Only a datetime hides an update without a passage.
+_UPDATE_SHOWN: LiteralString = (
+    "{?hides: AND coalesce((SELECT 1" + _HIDDEN + " FROM passage INDEXED BY passage_t"
+    "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)?}"
+)
+VISIBLE: LiteralString = COUNTED + _UPDATE_SHOWN.replace("{t}", "at >> 20")
+VISIBLE_PASSAGE: LiteralString = "{?past: AND passage.t <= :last?}" + _HIDDEN
+"""The rows that count, and those that are visible, of a table with a column ``at``; the visible
+rows of ``passage``. A condition continues a WHERE."""
+
+
+@cache
+def spelled(sql: LiteralString, given: frozenset[str]) -> LiteralString:
+    """A query with its comparisons of checksums, and with the parts that are given."""
 
     def comparison(found: re.Match[str]) -> str:
         table, alias = literal(found[1]), literal(found[2])
         return f"({alias}.crc = {checksum(columns_of(table), alias)})"
 
-    for name, condition in conditions:
-        sql = sql.replace(literal("{" + name + "}"), condition)
+    for name, condition in _CONDITIONS.items():
+        sql = sql.replace(name, condition)
     return literal(_SOUND.sub(comparison, with_parts(sql, given)))
 
+
+_CONDITIONS: dict[LiteralString, LiteralString] = {
+    "{counted}": COUNTED,
+    "{visible}": VISIBLE,
+    "{visible_passage}": VISIBLE_PASSAGE,
+}
 
 _VISIBLE: LiteralString = (
     " FROM element_evidence v WHERE v.ns = x.ns AND v.element = x.number{visible}"
@@ -97,7 +118,7 @@ _RELATED: LiteralString = (
     " CROSS JOIN evidence e ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b)"
     " AND e.shown = {t} CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b"
     " WHERE n.ns = :ns{?hides: AND EXISTS (SELECT 1 FROM evidence WHERE ns = :ns AND a = e.a"
-    "  AND b = e.b{visible_evidence})?}"
+    "  AND b = e.b" + " AND shown <= :last" + _UPDATE_SHOWN.replace("{t}", "shown") + ")?}"
 )
 _THEN: LiteralString = _RELATED.replace(
     "{t}",

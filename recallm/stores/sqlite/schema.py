@@ -43,7 +43,8 @@ JSON, and recall reads hundreds of statements for a question.
 **Checksums.** A damaged row raises an error instead of giving a wrong answer: in each row that
 recall reads, the column ``crc`` is the CRC-32 of other columns. SQLite computes it whenever it
 writes the row (a stored generated column), with a function that ``register`` adds to a connection.
-``verified`` computes it again from the values that were read. Not all damage is found. Tables of
+``verified`` computes it again from the values that were read, or the query that reads does
+(``queries``). Not all damage is found. Tables of
 numbers alone (``posting``, ``mention``, ``reference``, ``evidence``, ``neighbour``,
 ``metadata_entry``) and indexes have no checksums: a damaged number there can drop a statement from
 the candidates, or change a strength or a count. A page that SQLite itself finds malformed is an
@@ -58,7 +59,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, LiteralString, cast
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
@@ -247,8 +248,6 @@ _MARK = "\x1e"
 
 _WITHIN_MENTION = "\x1d"
 
-_Key = TypeVar("_Key")
-
 
 def pack(parts: Iterable[str], separator: str = _SEPARATOR) -> str:
     """Encode strings as one text, in which the separator stands behind each: the lists that begin
@@ -350,20 +349,6 @@ def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...
         if zlib.crc32((joined % values).encode()) != row[-1]:
             raise ValueError(f"a row of the table {table} does not have its checksum")
         checked.append(values)
-    return checked
-
-
-def verified_vectors(rows: Iterable[tuple[_Key, bytes, int]]) -> list[tuple[_Key, bytes]]:
-    """(key, vector) of rows (key, vector, checksum).
-
-    Raises:
-        ValueError: a vector is damaged.
-    """
-    checked: list[tuple[_Key, bytes]] = []
-    for key, blob, crc in rows:
-        if zlib.crc32(blob) != crc:
-            raise ValueError(f"the vector of {key!r} does not have its checksum")
-        checked.append((key, blob))
     return checked
 
 

@@ -1,10 +1,6 @@
-"""How much there is in a view: concepts with totals and summaries, relations, sizes, statistics.
+"""How much there is: concepts counted from what touches them, sizes, statistics.
 
-What a horizon hides up to the view's t counts in the sizes.
-
-``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
-its evidence: the row with the latest ``shown`` up to the view's t carries the strength at that t.
-Where the view hides some of what counts, a relation needs evidence that is shown.
+What a horizon hides up to the view's t counts.
 """
 
 from __future__ import annotations
@@ -12,12 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, LiteralString
 
-from recallm.model import (
-    ContextVersion,
-    Sizes,
-    Stats,
-    t_index_of,
-)
+from recallm.model import ContextVersion, Sizes, Stats, t_index_of
 from recallm.stores.semantics.reading import sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
 from recallm.stores.sqlite.schema import unpack_mentions

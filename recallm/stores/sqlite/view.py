@@ -28,12 +28,12 @@ from recallm.model import (
     canonical_json,
     statement_key,
 )
-from recallm.stores.semantics.reader import literal
+from recallm.stores.semantics.reader import literal, with_parts
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.queries import spelled
+from recallm.stores.sqlite.queries import COUNTED, VISIBLE, VISIBLE_PASSAGE, spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -79,8 +79,6 @@ class Queries:
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
         self.fetch = fetch
         self.bound = bound
-        self.conditions: tuple[tuple[str, LiteralString], ...] = ()
-        """What stands in ``sound`` for names in braces."""
         self.given: frozenset[str] = frozenset()
         """The parts of queries that hold, beside those of what a call gives."""
 
@@ -122,13 +120,13 @@ class Queries:
 
     def sound(self, sql: LiteralString, **given: Any) -> list[tuple[Any, ...]]:
         """All rows of a query whose first column says whether a row is sound, without that column,
-        within ``conditions`` and with the parts of what is given (not None).
+        with the parts of what is given (not None).
 
         Raises:
             ValueError: a row is damaged.
         """
         known = {name: value for name, value in given.items() if value is not None}
-        rows = self.rows(spelled(sql, self.given.union(known), self.conditions), **known)
+        rows = self.rows(spelled(sql, self.given.union(known)), **known)
         if not all(is_sound for is_sound, *_ in rows):
             raise ValueError("a row does not have its checksum")
         return [row[1:] for row in rows]
@@ -154,17 +152,12 @@ _NAMESPACE: LiteralString = (
 class View(Queries):
     """A namespace within a horizon.
 
-    Each condition continues a WHERE. Its parameters are bound in every query of the view: ``:ns``,
-    ``:last`` (the view's t), ``:end`` (the first key after it), ``:said`` (the datetime ``as_of``)
-    and ``:now``.
-
-    * ``counted``: on a table with a column ``at``, the rows that count.
-    * ``visible``: on the same tables, the visible rows.
-    * ``visible_passage``: the visible rows of ``passage``; ``visible_evidence``: those of
-      ``evidence``.
-
-    ``given`` says whether not all rows are visible (``bounded``), whether some that count are not
-    (``hides``), and whether passages have expired (``expired``) or were said later (``dated``).
+    In every query of the view, the parameters ``:ns``, ``:last`` (the view's t), ``:end`` (the
+    first key after it), ``:said`` (the datetime ``as_of``) and ``:now`` are bound. ``given`` says
+    whether the view ends before the latest update (``past``), whether it hides passages that were
+    said later (``dated``), have ``expired`` or are ``withdrawn``, whether it hides any (``hides``),
+    and whether any row may not be visible (``bounded``). ``counted``, ``visible`` and
+    ``visible_passage`` are conditions of ``queries``.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -194,42 +187,18 @@ class View(Queries):
         has_withdrawn = not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
         self.last = max(-1, min(t_index, MAX_T))
         self.bound.update(ns=self.ns, last=self.last, end=statement_key(self.last + 1, 0))
-        self.counted: LiteralString = "" if self.is_present else " AND at < :end"
-        self.visible: LiteralString = self.counted
-        self.visible_passage: LiteralString = "" if self.is_present else " AND passage.t <= :last"
-        hidden: LiteralString = ""
-        if said is not None:
-            hidden += " AND +said <= :said"
-        if has_expired:
-            hidden += " AND (expires IS NULL OR +expires > :now)"
-        if has_withdrawn:
-            hidden += " AND (withdrawn IS NULL OR +withdrawn > :last)"
-        related: LiteralString = ""
-        if hidden:
-            # Only a datetime hides an update without a passage.
-            shown: LiteralString = (
-                " AND coalesce((SELECT 1" + hidden + " FROM passage INDEXED BY passage_t"
-                "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)"
-            )
-            self.visible += shown.replace("{t}", "at >> 20")
-            related = " AND shown <= :last" + shown.replace("{t}", "shown")
-            self.visible_passage += hidden
-        self.conditions = (
-            ("counted", self.counted),
-            ("visible", self.visible),
-            ("visible_passage", self.visible_passage),
-            ("visible_evidence", related),
-        )
-        self.given = frozenset(
-            name
-            for name, holds in {
-                "bounded": bool(self.visible),
-                "hides": bool(hidden),
-                "expired": bool(has_expired),
-                "dated": said is not None,
-            }.items()
-            if holds
-        )
+        parts = {
+            "past": not self.is_present,
+            "dated": said is not None,
+            "expired": bool(has_expired),
+            "withdrawn": has_withdrawn,
+        }
+        given = {name for name, holds in parts.items() if holds}
+        given |= {"hides"} if given - {"past"} else set()
+        self.given = frozenset(given | {"bounded"} if given else given)
+        self.counted = with_parts(COUNTED, self.given)
+        self.visible = with_parts(VISIBLE, self.given)
+        self.visible_passage = with_parts(VISIBLE_PASSAGE, self.given)
 
 
 FEW = 1_000
