@@ -27,10 +27,11 @@ _CORPUS: Final[LiteralString] = """[
 OPEN: Final[LiteralString] = (
     """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
-RETURN [coalesce(n.rows, -1), EXISTS {
-        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
-    } OR EXISTS {
+RETURN [coalesce(n.rows, -1), COLLECT {
+        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now RETURN u.t
+    }, COLLECT {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.withdrawn <= $withdrawn_by
+        RETURN [u.t, u.withdrawn]
     }, """
     + _CORPUS
     + """, coalesce(n.vector_bytes, '{}'), coalesce(n.vocabulary, 0),
@@ -44,12 +45,16 @@ LATEST_SAID: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, said, t)
 WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
-WITH coalesce(max(u.t), 0) AS t, count(u) AS shown
-RETURN [t, shown = COUNT {
+WITH coalesce(max(u.t), 0) AS t, count(u) AS said
+RETURN [t, CASE WHEN said < COUNT {
     MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= t
-}] AS row
+} THEN COLLECT {
+    MATCH (u:RecallMUpdate)
+    WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= t AND NOT coalesce(u.said <= $said, false)
+    RETURN u.t
+} ELSE [] END] AS row
 """
-"""The latest t that was said by a moment, and whether all updates up to that t were."""
+"""The latest t that was said by a moment, and the t up to that t that were not."""
 
 
 def _passages(match: LiteralString, order: LiteralString = "u.t DESC") -> LiteralString:
@@ -105,22 +110,6 @@ WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND {{
 RETURN DISTINCT u.path AS row
 """)
 
-SESSIONS: Final[LiteralString] = spelled("""
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace AND u.t > 0 AND u.session_key IS NOT NULL AND {{UPDATE_SEEN}}
-WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) AS latest_t,
-    min(u.said) AS began, max(u.said) AS ended
-RETURN [key, passages, first_t, latest_t, [began, ended]] AS row ORDER BY latest_t DESC
-""")
-
-OPEN_SESSION: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $key})
-MATCH (u:RecallMUpdate {namespace: $namespace, t: n.open_t})
-WHERE u.expires IS NULL OR u.expires > $now
-RETURN [u.t, [u.session_key, u.said, u.source]] AS row
-"""
-
 _STATEMENT_ROWS: Final[LiteralString] = """
 RETURN [s.key, u.id, s.text, u.metadata, s.content, s.traits, s.start, s.end, [
     u.timestamp, u.speaker, u.speaker_concept, u.source, u.session, u.session_key,
@@ -163,7 +152,7 @@ CALL () {
     RETURN DISTINCT s
 }
 MATCH (s)<-[:HAS]-(u:RecallMUpdate)
-WHERE {{SHOWN}}"""
+WHERE {{STATEMENT_SHOWN}}"""
     + _STATEMENT_ROWS
     + "ORDER BY s.key\n"
 )
@@ -220,28 +209,6 @@ WITH """
 RETURN [totals, by_session] AS row
 """
 )
-
-VECTORS: Final[LiteralString] = spelled("""
-UNWIND $keys AS key
-MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-USING INDEX SEEK s:RecallMStatement(namespace, key)
-WHERE s.model = $model AND {{STATEMENT_SHOWN}}
-RETURN [key, s.blob] AS row
-""")
-
-VECTORS_AFTER: Final[LiteralString] = spelled("""
-MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before AND s.model = $model
-    AND {{STATEMENT_SHOWN}}
-RETURN [s.key, s.blob] AS row ORDER BY s.namespace, s.key LIMIT $limit
-""")
-
-STATEMENT_KEYS: Final[LiteralString] = spelled("""
-MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before
-    AND (s.model IS NOT NULL) = $embedded AND {{STATEMENT_SHOWN}}
-RETURN s.key AS row ORDER BY s.namespace, s.key LIMIT $limit
-""")
 
 T_INDEXES: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
-from recallm.stores.base import Applied
+from recallm.stores.base import Applied, GraphStore
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
@@ -34,7 +34,7 @@ _ALL = Horizon()
 
 
 # The records of a restore come from elsewhere, and so do their errors.
-@guarded(lambda store: store._connections.name, but=("restore",))
+@guarded(lambda store: store._connections.name, GraphStore, but=("restore",))
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 

@@ -178,7 +178,7 @@ class RowWriter(Queries):
         self._delete("neighbour", _neighbours(before, moved))
         self._insert("neighbour", _neighbours(after, moved))
         summaries: dict[_Row, _Row | None] = {
-            (s.concept,): (s.t_index, s.text, pack(s.terms), int(s.traits))
+            (s.concept,): (s.t_index, s.text, json.dumps(s.terms), int(s.traits))
             for s in changes.summaries
         }
         self._set("summary", summaries)

@@ -15,30 +15,22 @@ from recallm.model import (
     POSITION_BITS,
     Filter,
     Horizon,
-    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
     Scalar,
-    Session,
     StoredStatement,
     Summary,
     Trait,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.semantics.reading import dump_records, open_session_of, session_of
-from recallm.stores.semantics.rows import unpack_timestamp
+from recallm.stores.semantics.reader import Reader
+from recallm.stores.semantics.reading import dump_records
+from recallm.stores.semantics.rows import ConceptTotals, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
-from recallm.stores.sqlite.elements import (
-    read_entities,
-    read_entities_by_words,
-    read_entity_vectors,
-    read_predicates,
-    read_triplet_evidence,
-    read_triplets,
-)
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.postings import count_before, newest_records
+from recallm.stores.sqlite.queries import CHOSEN, QUERIES
 from recallm.stores.sqlite.schema import (
     check_ascending,
     passage_fields_of,
@@ -46,14 +38,15 @@ from recallm.stores.sqlite.schema import (
     unpack,
     unpack_mentions,
     verified,
-    verified_vectors,
 )
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
-from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
+from recallm.stores.sqlite.totals import count_touches, read_sizes, read_stats
 from recallm.stores.sqlite.view import FilterSql, View, columns, likely_condition
 
 _EVERY_PASSAGE = Filter()
 _SESSIONS_BY_ID: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
+
+_PASSAGES: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
 
 _BESIDE: LiteralString = (
     "(at) FROM statement q INDEXED BY statement_session"
@@ -68,22 +61,31 @@ _STATEMENTS: LiteralString = (
 """Statements, each with the keys of those before and after it."""
 
 
-@guarded(lambda reader: reader.name)
-class SQLiteReader(View):
+_FEW_TRIPLETS = 2048
+"""Triplets whose evidence is sorted sooner than the latest rows are looked through."""
+
+_RECENT_ROWS = 4096
+"""Latest rows of evidence looked through for a limited read of a hub."""
+
+_MANY: LiteralString = (
+    "SELECT 1, 1 FROM element x WHERE x.ns = :ns AND" + CHOSEN + " LIMIT 1 OFFSET :few"
+)
+_RECENT: LiteralString = (
+    "SELECT 1, at FROM (SELECT element, at FROM element_evidence WHERE ns = :ns{visible}"
+    "  ORDER BY at DESC LIMIT :recent) CROSS JOIN element x ON x.number = element WHERE"
+    + CHOSEN + " LIMIT 1 OFFSET :limit - 1"
+)  # fmt: skip
+"""The ``at`` of the last of so many of the latest rows of evidence."""
+
+
+@guarded(lambda reader: reader.name, GraphReader)
+class SQLiteReader(View, Reader):
     """See ``GraphReader``. ``name`` is that of the database.
 
     Raises (each method):
         StoreCorruptError: what was read is damaged.
     """
 
-    concepts = read_concepts
-    relations = read_relations
-    entities = read_entities
-    entity_vectors = read_entity_vectors
-    triplets = read_triplets
-    triplet_evidence = read_triplet_evidence
-    predicates = read_predicates
-    entities_by_words = read_entities_by_words
     sizes = read_sizes
     stats = read_stats
 
@@ -92,6 +94,45 @@ class SQLiteReader(View):
         super().__init__(snapshot, namespace, horizon)
         self._filter: tuple[Filter, FilterSql] | None = None
         self._session_keys: dict[int, str] = {}
+
+    def ask(self, query: str, /, **given: Any) -> list[tuple[Any, ...]]:
+        if query == "evidence":
+            return self._evidence(**given)
+        if query == "relations":
+            return [row for name in set(given["names"]) for row in self._related(name, **given)]
+        rows = self.sound(QUERIES[query], **given)
+        if "after" in given:
+            check_ascending((key for key, *_ in rows), given["after"])
+        return rows
+
+    def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
+        return count_touches(self, dict.fromkeys(names), self.counted)
+
+    def _related(self, name: str, *, limit: int | None, **_: Any) -> list[tuple[Any, ...]]:
+        """The rows of the newest relations of a concept."""
+        rows = self.sound(QUERIES["relations"], name=name, limit=limit)
+        if not self.is_present:
+            rows += self.sound(QUERIES["later relations"], name=name)
+            rows.sort(key=lambda row: (-row[3], -row[2], row[0] if row[1] == name else row[1]))
+        return rows[:limit]
+
+    def _evidence(self, *, limit: int | None, **ends: Any) -> list[tuple[Any, ...]]:
+        """The rows of evidence. Of a hub, the latest are looked for in the latest rows of all
+        evidence first."""
+        query, first = "evidence", None
+        if limit and self.sound(_MANY, **ends, few=_FEW_TRIPLETS):
+            recent = self.sound(_RECENT, **ends, recent=_RECENT_ROWS, limit=limit)
+            if recent:
+                query, first = "evidence since", recent[0][0]
+        rows = self.sound(QUERIES[query], **ends, first=first, limit=limit)
+        numbers = {passage_row(self.ns, row[-1] >> 20) for row in rows}
+        passages = {
+            t: (id, timestamp, source)
+            for _, t, id, _, source, _, _, _, timestamp, *_ in self.read(
+                "passage", _PASSAGES, numbers
+            )
+        }
+        return [(*row, *passages.get(row[-1] >> 20, (None, None, None))) for row in rows]
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         return [read(self) for read in reads]
@@ -138,51 +179,13 @@ class SQLiteReader(View):
         )
         return sorted(unpack(path) for (path,) in rows)
 
-    def sessions(self) -> list[Session]:
-        rows = self.rows(
-            "SELECT session_id, count(*), min(t), max(t) AS latest, min(said), max(said)"
-            " FROM passage INDEXED BY passage_t WHERE ns = :ns AND session_id IS NOT NULL"
-            + self.visible_passage
-            + " GROUP BY session_id ORDER BY latest DESC"
-        )
-        ids = {row[0] for row in rows}
-        keys = {row[1]: row[2] for row in self.read("session", _SESSIONS_BY_ID, ids)}
-        return [session_of(keys[id], *totals) for id, *totals in rows]
-
-    def open_session(self) -> OpenSession | None:
-        rows = self.rows(
-            "SELECT p.t, s.key, p.said, p.source FROM namespace n"
-            " JOIN passage p ON p.row = (n.id << 32) + n.open_t"
-            " JOIN session s ON s.id = p.session_id"
-            " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
-        )
-        return open_session_of(*rows[0]) if rows else None
-
-    def statement_keys(
-        self, *, embedded: bool, after: int = -1, limit: int | None = None
-    ) -> list[int]:
-        sql: LiteralString = "SELECT at FROM vector WHERE ns = :ns AND at > :after"
-        if not embedded:
-            sql = (
-                "SELECT at FROM statement s WHERE ns = :ns AND at > :after AND NOT EXISTS"
-                " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)"
-            )
-        rows = self.rows(
-            sql + self.visible + " ORDER BY at LIMIT :limit",
-            after=after,
-            limit=-1 if limit is None else limit,
-        )
-        check_ascending((at for (at,) in rows), after)
-        return [at for (at,) in rows]
-
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         del ahead  # a round trip costs nothing here
         rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), _keys(keys))
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
-        of_passages: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
         numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
-        passages = {row[1]: row for row in self.read("passage", of_passages, numbers)}
+        passages = {row[1]: row for row in self.read("passage", _PASSAGES, numbers)}
         metadata = {text: json.loads(text) for text in {row[9] for row in passages.values()}}
         self._read_session_keys(row[2] for row in found)
         statements: list[StoredStatement] = []
@@ -225,28 +228,6 @@ class SQLiteReader(View):
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Postings]:
         return self._newest("concept", "name", names, limit, where)
-
-    def vectors(
-        self,
-        keys: Collection[int] | None = None,
-        *,
-        model: str,
-        after: int = -1,
-        limit: int | None = None,
-    ) -> Mapping[int, bytes]:
-        source: LiteralString = "vector WHERE at > :after"
-        order: LiteralString = " ORDER BY at LIMIT :limit"
-        if keys is not None:
-            keys = [key for key in _keys(keys) if key > after]
-            source = "json_each(:list) CROSS JOIN vector WHERE at = value"
-            order = " LIMIT :limit"  # in the order of the list
-        rows = self.rows(
-            "SELECT at, blob, crc - at FROM " + source + " AND ns = :ns AND model = :model"
-            + self.visible + order,
-            keys, model=model, after=after, limit=-1 if limit is None else limit,
-        )  # fmt: skip
-        check_ascending((at for at, _, _ in rows), after)
-        return dict(verified_vectors(rows))
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         with damage(self.name):

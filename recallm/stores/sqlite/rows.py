@@ -34,6 +34,7 @@ from recallm.stores.semantics.rows import (
     selected_by,
 )
 from recallm.stores.sqlite.changes import RowWriter
+from recallm.stores.sqlite.queries import MENTIONS
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     TABLES,
@@ -43,8 +44,7 @@ from recallm.stores.sqlite.schema import (
     unsealed,
 )
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import count_touches
-from recallm.stores.sqlite.view import MENTIONS
+from recallm.stores.sqlite.totals import count_touches, stored_counts
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
@@ -188,22 +188,12 @@ class SQLiteRows(RowWriter):
         ).rowcount
 
     def delete_everything(self) -> Forgotten:
-        counts: dict[str, int] = {}
-        sql = "SELECT count(id), count(predicate) FROM element WHERE ns = :ns"
-        ((entities, triplets),) = self.rows(sql)
+        counts = stored_counts(self)
         for table in TABLES:
-            ((counts[table],),) = self.rows("SELECT count(*) FROM " + table + " WHERE ns = :ns")
             self.connection.execute("DELETE FROM " + table + " WHERE ns = ?", (self.ns,))
         self.begin(self.ns)
-        return Forgotten(
-            passages=counts["passage"],
-            statements=counts["statement"],
-            concepts=counts["concept"],
-            relations=counts["neighbour"] // 2,
-            entities=entities,
-            triplets=triplets,
-            summaries=counts["summary"],
-        )
+        del counts["vectors"]
+        return Forgotten(**counts)
 
     # -- look-ups by table -------------------------------------------------------------------
 

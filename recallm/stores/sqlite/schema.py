@@ -43,10 +43,11 @@ JSON, and recall reads hundreds of statements for a question.
 **Checksums.** A damaged row raises an error instead of giving a wrong answer: in each row that
 recall reads, the column ``crc`` is the CRC-32 of other columns. SQLite computes it whenever it
 writes the row (a stored generated column), with a function that ``register`` adds to a connection.
-``verified`` computes it again from the values that were read. Records of postings begin with their
-checksum. Not all damage is found. Other tables of numbers alone (``reference``, ``evidence``,
-``neighbour``, ``metadata_entry``) and indexes have no checksums: a damaged number there can change
-a strength or a count. A page that SQLite itself finds malformed is an error in any table.
+``verified`` computes it again from the values that were read, or the query that reads does
+(``queries``). Records of postings begin with their checksum. Not all damage is found. Other
+tables of numbers alone (``reference``, ``evidence``, ``neighbour``, ``metadata_entry``) and indexes
+have no checksums: a damaged number there can change a strength or a count. A page that SQLite
+itself finds malformed is an error in any table.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from struct import Struct
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, LiteralString, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,7 +220,8 @@ def create_schema(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.strip().split(";\n"):
         if "{crc}" in statement:
             covered = columns_of(statement.strip().partition(" (")[0].removeprefix("CREATE TABLE "))
-            statement = statement.replace("{crc}", checksum_column(covered))
+            column: LiteralString = ", crc INTEGER NOT NULL AS (" + checksum(covered) + ") STORED"
+            statement = statement.replace("{crc}", column)
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -248,8 +250,6 @@ _MARK = "\x1e"
 """Begins what stands for itself or for a separator within a string."""
 
 _WITHIN_MENTION = "\x1d"
-
-_Key = TypeVar("_Key")
 
 
 def pack(parts: Iterable[str], separator: str = _SEPARATOR) -> str:
@@ -358,7 +358,7 @@ def hash_of(*values: object) -> int:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Prepare a connection for tables with checksums and postings."""
+    """Prepare a connection for checksums and postings."""
     # Some builds of SQLite refuse functions in a table's definition by default.
     connection.execute("PRAGMA trusted_schema = ON")
     # zlib.crc32 is a C function: no Python signal handler runs inside it, whose error SQLite would
@@ -367,17 +367,18 @@ def register(connection: sqlite3.Connection) -> None:
     connection.create_function("keys_in", 1, _keys_in, deterministic=True)
 
 
-def checksum_column(columns: tuple[LiteralString, ...]) -> LiteralString:
-    """The definition of the column that holds the checksum of these columns of its table.
+def checksum(columns: tuple[LiteralString, ...], alias: LiteralString = "") -> LiteralString:
+    """The checksum of these columns of a table, as SQL.
 
     The checksum of a vector has the number added of what the vector belongs to: it holds only in
     its own row, so that a damaged index cannot give a vector to another owner.
     """
+    of: LiteralString = alias and alias + "."
     if columns[-1] == "blob":
-        return ", crc INTEGER NOT NULL AS (crc32(blob) + " + columns[1] + ") STORED"
-    values: list[LiteralString] = ["ifnull(" + column + ", 'None')" for column in columns]
+        return "crc32(" + of + "blob) + " + of + columns[1]
+    values: list[LiteralString] = ["ifnull(" + of + column + ", 'None')" for column in columns]
     text: LiteralString = " || char(31) || ".join(values)
-    return ", crc INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
+    return "crc32(CAST(" + text + " AS BLOB))"
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:
@@ -394,20 +395,6 @@ def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...
         if zlib.crc32((joined % values).encode()) != row[-1]:
             raise ValueError(f"a row of the table {table} does not have its checksum")
         checked.append(values)
-    return checked
-
-
-def verified_vectors(rows: Iterable[tuple[_Key, bytes, int]]) -> list[tuple[_Key, bytes]]:
-    """(key, vector) of rows (key, vector, checksum).
-
-    Raises:
-        ValueError: a vector is damaged.
-    """
-    checked: list[tuple[_Key, bytes]] = []
-    for key, blob, crc in rows:
-        if zlib.crc32(blob) != crc:
-            raise ValueError(f"the vector of {key!r} does not have its checksum")
-        checked.append((key, blob))
     return checked
 
 

@@ -27,14 +27,17 @@ from recallm.model import (
     POSITION_BITS,
     Filter,
     Horizon,
+    NamespaceState,
     Scalar,
     canonical_json,
     statement_key,
 )
+from recallm.stores.semantics.reader import literal, with_parts
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
+from recallm.stores.sqlite.queries import COUNTED, VISIBLE, VISIBLE_PASSAGE, spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -70,37 +73,34 @@ def columns(table: LiteralString) -> LiteralString:
     return ", ".join((*columns_of(table), "crc"))
 
 
-def among(listed: LiteralString) -> LiteralString:
-    """The values of a list, for a condition with ``IN``."""
-    return _VALUES + ":" + listed + "))"
-
-
 class Queries:
     """Queries with the parameters ``bound``, and those that a call adds.
 
-    A parameter may be a list: ``among`` names its values, and ``json_each`` makes a table of them.
-    A query names the values of the list ``listed`` as ``{list}``, and ``listed`` as ``:list``.
+    A parameter may be a list: a query names its values as ``{name}``, a table with the column
+    ``value``, and ``json_each(:name)`` makes a table of them too. ``listed`` is the list ``list``.
     """
 
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
         self.fetch = fetch
         self.bound = bound
+        self.given: frozenset[str] = frozenset()
+        """The parts of queries that hold, beside those of what a call gives."""
 
     def rows(
         self, sql: LiteralString, listed: Collection[object] | None = None, **values: Any
     ) -> list[tuple[Any, ...]]:
-        """All rows of a query; none where a list is empty."""
-        values["list"] = listed
+        """All rows of a query; none where ``listed`` is empty."""
+        if listed is not None:
+            values["list"] = listed
+            if not listed:
+                return []
         lists = {
             name: list(value)
             for name, value in values.items()
             if isinstance(value, Collection) and not isinstance(value, str)
         }
-        if not lists:
-            return self.fetch(sql, {**self.bound, **values})
-        if not all(lists.values()):
-            return []
-        sql = sql.replace("{list}", among("list"))
+        for name in lists:
+            sql = sql.replace(literal("{" + name + "}"), _VALUES + ":" + literal(name) + "))")
         texts = {name: json.dumps(items) for name, items in lists.items()}
         if any("\\u0000" in text for text in texts.values()):
             sql = sql.replace(_VALUES, _VALUES_WITH_NUL)
@@ -122,6 +122,19 @@ class Queries:
         """
         return verified(self.rows(sql.replace("{}", columns(table)), listed, **values), table)
 
+    def sound(self, sql: LiteralString, **given: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query whose first column says whether a row is sound, without that column,
+        with the parts of what is given (not None).
+
+        Raises:
+            ValueError: a row is damaged.
+        """
+        known = {name: value for name, value in given.items() if value is not None}
+        rows = self.rows(spelled(sql, self.given.union(known)), **known)
+        if not all(is_sound for is_sound, *_ in rows):
+            raise ValueError("a row does not have its checksum")
+        return [row[1:] for row in rows]
+
 
 def _escaped(value: object) -> str:
     return str(value).replace("\x1e", "\x1e1").replace("\0", "\x1e0")
@@ -138,32 +151,17 @@ _NAMESPACE: LiteralString = (
     + columns("namespace")
     + " FROM namespace WHERE name = :name"
 )
-MENTIONS: LiteralString = (
-    "(SELECT value AS at FROM json_each(keys_in(c.newest)) UNION ALL SELECT value"
-    " FROM concept_block b CROSS JOIN json_each(keys_in(b.blob)) WHERE b.ns = c.ns"
-    " AND b.owner = c.id)"
-)
-"""The keys of all statements that mention ``concept c``, in no order, for a subquery."""
-_TOUCHED: LiteralString = (
-    " AND (EXISTS (SELECT 1 FROM " + MENTIONS + " WHERE true{visible})"
-    " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
-    "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.name{visible}))"
-)
-"""The condition that a row touches ``concept c``: a mention, or evidence of an entity on it."""
 
 
 class View(Queries):
     """A namespace within a horizon.
 
-    Each condition continues a WHERE. Its parameters are bound in every query of the view: ``:ns``,
-    ``:last`` (the view's t), ``:end`` (the first key after it), ``:said`` (the datetime ``as_of``)
-    and ``:now``.
-
-    * ``counted``: on a table with a column ``at``, the rows that count.
-    * ``visible``: on the same tables, the visible rows.
-    * ``visible_evidence``: the visible rows of ``evidence``.
-    * ``visible_passage``: the visible rows of ``passage``.
-    * ``visible_concept``: the rows of ``concept c`` that a visible row touches.
+    In every query of the view, the parameters ``:ns``, ``:last`` (the view's t), ``:end`` (the
+    first key after it), ``:said`` (the datetime ``as_of``) and ``:now`` are bound. ``given`` says
+    whether the view ends before the latest update (``past``), whether it hides passages that were
+    said later (``dated``), have ``expired`` or are ``withdrawn``, whether it hides any (``hides``),
+    and whether any row may not be visible (``bounded``). ``counted``, ``visible`` and
+    ``visible_passage`` are conditions of ``queries``.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -186,47 +184,26 @@ class View(Queries):
                 t_index = latest_said
             else:
                 t_index = counter if as_of is None else min(as_of, counter)
-            self.state = state_of(t_index, vector_bytes, vocabulary, model, origin, revision)
+            self.state: NamespaceState = state_of(
+                t_index, vector_bytes, vocabulary, model, origin, revision
+            )
         self.is_present = t_index >= counter
-        self.is_dated = said is not None
-        self.has_withdrawn = (
-            not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
-        )
-        self.hides = self.is_dated or bool(has_expired) or self.has_withdrawn
+        has_withdrawn = not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
         self.last = max(-1, min(t_index, MAX_T))
         self.end = statement_key(self.last + 1, 0)
         self.bound.update(ns=self.ns, last=self.last, end=self.end)
-        self._set_conditions(bool(has_expired))
-
-    @cached_property
-    def has_summaries(self) -> bool:
-        """Whether the namespace has any summary."""
-        return bool(self.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"))
-
-    def _set_conditions(self, has_expired: bool) -> None:
-        self.counted: LiteralString = "" if self.is_present else " AND at < :end"
-        self.visible: LiteralString = self.counted
-        self.visible_evidence: LiteralString = "" if self.is_present else " AND shown <= :last"
-        self.visible_passage: LiteralString = "" if self.is_present else " AND passage.t <= :last"
-        self.visible_concept: LiteralString = ""
-        if not self.hides:
-            return
-        shown: LiteralString = ""
-        if self.is_dated:
-            shown += " AND +said <= :said"
-        if has_expired:
-            shown += " AND (expires IS NULL OR +expires > :now)"
-        if self.has_withdrawn:
-            shown += " AND (withdrawn IS NULL OR +withdrawn > :last)"
-        # Only a datetime hides an update without a passage.
-        update_shown: LiteralString = (
-            " AND coalesce((SELECT 1" + shown + " FROM passage INDEXED BY passage_t"
-            "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)"
-        )
-        self.visible += update_shown.replace("{t}", "at >> 20")
-        self.visible_evidence += update_shown.replace("{t}", "shown")
-        self.visible_passage += shown
-        self.visible_concept = _TOUCHED.replace("{visible}", self.visible)
+        parts = {
+            "past": not self.is_present,
+            "dated": said is not None,
+            "expired": bool(has_expired),
+            "withdrawn": has_withdrawn,
+        }
+        given = {name for name, holds in parts.items() if holds}
+        given |= {"hides"} if given - {"past"} else set()
+        self.given = frozenset(given | {"bounded"} if given else given)
+        self.counted = with_parts(COUNTED, self.given)
+        self.visible = with_parts(VISIBLE, self.given)
+        self.visible_passage = with_parts(VISIBLE_PASSAGE, self.given)
 
 
 FEW = 1_000
@@ -287,7 +264,7 @@ class FilterSql:
             self.passages += " AND passage.t <= :last_t"
             last = self.values["last_t"] = max(-1, min(where.until, MAX_T))
             self._last = min(self._last, last)
-        self.is_plain = not self.passages and view.is_present and not view.hides
+        self.is_plain = not self.passages and not view.given
         """Whether every statement is visible and meets the filter."""
 
     @cached_property
@@ -318,7 +295,7 @@ class FilterSql:
         tests_rows = self._tests_rows and not self.is_met_by_few
         if self._tests_rows and not tests_rows:
             met &= np.isin(ts, self.few)
-        if tests_rows or self._view.hides:
+        if tests_rows or "hides" in self._view.given:
             source: LiteralString = _BY_T + " AND t IN {list}"
             conditions = self._view.visible_passage
             if tests_rows:
