@@ -295,7 +295,7 @@ class SQLiteReader(View):
                 )
         if found:
             sessions = np.concatenate([postings.sessions for postings in found.values()])
-            self._read_session_keys(np.unique(sessions).tolist())
+            self._read_session_keys(np.unique(sessions[sessions > 0]).tolist())
         return found
 
     def _read_session_keys(self, sessions: Iterable[int]) -> None:
