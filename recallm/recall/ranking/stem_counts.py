@@ -198,13 +198,12 @@ class StemCounts:
     @classmethod
     def summed(cls, units: Keys, counts: Floats) -> StemCounts:
         """From rows that may name a unit several times."""
-        order = np.argsort(units, kind="stable")
-        ascending = units[order]
-        starts = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] - 1))
-        total = np.zeros((len(starts), counts.shape[1]))
-        if total.size:
-            np.add.reduceat(counts[order], starts, out=total)
-        return cls(units=ascending[starts], counts=total)
+        if (units[1:] <= units[:-1]).any():
+            order = np.argsort(units, kind="stable")
+            units, counts = units[order], counts[order]
+            starts = np.flatnonzero(np.diff(units, prepend=units[:1] - 1))
+            units, counts = units[starts], np.add.reduceat(counts, starts)
+        return cls(units=units, counts=counts)
 
     def of(self, units: Keys) -> Floats:
         """The rows of ``units``; zeros for a unit that holds none of the stems."""
@@ -261,9 +260,8 @@ class PostingCounts:
         """From the postings of ``stems`` and the mentions of the question's concepts."""
         posted = {column: postings[stem] for column, stem in enumerate(stems) if stem in postings}
         found = [*posted.values(), *mentions.values()]
-        keys = np.sort(
-            np.concatenate([np.zeros(0, dtype=np.int64), *(each.keys for each in found)])
-        )
+        keys = np.concatenate([np.zeros(0, dtype=np.int64), *(each.keys for each in found)])
+        keys.sort(kind="stable")  # merges the lists, which are in order
         keys = keys[np.diff(keys, prepend=-1) > 0]  # each key once
         places = [np.searchsorted(keys, each.keys) for each in found]
         counts = np.zeros((len(keys), len(stems)))

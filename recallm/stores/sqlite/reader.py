@@ -276,7 +276,7 @@ class SQLiteReader(View, Reader):
                 )
         if found:
             sessions = np.concatenate([postings.sessions for postings in found.values()])
-            self._read_session_keys(np.unique(sessions).tolist())
+            self._read_session_keys(np.unique(sessions[sessions > 0]).tolist())
         return found
 
     def _read_session_keys(self, sessions: Iterable[int]) -> None:
