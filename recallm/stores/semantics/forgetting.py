@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -221,10 +220,6 @@ class _Forgetting:
         self._referring.update(self._rows.referring(spelled_less))
         known = [before for before, _ in changes.passages if before]
         stored = self._rows.look_up(keys_of(known))
-        if alone := changes.element_evidence.keys() - {
-            element.element for u in known for element in u.elements
-        }:
-            self._rows.look_up(Keys(elements=alone))
         changes.terms, changes.sessions = stored.terms, stored.sessions
         for before, after in changes.passages:
             if before:
@@ -242,10 +237,7 @@ class _Forgetting:
             gone.difference_update(s.position for s in after.statements)
             if gone and (before.key is not None or not after.statements):
                 after, gone = None, {s.position for s in before.statements}
-        if after is None or replace(after, entities=(), triplets=()) != replace(
-            before, entities=(), triplets=()
-        ):
-            changes.passages.append((before, after))
+        changes.passages.append((before, after))
         if after is None:
             self._gone.add(t_index)
             close_session(self._namespace, t_index)
