@@ -1,8 +1,11 @@
 """Conditions on what a reader may see and on what it looks for, by their names in queries.
 
-Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after it), ``$hidden`` (the
-t up to it of what has expired, is withdrawn, or was said later), ``$plain`` (there is no such t);
-those of a filter in ``recallm.stores.neo4j.reader``.
+Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after it), ``$dated`` and
+``$said`` (whether the horizon is a datetime, and which), ``$now`` (passages that expired by then
+are hidden), ``$withdrawn_by`` (passages that are withdrawn from that t or an earlier one on are
+hidden), ``$plain`` (nothing is hidden but later updates); those of a filter in
+``recallm.stores.neo4j.reader``. A list of all that is hidden would be shorter to say: with 20,000
+hidden updates, each query took 200 ms longer.
 """
 
 from __future__ import annotations
@@ -11,23 +14,44 @@ from typing import Final, LiteralString
 
 from recallm.stores.semantics.reader import literal
 
+_SHOWN: Final[LiteralString] = """(
+    $plain OR (NOT $dated OR u.said <= $said) AND (u.expires IS NULL OR u.expires > $now)
+        AND (u.withdrawn IS NULL OR u.withdrawn > $withdrawn_by)
+)"""
+
 _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     # But for the filter's bounds of t: the query's index knows those.
     "PASSAGE_FOUND": "u.id IS NOT NULL AND {{UPDATE_SEEN}} AND (NOT $filtered OR {{MEETS}})",
-    "NEIGHBOUR_SEEN": "(other.key < $before AND NOT other.key / 1048576 IN $hidden)",
-    "RELATION_SEEN": "any(t IN r.ts WHERE t <= $t AND NOT t IN $hidden)",
+    "STATEMENT_SHOWN": """(
+        $plain OR EXISTS { MATCH (s)<-[:HAS]-(u:RecallMUpdate) WHERE {{SHOWN}} }
+    )""",
+    # Where it is named, ``u`` is the update of another statement.
+    "NEIGHBOUR_SEEN": """(other.key < $before AND ($plain OR EXISTS {
+        MATCH (other)<-[:HAS]-(of:RecallMUpdate) WHERE """
+    + _SHOWN.replace("u.", "of.")
+    + """
+    }))""",
+    "RELATION_SEEN": """(
+        $plain OR EXISTS {
+        UNWIND range(size(r.ts) - 1, 0, -1) AS place
+        WITH r.ts[place] AS t WHERE t <= $t
+        MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+        USING INDEX SEEK u:RecallMUpdate(namespace, t)
+        WHERE {{SHOWN}}
+        RETURN u
+    })""",
     # Where nothing but later updates is hidden, a concept's totals say whether one touches it.
     "CONCEPT_SEEN": """(
         $plain OR EXISTS {
-            MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
-            WHERE s.key < $before AND {{STATEMENT_SHOWN}}
+            MATCH (c)<-[:MENTIONS]-(:RecallMStatement)<-[:HAS]-(u:RecallMUpdate)
+            WHERE {{UPDATE_SEEN}}
         } OR EXISTS {
             MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate)
             WHERE {{UPDATE_SEEN}}
         }
     )""",
-    "STATEMENT_SHOWN": "NOT s.key / 1048576 IN $hidden",
-    "UPDATE_SEEN": "(u.t <= $t AND NOT u.t IN $hidden)",
+    "UPDATE_SEEN": "(u.t <= $t AND {{SHOWN}})",
+    "SHOWN": _SHOWN,
     "MEETS": """(
         (NOT $timed OR u.said >= $since_said AND u.said <= $until_said)
         AND ($lanes = [] OR u.lane IN $lanes)

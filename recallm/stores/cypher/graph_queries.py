@@ -9,8 +9,9 @@ from recallm.stores.cypher.conditions import spelled
 
 _WITH_SUMMARY: Final[LiteralString] = """
 WITH c, c.summary_t <= $t AND ($plain OR NOT EXISTS {
-    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
-    WHERE s.key < (c.summary_t + 1) * 1048576 AND s.key / 1048576 IN $not_covered
+    MATCH (c)<-[:MENTIONS]-(:RecallMStatement)<-[:HAS]-(u:RecallMUpdate)
+    WHERE u.t <= c.summary_t
+        AND ($dated AND coalesce(u.said > $said, true) OR coalesce(u.expires <= $now, false))
 }) AS holds
 RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] + CASE WHEN holds
     THEN [[c.summary_t, c.summary, c.summary_terms, c.summary_traits, size(COLLECT {
@@ -24,7 +25,7 @@ RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] + CASE WHEN
     })]] ELSE [[null, null, null, null, null]] END AS row
 """
 """The concepts ``c`` with their summaries in force. These cover nothing that is hidden, but what is
-withdrawn; ``$not_covered`` has the t."""
+withdrawn."""
 
 _ENDS_SHOWN: Final[LiteralString] = """
 CALL (x) { MATCH (x)-[:SUBJECT]->(subject) RETURN subject }
@@ -131,7 +132,7 @@ UNWIND $names AS name
 MATCH (a:RecallMConcept {namespace: $namespace, key: name})
 CALL (a) {
     MATCH (a)-[r:RELATED]-(b:RecallMConcept) WHERE {{RELATION_SEEN}}
-    WITH a, b, r, [t IN r.ts WHERE t <= $t] AS ts
+    WITH a, b, r, [t IN r.ts WHERE t <= $t] AS ts WHERE ts <> []
     WITH b, startNode(r) = a AS out, size(ts) AS strength, ts[-1] AS t_index
     RETURN b, out, strength, t_index
     ORDER BY t_index DESC, strength DESC, b.name{?limit: LIMIT $limit?}
@@ -146,7 +147,7 @@ MATCH (a:RecallMConcept)
 WHERE a.namespace = $namespace AND a.key IN $names
 MATCH (a)-[r:RELATED]->(b:RecallMConcept)
 WHERE b.key IN $names AND {{RELATION_SEEN}}
-WITH a, b, [t IN r.ts WHERE t <= $t] AS ts
+WITH a, b, [t IN r.ts WHERE t <= $t] AS ts WHERE ts <> []
 RETURN [a.name, b.name, size(ts), ts[-1], []] AS row
 """,
     "entities": _OF_PASSAGES

@@ -107,10 +107,10 @@ WITH x, total, COLLECT {
     UNWIND range(size(keys) - 1, 0, -1) AS place
     WITH keys[place] AS key, sessions[place] AS session, counts[place] AS count
     WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
-        AND NOT key / 1048576 IN $hidden AND (NOT $filtered OR EXISTS {
+        AND ($plain AND NOT $filtered OR EXISTS {
             MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
             USING INDEX SEEK u:RecallMUpdate(namespace, t)
-            WHERE {{MEETS}}
+            WHERE {{SHOWN}} AND (NOT $filtered OR {{MEETS}})
         })
     RETURN {{POSTING}} LIMIT $limit
 } AS rows

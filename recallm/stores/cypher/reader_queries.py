@@ -27,11 +27,10 @@ _CORPUS: Final[LiteralString] = """[
 OPEN: Final[LiteralString] = (
     """
 OPTIONAL MATCH (n:RecallMNamespace {key: $key})
-RETURN [coalesce(n.rows, -1), COLLECT {
-        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now RETURN u.t
-    }, COLLECT {
+RETURN [coalesce(n.rows, -1), EXISTS {
+        MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.expires <= $now
+    } OR EXISTS {
         MATCH (u:RecallMUpdate) WHERE u.namespace = n.rows AND u.withdrawn <= $withdrawn_by
-        RETURN [u.t, u.withdrawn]
     }, """
     + _CORPUS
     + """, coalesce(n.vector_bytes, '{}'), coalesce(n.vocabulary, 0),
@@ -45,16 +44,12 @@ LATEST_SAID: Final[LiteralString] = """
 MATCH (u:RecallMUpdate)
 USING INDEX SEEK u:RecallMUpdate(namespace, said, t)
 WHERE u.namespace = $namespace AND u.said <= $said AND u.t <= $t
-WITH coalesce(max(u.t), 0) AS t, count(u) AS said
-RETURN [t, CASE WHEN said < COUNT {
+WITH coalesce(max(u.t), 0) AS t, count(u) AS shown
+RETURN [t, shown = COUNT {
     MATCH (u:RecallMUpdate) WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= t
-} THEN COLLECT {
-    MATCH (u:RecallMUpdate)
-    WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= t AND NOT coalesce(u.said <= $said, false)
-    RETURN u.t
-} ELSE [] END] AS row
+}] AS row
 """
-"""The latest t that was said by a moment, and the t up to that t that were not."""
+"""The latest t that was said by a moment, and whether all updates up to that t were."""
 
 
 def _passages(match: LiteralString, order: LiteralString = "u.t DESC") -> LiteralString:
@@ -152,7 +147,7 @@ CALL () {
     RETURN DISTINCT s
 }
 MATCH (s)<-[:HAS]-(u:RecallMUpdate)
-WHERE {{STATEMENT_SHOWN}}"""
+WHERE {{SHOWN}}"""
     + _STATEMENT_ROWS
     + "ORDER BY s.key\n"
 )

@@ -51,33 +51,36 @@ class Neo4jReader(Reader):
         """Of a reader that records what is asked (``together``)."""
         self._key = values.key_of(namespace)
         self._horizon: dict[str, Any] = {}
-        as_of, now = horizon.as_of, values.moment_of(horizon.now)
-        [(self._rows, expired, withdrawn, totals, sizes, vocabulary, vectors)] = connection.rows(
-            cypher.OPEN,
-            {
-                "key": self._key,
-                "now": now,
-                "withdrawn_by": -1 if horizon.withdrawn else LARGEST_NUMBER,
-            },
+        as_of, now = horizon.as_of, horizon.now
+        said = microseconds(as_of) if isinstance(as_of, datetime) else None
+        expired_by = values.moment_of(now)
+        latest_t = min(as_of, LARGEST_NUMBER) if isinstance(as_of, int) else LARGEST_NUMBER
+        opened = {
+            "key": self._key,
+            "now": expired_by,
+            "withdrawn_by": -1 if horizon.withdrawn else latest_t,
+        }
+        [(self._rows, hides, totals, sizes, vocabulary, vectors)] = connection.rows(
+            cypher.OPEN, opened
         )
         self._opened_totals: list[int] = totals
         self._counter = totals[0]
         self._t: int = min(as_of, self._counter) if isinstance(as_of, int) else self._counter
-        unsaid: list[int] = []
-        if isinstance(as_of, datetime):
-            given = {"said": microseconds(as_of), "t": self._counter}
-            [(self._t, unsaid)] = self._run(cypher.LATEST_SAID, given)
-        not_covered = {*expired, *unsaid}
-        hidden = not_covered.union(t for t, since in withdrawn if since <= self._t)
+        all_shown = True
+        if said is not None:
+            given = {"said": said, "t": self._counter}
+            [(self._t, all_shown)] = self._run(cypher.LATEST_SAID, given)
         self._before = statement_key(self._t + 1, 0)
         self._horizon = {
             "key": self._key,
-            "now": now,
             "t": self._t,
             "before": self._before,
-            "hidden": sorted(hidden),
-            "not_covered": sorted(not_covered),
-            "plain": not hidden,
+            "dated": not all_shown,
+            "said": said or 0,
+            "now": expired_by,
+            "withdrawn_by": -1 if horizon.withdrawn else self._t,
+            # Whether nothing is hidden but by its t.
+            "plain": all_shown and not hides,
         }
         vector_bytes = reading.mapping_of(sizes)
         model, origin, revision = vectors

@@ -201,9 +201,9 @@ class View(Queries):
         given = {name for name, holds in parts.items() if holds}
         given |= {"hides"} if given - {"past"} else set()
         self.given = frozenset(given | {"bounded"} if given else given)
-        self.counted = with_parts(COUNTED, self.given)
-        self.visible = with_parts(VISIBLE, self.given)
-        self.visible_passage = with_parts(VISIBLE_PASSAGE, self.given)
+        self.counted: LiteralString = with_parts(COUNTED, self.given)
+        self.visible: LiteralString = with_parts(VISIBLE, self.given)
+        self.visible_passage: LiteralString = with_parts(VISIBLE_PASSAGE, self.given)
 
 
 FEW = 1_000
