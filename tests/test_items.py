@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recallm import Forgotten, InvalidInputError, NewItem, RecallConfig, RecallM
-from recallm.errors import StoreBusyError, StoreError
+from recallm.stores.semantics import applying
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -243,7 +240,7 @@ class TestSweeping:
     def test_a_bounded_number_at_a_time(
         self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("recallm.memory.forgetting._SWEPT_PASSAGES", 3)
+        monkeypatch.setattr(applying, "SWEPT_PASSAGES", 3)
         soon = NOON + timedelta(minutes=5)
         memory.update_many([{"text": f"Ann is {n}.", "expires_at": soon} for n in range(8)])
         clock.now = soon
@@ -256,7 +253,7 @@ class TestSweeping:
         self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """It is free: the write is no duplicate of what nobody sees."""
-        monkeypatch.setattr("recallm.memory.forgetting._SWEPT_PASSAGES", 3)
+        monkeypatch.setattr(applying, "SWEPT_PASSAGES", 3)
         soon = NOON + timedelta(minutes=5)
         notes = [{"text": f"Ann is {n}.", "id": str(n), "expires_at": soon} for n in range(9)]
         memory.update_many(notes)
@@ -265,35 +262,3 @@ class TestSweeping:
         assert not memory.update("Ann is seven.", id="7").duplicate
         found = memory.get_many(["8", "7"])
         assert [found[id].text for id in ("8", "7")] == ["Ann is 8.", "Ann is seven."]
-
-    def test_a_sweep_waits_for_no_other_writer(self, tmp_path: Path, clock: Clock) -> None:
-        """The write itself does, for as long as it may."""
-        path = tmp_path / "memory.db"
-        with RecallM(path, clock=clock, timeout=0.3) as memory:
-            memory.update("Ann loves rain.", expires_at=NOON + timedelta(minutes=5))
-            clock.now = NOON + timedelta(hours=1)
-            with closing(sqlite3.connect(path, isolation_level=None)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                with pytest.raises(StoreBusyError, match=r"for 0\.[3-5]"):
-                    memory.update("Bo loves snow.")
-                other.rollback()
-            memory.update("Bo loves snow.")
-            assert memory.stats().passages == 1
-
-    def test_a_sweep_that_fails_loses_no_write(
-        self, memory: RecallM, clock: Clock, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        memory.update("Ann loves rain.", expires_at=NOON + timedelta(minutes=5))
-        clock.now = NOON + timedelta(hours=1)
-
-        def fails(*_: object) -> None:
-            raise StoreError("no")
-
-        with monkeypatch.context() as patched:
-            patched.setattr(memory._opened.store, "forget", fails)
-            memory.update("Bo loves snow.")
-        assert memory.stats().passages == 2
-        assert memory.recall("What does Bo love?").statements
-        assert "rain" not in memory.recall("What does Ann love?").text
-        memory.update("Cy loves fog.")
-        assert memory.stats().passages == 2

@@ -29,7 +29,7 @@ from recallm.cli.output import console, counted, printable
 from recallm.ground.checks import shown
 from recallm.memory.spoken import is_message
 from recallm.stores.addresses import is_server
-from recallm.stores.sqlite import back_up, restore_file
+from recallm.stores.sqlite import back_up
 
 _Db: TypeAlias = Annotated[str, DB]
 
@@ -254,12 +254,10 @@ def restore(
     *,
     db: _Db = "recallm.db",
 ) -> None:
-    """Put a back-up in the place of the memory, which no program may have open. What was there is
-    kept with the ending .old."""
+    """Put a back-up where no memory is: move the memory that is there away first, with its log."""
     with errors_in_one_line():
-        old = restore_file(backup, _file_of(db))
-        kept = "" if old is None else f"; what was there is kept as {old}"
-        console().print(printable(f"{db} is restored from {backup}{kept}"), soft_wrap=True)
+        back_up(backup, _file_of(db))
+        console().print(printable(f"{db} is restored from {backup}"), soft_wrap=True)
 
 
 def _check_prose(path: Path) -> None:

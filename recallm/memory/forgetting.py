@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
 
-from recallm.errors import InvalidInputError, RecallMError, StoreBusyError
+from recallm.errors import InvalidInputError
 from recallm.ground import checks
-from recallm.memory.open_memory import OpenMemory, Part
+from recallm.memory.open_memory import Part
 from recallm.model import (
     Forgotten,
-    Horizon,
     Moment,
-    PreparedUpdate,
     Selection,
     SelectionKind,
     SetExpiry,
@@ -22,11 +19,6 @@ from recallm.model import (
 )
 from recallm.recall.neighbourhood import known_name
 from recallm.recall.results import Receipt
-
-_SWEPT_PASSAGES = 256
-"""Expired passages that one write forgets at most: a sweep of them takes tens of milliseconds."""
-
-_log = logging.getLogger(__name__)
 
 
 class Forgetting(Part):
@@ -169,24 +161,3 @@ def _selected(**given: object) -> tuple[SelectionKind, str | int | datetime]:
             argument="forget",
         )
     return chosen[0]
-
-
-def sweep_expired(opened: OpenMemory, updates: Sequence[PreparedUpdate], now: datetime) -> None:
-    """Forget some expired passages before a write of ``updates``, so that recall has few to hide.
-    If the sweep fails or leaves some, the expired passages with the ids of ``updates`` are
-    forgotten one by one: these ids must be free for the write."""
-    try:
-        selection = Selection(kind="expired", value=now, limit=_SWEPT_PASSAGES)
-        swept = opened.store.forget(opened.name, selection)
-        if swept.passages < _SWEPT_PASSAGES:
-            return
-    except StoreBusyError:
-        pass
-    except RecallMError:
-        _log.warning("the sweep of expired passages failed", exc_info=True)
-    ids = {update.id for update in updates if update.id}
-    with opened.store.reader(opened.name, Horizon(withdrawn=True)) as reader:
-        stored = reader.passages(ids=ids)
-    for passage in stored:
-        if passage.expires_at is not None and passage.expires_at <= now:
-            opened.store.forget(opened.name, Selection(kind="id", value=passage.id))

@@ -215,7 +215,7 @@ class Reading(Part):
             name = known_name(reader, label, self._opened.concept_name)
             newest = None if at_most is None else min(skipped + at_most, LARGEST_NUMBER)
             found = reader.mentions([name], limit=newest, where=Filter()).get(name)
-            rows = reader.statements(found.keys[skipped:]) if found else []
+            rows = reader.statements(found.keys[skipped:].tolist()) if found else []
         return tuple(chronological(RecalledStatement.of(row) for row in rows))
 
     def concepts(

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from recallm.errors import LLMError, StoreError
 from recallm.ground.config import RecallConfig
-from recallm.model import ContextVersion, Filter, Summary, Trait, WriteSummary
+from recallm.model import ConceptRow, Filter, Summary, Trait, WriteSummary
 from recallm.recall.contexts import ConceptContext, concept_contexts
 from recallm.recall.prompts import answer_of, revision_prompt
 from recallm.recall.results import KnowledgeUpdate, Revision
@@ -75,18 +75,19 @@ class Reviser:
             read = _read(reader, name)
         if read is None:
             return _not_revised(name, "the concept was forgotten meanwhile")
-        label, context, version = read
+        concept, context = read
         try:
-            text = self._ask(label, context.sentences())
+            text = self._ask(concept.label, context.sentences())
         except (LLMError, UnicodeEncodeError) as error:
             return _not_revised(name, str(error))
         if not text:
             return _not_revised(name, "the language model gave an empty answer")
         terms, traits = self._describe(text)
         summary = Summary(
-            concept=name, t_index=version.t_index, text=text, terms=terms, traits=traits
+            concept=name, t_index=concept.t_index, text=text, terms=terms, traits=traits
         )
-        if not self._store.amend(namespace, WriteSummary(summary=summary, expected=version)):
+        amendment = WriteSummary(summary=summary, statements=concept.statements)
+        if not self._store.amend(namespace, amendment):
             return _not_revised(
                 name, "the context changed meanwhile; it is due again with the next update"
             )
@@ -107,20 +108,13 @@ def _not_revised(name: str, reason: str) -> Revision:
     return Revision(concept=name, text=None, reason=reason)
 
 
-def _read(reader: GraphReader, name: str) -> tuple[str, ConceptContext, ContextVersion] | None:
+def _read(reader: GraphReader, name: str) -> tuple[ConceptRow, ConceptContext] | None:
     concepts = reader.concepts([name])
     context = concept_contexts(reader, concepts, where=Filter()).get(name)
     # A server without snapshots may forget the concept between these reads.
     if not concepts or context is None:
         return None
-    concept, statements, summary = concepts[0], context.statements, context.summary
-    latest = statements[-1].t_index if statements else summary.t_index if summary else 0
-    version = ContextVersion(
-        t_index=latest,
-        statements=concept.statements,
-        summary_t=None if summary is None else summary.t_index,
-    )
-    return concept.label, context, version
+    return concepts[0], context
 
 
 def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:

@@ -4,10 +4,10 @@
 2. Extraction turns the text into statements, concepts and neighbours: a ``PreparedUpdate``.
    ``Discourses`` gives it the passages that stand before the text in its session.
 3. If the memory has embeddings, each statement gets its vector.
-4. ``store.apply`` writes a batch in one transaction.
-5. Where a passage has expired, it does so after a sweep that forgets a bounded number of them.
-6. If the memory has a language model, it revises the contexts that are due.
-7. The caller gets a ``KnowledgeUpdate``.
+4. ``store.apply`` writes a batch in one transaction, which first forgets a bounded number of the
+   passages that have expired.
+5. If the memory has a language model, it revises the contexts that are due.
+6. The caller gets a ``KnowledgeUpdate``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ from tqdm import tqdm
 from recallm.errors import ConflictError, InvalidInputError
 from recallm.ground import checks
 from recallm.memory.discourses import Discourses
-from recallm.memory.forgetting import sweep_expired
 from recallm.memory.open_memory import Part
 from recallm.memory.revision import Reviser
 from recallm.memory.update_request import UpdateArguments, UpdateRequest, checked_requests
 from recallm.model import Discourse, Extraction, Horizon, PreparedUpdate, Turn, statement_id
 from recallm.recall.results import KnowledgeUpdate
-from recallm.stores.base import Applied, ExpiredError
 
 
 class Writing(Part):
@@ -190,7 +188,7 @@ class Writing(Part):
         if opened.vectors is not None:
             updates = opened.vectors.with_vectors(updates, are_new)
         try:
-            applied = self._apply(updates)
+            applied = opened.store.apply(opened.name, updates, now=opened.clock())
         except ConflictError as error:
             index = None if places is None else places[error.index or 0]
             raise ConflictError(error.id, index=index) from None
@@ -244,17 +242,6 @@ class Writing(Part):
             )
             for request, tells_facts in zip(requests, tell_facts, strict=True)
         ]
-
-    def _apply(self, updates: Sequence[PreparedUpdate]) -> list[Applied]:
-        """``GraphStore.apply``, after a sweep if a passage has expired."""
-        store, name = self._opened.store, self._opened.name
-        now = self._opened.clock()
-        try:
-            return store.apply(name, updates, now=now)
-        except ExpiredError:
-            sweep_expired(self._opened, updates, now)
-        # What the sweep left has other ids.
-        return store.apply(name, updates)
 
 
 _EVERYTHING = Horizon(withdrawn=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recallm.model.keys import (
     content_terms,
     empty_mapping,
@@ -229,20 +232,6 @@ class TripletEvidence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextVersion:
-    """The state of a context when a revision read it. The store writes the revised context only
-    if this state is unchanged (compare-and-set).
-
-    ``statements`` is the number of statements that mention the concept, ``summary_t`` the t_index
-    of its summary, None where there is none.
-    """
-
-    t_index: int
-    statements: int
-    summary_t: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class VectorState:
     """The state of a namespace's statement vectors, whatever the reader's horizon. There is none
     before the first vector.
@@ -321,31 +310,46 @@ class Horizon:
     withdrawn: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Postings:
-    """The statements that hold a stem, newest first, at most the requested limit.
+    """The statements that hold a stem, or that mention a concept: newest first, at most the
+    requested limit.
 
-    ``documents`` counts all of them (up to the view's t, before any filter). ``keys``,
-    ``counts`` and ``sessions`` run in parallel; a session is its key or None.
-    """
-
-    documents: int
-    keys: tuple[int, ...]
-    counts: tuple[int, ...]
-    sessions: tuple[str | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mentions:
-    """The statements that mention a concept, newest first, at most the requested limit.
-
-    ``statements`` counts all of them (up to the view's t, before any filter). ``keys`` and
-    ``sessions`` run in parallel; a session is its key or None.
+    ``statements`` counts all of them (up to the view's t, before any filter). ``keys``, ``counts``
+    (how often each holds the stem; 1 for a mention) and ``sessions`` are arrays of whole numbers
+    that run in parallel. A session is a number of the reader, 0 for none; ``session_keys`` has its
+    key.
     """
 
     statements: int
-    keys: tuple[int, ...]
-    sessions: tuple[str | None, ...]
+    keys: NDArray[np.int64]
+    counts: NDArray[Any]
+    sessions: NDArray[Any]
+    session_keys: Mapping[int, str]
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Postings) and self.rows() == other.rows()
+
+    def session_names(self) -> set[str]:
+        """The keys of the sessions of these statements."""
+        if not self.sessions.any():
+            return set()
+        numbers = np.unique(self.sessions).tolist()
+        return {self.session_keys[number] for number in numbers if number}
+
+    def hold(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some keys are among those of these statements."""
+        ascending = self.keys[::-1]
+        places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+        return np.asarray(ascending[places] == keys if len(ascending) else places >= 0)
+
+    def rows(self) -> tuple[int, list[tuple[int, int, str | None]]]:
+        """``statements``, and key, count and key of the session of each."""
+        sessions = map(self.session_keys.get, self.sessions.tolist())
+        rows = zip(self.keys.tolist(), self.counts.tolist(), sessions, strict=True)
+        return self.statements, list(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

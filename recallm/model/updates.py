@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from recallm.model.keys import NO_POSITION, empty_mapping
 from recallm.model.language import ConceptMention, ExtractedStatement, Neighbours
-from recallm.model.stored_values import ContextVersion, Summary
+from recallm.model.stored_values import Summary
 
 TripletKey = tuple[str, str, str]
 """Subject, predicate and object."""
@@ -139,15 +139,13 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteSummary:
-    """Write ``summary`` if the context of its concept is still ``expected`` (compare-and-set). The
-    store counts 1 if it wrote it, else 0.
-
-    ``summary.t_index`` is ``expected.t_index``. A concept has one summary: this one replaces the
-    one before.
+    """Write ``summary`` if its concept still has the ``t_index`` of the summary and so many
+    ``statements`` (compare-and-set). The store counts 1 if it wrote the summary, else 0. A concept
+    has one summary: this one replaces the one before.
     """
 
     summary: Summary
-    expected: ContextVersion
+    statements: int
 
 
 Amendment = AddVectors | SetExpiry | Withdraw | WriteSummary
@@ -172,14 +170,12 @@ class Selection:
 
     ``value`` is, by ``kind``: a passage id, a statement id, a source, a session name, a concept
     name, a t_index or an aware datetime (everything before it), the moment by which a passage has
-    expired, True, or entities and triplets. ``limit`` bounds the passages that a sweep of expired
-    ones forgets; such a sweep does not wait for other writers where the store can tell, and erases
-    no bytes of a file. ``dry_run``: the store says what it would forget, and changes nothing.
+    expired, True, or entities and triplets. ``dry_run``: the store says what it would forget, and
+    changes nothing.
     """
 
     kind: SelectionKind
     value: str | int | datetime | GraphNames
-    limit: int | None = None
     dry_run: bool = False
 
 

@@ -46,7 +46,7 @@ def concept_contexts(
     keys = {
         name: [
             key
-            for key in reversed(found.keys)
+            for key in found.keys[::-1].tolist()
             if name not in summaries or t_index_of(key) > summaries[name].t_index
         ]
         for name, found in mentions.items()

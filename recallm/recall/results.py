@@ -150,8 +150,9 @@ class RecalledStatement:
         return self.id if self.passage is None or self.span is None else self.passage
 
     @classmethod
-    def of(cls, stored: StoredStatement) -> RecalledStatement:
-        """A stored statement."""
+    def of(cls, stored: StoredStatement, **given: Any) -> RecalledStatement:
+        """A stored statement; ``given`` are further fields."""
+        given.setdefault("references", recalled_references(stored))
         return cls(
             id=stored.id,
             text=stored.text,
@@ -163,9 +164,9 @@ class RecalledStatement:
             session=stored.session_name,
             metadata=stored.metadata,
             concepts=tuple(mention.name for mention in stored.concepts),
-            references=recalled_references(stored),
             span=(stored.start, stored.end) if stored.start < stored.end else None,
             passage=stored.passage_id,
+            **given,
         )
 
     @classmethod

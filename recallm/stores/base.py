@@ -15,7 +15,6 @@ from recallm.model import (
     Filter,
     Forgotten,
     Horizon,
-    Mentions,
     NamespaceState,
     OpenSession,
     Passage,
@@ -45,8 +44,8 @@ class Applied:
     duplicate: bool = False
 
 
-class ExpiredError(Exception):
-    """A passage had expired by the ``now`` of ``GraphStore.apply``, which wrote nothing."""
+SWEPT_PASSAGES = 256
+"""Expired passages that one write forgets at most: a sweep of them takes tens of milliseconds."""
 
 
 class GraphReader(Protocol):
@@ -143,7 +142,7 @@ class GraphReader(Protocol):
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
+    ) -> Mapping[str, Postings]:
         """For each concept that some counted statement mentions: its newest ``limit`` visible
         statements (all if None) that meet ``where``. Other concepts are left out."""
         ...
@@ -273,8 +272,9 @@ class GraphStore(Protocol):
         *,
         now: datetime | None = None,
     ) -> list[Applied]:
-        """Write knowledge updates, in order, in one transaction; with ``now`` only if no passage
-        of the namespace has expired by then: such a passage may have an id that is to be free.
+        """Write knowledge updates, in order, in one transaction. With ``now``, those passages are
+        forgotten first that have expired by then: the first ``SWEPT_PASSAGES`` of them (by expiry,
+        then t), and those with an id of ``updates``, which are free then.
 
         An id that exists (stored, or earlier in ``updates``) with the same text is a duplicate:
         the store neither checks nor writes anything of that update, but a withdrawal of its passage
@@ -299,10 +299,9 @@ class GraphStore(Protocol):
             EmbeddingModelError: a statement's vector is of another model than those before it.
             DimensionError: a vector has another size than those under its model.
             UnknownEntityError: a triplet names an entity that is neither stored nor in its update.
-            ExpiredError: a passage has expired by ``now``.
 
-        Of several errors the store raises ``ExpiredError``, else the first update's, and of that
-        one the first named here. Without updates it does nothing.
+        Of several errors the store raises the first update's, and of that one the first named here.
+        Without updates it does nothing.
         """
         ...
 
@@ -343,9 +342,9 @@ class GraphStore(Protocol):
         A passage without statements goes where its id, source, session or time is selected. An item
         goes as a whole, with the first of its statements. ``session`` selects what was given this
         session, or this source and no session; ``before`` a datetime what was said earlier, facts
-        among it; ``expired`` the passages with ``expires_at <= value``, at most ``limit`` of them:
-        those that expired first, then by t; ``graph`` entities, with their triplets, and triplets,
-        while texts stay; ``everything`` all but the counter. ``dry_run`` changes nothing.
+        among it; ``expired`` the passages with ``expires_at <= value``; ``graph`` entities, with
+        their triplets, and triplets, while texts stay; ``everything`` all but the counter.
+        ``dry_run`` changes nothing.
 
         ``concept`` selects the statements that mention it, the entities on it, and the triplets of
         these. Such a triplet takes the evidence of its ends at its place along, unless another

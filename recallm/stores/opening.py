@@ -37,7 +37,8 @@ def open_store(
         MissingDependencyError: the driver is not installed.
         StoreError: it cannot be opened.
     """
-    if (isinstance(target, str) and is_server(target)) or _is_driver(target):
+    is_driver = hasattr(target, "verify_connectivity")
+    if is_driver or (isinstance(target, str) and is_server(target)):
         return _open_neo4j(target, auth, database, timeout), True
     for value, argument in ((auth, "auth"), (database, "database")):
         if value is not None:
@@ -72,11 +73,3 @@ def _open_neo4j(
         raise MissingDependencyError("neo4j", extra="neo4j") from None
     open_neo4j = partial(Neo4jStore, target, auth=auth, database=database)
     return open_neo4j() if timeout is None else open_neo4j(retry_time=timeout)
-
-
-def _is_driver(target: object) -> bool:
-    """Whether ``target`` is a neo4j ``Driver``; this imports no neo4j."""
-    return any(
-        base.__module__.partition(".")[0] == "neo4j" and base.__name__ == "Driver"
-        for base in type(target).__mro__
-    )

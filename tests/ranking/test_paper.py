@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from recallm.ground.config import RecallConfig
 from recallm.model import (
-    ContextVersion,
     Filter,
     PreparedUpdate,
     Question,
@@ -141,8 +140,7 @@ def test_a_summary_takes_the_place_of_the_statements_it_covers() -> None:
     revised = Summary(
         concept="brandon", t_index=2, text="Brandon is off.", terms=(), traits=Trait(0)
     )
-    expected = ContextVersion(t_index=2, statements=2, summary_t=None)
-    store.amend("n", WriteSummary(summary=revised, expected=expected))
+    store.amend("n", WriteSummary(summary=revised, statements=2))
     filtered = recall(store, "brandon", where=Filter(until=1))
     assert [each.text for each in filtered.statements] == ["Brandon loves coffee"]
     store.apply("n", [said("Brandon is back", "brandon")])

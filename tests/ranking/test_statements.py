@@ -31,7 +31,7 @@ from tests.retrieval.talk import (
     turn,
     under_model,
 )
-from tests.store_suite.topics.base import context_version
+from tests.store_suite.topics.base import revisable
 
 TALK = store_of(
     turn("Good morning to you", speaker="Ana", day=1),
@@ -162,7 +162,7 @@ def test_a_summary_in_force_is_one_more_statement() -> None:
         turn("Kayak sold", day=3),
     )
     with store.reader("n") as reader:
-        now = context_version(reader, "kayak")
+        now = revisable(reader, "kayak")
     assert now is not None
     revised = Summary(
         concept="kayak",
@@ -171,7 +171,7 @@ def test_a_summary_in_force_is_one_more_statement() -> None:
         terms=("kayak", "red"),
         traits=Trait(0),
     )
-    assert store.amend("n", WriteSummary(summary=revised, expected=now))
+    assert store.amend("n", WriteSummary(summary=revised, statements=now.statements))
     context = recall(store, asked("kayak", "kayak"))
     assert texts(context)[-1] == "The kayak is red."
     assert context.text.splitlines()[-1] == "[2024-03-03] The kayak is red."

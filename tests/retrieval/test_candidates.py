@@ -162,4 +162,4 @@ def test_a_filter_decides_as_the_store_does() -> None:
         ):
             assert meets(row, where) is expected, where
             found = reader.postings(["heron"], limit=1, where=where).get("heron")
-            assert bool(found is not None and found.keys) is expected, where
+            assert bool(found is not None and len(found.keys)) is expected, where

@@ -22,12 +22,14 @@ from tests.store_suite.dict_reader import DictReader
 _ALL = Horizon(withdrawn=True)
 
 
-def forget(draft: Namespace, selection: Selection) -> None:
-    """Take the selection out of ``draft``, with everything that stood on it alone."""
+def forget(draft: Namespace, selection: Selection, *, among: Collection[str] | None = None) -> None:
+    """Take the selection out of ``draft``, with everything that stood on it alone; of the passages
+    those alone whose ids are ``among`` these."""
     before = sum(len(update.vectors) for update in draft.updates)
     spelling = _spelling(draft)
-    for update in _first(draft.updates, selection):
-        _forget_statements(draft, update, selection)
+    for update in list(draft.updates):
+        if among is None or update.id in among:
+            _forget_statements(draft, update, selection)
     spelling = _drop_references(draft, spelling)
     if selection.kind == "concept":
         name = str(selection.value)
@@ -52,19 +54,6 @@ def forget(draft: Namespace, selection: Selection) -> None:
         draft.vector_revision += 1
     if draft.open_session and draft.open_session[0] not in map(t_of, draft.updates):
         draft.open_session = None
-
-
-def _first(updates: list[PreparedUpdate], selection: Selection) -> list[PreparedUpdate]:
-    """The updates, or those of the selected that its limit leaves."""
-    if selection.limit is None:
-        return list(updates)
-    selected = [update for update in updates if _selected(update, selection)]
-    return sorted(selected, key=_expiry)[: selection.limit]
-
-
-def _expiry(update: PreparedUpdate) -> datetime:
-    assert update.expires_at is not None
-    return update.expires_at
 
 
 def _selected(update: PreparedUpdate, selection: Selection) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
+import numpy as np
+
 from recallm.model import (
     ConceptKind,
     ConceptRow,
@@ -18,7 +20,6 @@ from recallm.model import (
     ExtractedStatement,
     Filter,
     Horizon,
-    Mentions,
     NamespaceState,
     OpenSession,
     Passage,
@@ -68,6 +69,8 @@ class DictReader(DictFacts):
             namespace, [u for u in self._counting if is_visible(u, horizon, self._t_index)]
         )
         self._session_keys = session_keys_of(namespace.updates)
+        named = dict.fromkeys(filter(None, self._session_keys.values()))
+        self._sessions: dict[int, str] = dict(enumerate(named, 1))
 
     @property
     def state(self) -> NamespaceState:
@@ -185,29 +188,36 @@ class DictReader(DictFacts):
             if documents:
                 holders = [(u, s) for u, s in self._said() if stem in s.terms]
                 met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
-                found[stem] = Postings(
-                    documents=documents,
-                    keys=tuple(key_of(u, s) for u, s in met),
-                    counts=tuple(s.terms.count(stem) for _, s in met),
-                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
-                )
+                found[stem] = self._postings(documents, met, [s.terms.count(stem) for _, s in met])
         return found
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
-        found: dict[str, Mentions] = {}
+    ) -> Mapping[str, Postings]:
+        found: dict[str, Postings] = {}
         for name in sorted(set(names)):
             total = sum(names_concept(s, name) for _, s in self._said(self._counting))
             if total:
                 holders = [(u, s) for u, s in self._said() if names_concept(s, name)]
                 met = [(u, s) for u, s in reversed(holders) if meets(u, where)][:limit]
-                found[name] = Mentions(
-                    statements=total,
-                    keys=tuple(key_of(u, s) for u, s in met),
-                    sessions=tuple(self._session_keys[t_of(u)] for u, _ in met),
-                )
+                found[name] = self._postings(total, met, [1] * len(met))
         return found
+
+    def _postings(
+        self,
+        total: int,
+        met: Sequence[tuple[PreparedUpdate, ExtractedStatement]],
+        counts: Sequence[int],
+    ) -> Postings:
+        numbers: dict[str | None, int] = {key: n for n, key in self._sessions.items()}
+        sessions = [numbers.get(self._session_keys[t_of(u)], 0) for u, _ in met]
+        return Postings(
+            statements=total,
+            keys=np.array([key_of(u, s) for u, s in met], dtype=np.int64),
+            counts=np.array(counts, dtype=np.int64),
+            sessions=np.array(sessions, dtype=np.int64),
+            session_keys=self._sessions,
+        )
 
     def concepts(
         self, names: Collection[str] | None = None, *, limit: int | None = None

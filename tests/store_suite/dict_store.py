@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,6 @@ from recallm.errors import (
 from recallm.model import (
     AddVectors,
     Amendment,
-    ContextVersion,
     Forgotten,
     Horizon,
     PreparedUpdate,
@@ -40,14 +39,13 @@ from recallm.model import (
     WriteSummary,
     statement_key,
 )
-from recallm.stores.base import Applied, ExpiredError
+from recallm.stores.base import SWEPT_PASSAGES, Applied
 from tests.store_suite.dict_forgetting import difference, drop_summary, forget, without_references
 from tests.store_suite.dict_namespace import (
     Namespace,
     ends_of,
     is_empty,
     is_item,
-    names_concept,
     session_keys_of,
     t_of,
 )
@@ -68,10 +66,9 @@ class DictStore:
     def apply(
         self, namespace: str, updates: Sequence[PreparedUpdate], *, now: datetime | None = None
     ) -> list[Applied]:
-        stored = self._namespaces.get(namespace, Namespace()).updates
-        if updates and now is not None and any(_is_expired(update, now) for update in stored):
-            raise ExpiredError
         with self._write(namespace) as draft:
+            if updates and now is not None:
+                _sweep(draft, {update.id for update in updates}, now)
             return [_apply(draft, update, index) for index, update in enumerate(updates)]
 
     @contextmanager
@@ -145,9 +142,15 @@ class DictStore:
             self._namespaces[namespace] = draft
 
 
-def _is_expired(update: PreparedUpdate, now: datetime) -> bool:
-    """Whether an update's passage has expired."""
-    return update.text is not None and update.expires_at is not None and update.expires_at <= now
+def _sweep(draft: Namespace, ids: Collection[str], now: datetime) -> None:
+    """Forget passages that have expired: the first of them, and those with these ids."""
+    expired = sorted(
+        (update.expires_at, t_of(update), update.id)
+        for update in draft.updates
+        if update.text is not None and update.expires_at is not None and update.expires_at <= now
+    )
+    swept = {id for _, _, id in expired[:SWEPT_PASSAGES]}
+    forget(draft, Selection(kind="expired", value=now), among=swept.union(ids))
 
 
 def _apply(draft: Namespace, update: PreparedUpdate, index: int) -> Applied:
@@ -325,21 +328,8 @@ def _withdraw(draft: Namespace, amendment: Withdraw) -> int:
 
 def _write_summary(draft: Namespace, amendment: WriteSummary) -> int:
     summary = amendment.summary
-    mentioned = [
-        t_of(update)
-        for update in draft.updates
-        for statement in update.statements
-        if names_concept(statement, summary.concept)
-    ]
-    if not mentioned:
-        return 0
-    written = draft.summaries.get(summary.concept)
-    version = ContextVersion(
-        t_index=max(mentioned),
-        statements=len(mentioned),
-        summary_t=None if written is None else written.t_index,
-    )
-    if version != amendment.expected:
+    rows = DictReader(draft, Horizon(withdrawn=True)).concepts([summary.concept])
+    if [(row.t_index, row.statements) for row in rows] != [(summary.t_index, amendment.statements)]:
         return 0
     draft.summaries[summary.concept] = summary
     return 1

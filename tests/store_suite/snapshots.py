@@ -9,13 +9,11 @@ from typing import Any
 from recallm.ground.entity_words import codes_of, name_words
 from recallm.model import (
     ConceptRow,
-    ContextVersion,
     Filter,
     Passage,
     PreparedUpdate,
     Summary,
     statement_key,
-    t_index_of,
 )
 from recallm.stores.base import GraphReader
 from tests.store_suite.dict_namespace import json_text
@@ -140,17 +138,10 @@ def summaries(reader: GraphReader, names: Iterable[str]) -> dict[str, Summary]:
     return {row.name: row.summary for row in sorted(rows, key=_name) if row.summary is not None}
 
 
-def context_version(reader: GraphReader, concept: str) -> ContextVersion | None:
-    """The version of a concept's context; None where no statement mentions it."""
-    mentions = reader.mentions([concept], limit=1, where=Filter()).get(concept)
-    if mentions is None or not mentions.keys:
-        return None
-    known = summaries(reader, [concept]).get(concept)
-    return ContextVersion(
-        t_index=t_index_of(mentions.keys[0]),
-        statements=mentions.statements,
-        summary_t=None if known is None else known.t_index,
-    )
+def revisable(reader: GraphReader, concept: str) -> ConceptRow | None:
+    """A concept that statements mention."""
+    rows = reader.concepts([concept])
+    return rows[0] if rows and rows[0].statements else None
 
 
 def _name(row: ConceptRow) -> str:

@@ -43,7 +43,7 @@ from recallm.model import (
 from recallm.stores.base import Applied, GraphReader, GraphStore
 from tests.store_suite import strategies as ours
 from tests.store_suite.dict_store import DictStore
-from tests.store_suite.snapshots import Vocabulary, context_version, snapshot
+from tests.store_suite.snapshots import Vocabulary, revisable, snapshot
 
 _limits = st.integers(min_value=0, max_value=4)
 _places = st.sampled_from((0, 0, 0, 1))
@@ -100,6 +100,13 @@ class StoreMachine(RuleBasedStateMachine):
             assert now[pair].t_index >= old.t_index
         for concept, old in before["mentions"].items():
             assert set(old.keys) <= set(after["mentions"][concept].keys)
+
+    @rule(place=_places, update=ours.prepared_updates(), now=ours.moments)
+    def sweep(self, place: int, update: PreparedUpdate, now: datetime) -> None:
+        """A write forgets what has expired by now, also where it has an id of the write."""
+        name = self.names[place]
+        self._both(lambda store: store.apply(name, [update], now=now))
+        self._agree(place)
 
     @rule(place=_places, data=st.data())
     def apply_again(self, place: int, data: st.DataObject) -> None:
@@ -176,15 +183,12 @@ class StoreMachine(RuleBasedStateMachine):
         """A summary is written over the context that was read, and over no other."""
         name = self.names[place]
         with self.oracle.reader(name, _ALL) as reader:
-            version = context_version(reader, concept)
-        if version is None:
+            row = revisable(reader, concept)
+        if row is None:
             return
-        if stale:
-            version = replace(version, statements=version.statements + 1)
-        summary = data.draw(ours.summaries(concept, version.t_index))
-        written = self._both(
-            lambda store: store.amend(name, WriteSummary(summary=summary, expected=version))
-        )
+        summary = data.draw(ours.summaries(concept, row.t_index))
+        amendment = WriteSummary(summary=summary, statements=row.statements + stale)
+        written = self._both(lambda store: store.amend(name, amendment))
         assert bool(written) is not stale
         self._agree(place)
 

@@ -180,7 +180,6 @@ def selections(passages: Collection[Passage] = ()) -> st.SearchStrategy[Selectio
             Selection,
             kind=st.just(kind),
             value=values[kind],
-            limit=st.none() | st.integers(0, 3) if kind == "expired" else st.none(),
         )
     )
 

@@ -16,7 +16,7 @@ from recallm.stores.base import GraphReader
 from recallm.stores.sqlite import SQLiteStore
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import Vocabulary
-from tests.store_suite.topics.base import Space, at, context_version, find_passage, summaries
+from tests.store_suite.topics.base import Space, at, find_passage, revisable, summaries
 
 BROKEN = "an error of the store"
 """What stands for an answer where the store says that the file is damaged."""
@@ -143,9 +143,9 @@ def _updates(chance: random.Random, first: int, stop: int) -> Iterator[PreparedU
 
 def _latest(store: SQLiteStore, name: str) -> int:
     with store.reader("n") as reader:
-        version = context_version(reader, name)
-    assert version is not None
-    return version.t_index
+        row = revisable(reader, name)
+    assert row is not None
+    return row.t_index
 
 
 def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
@@ -191,7 +191,7 @@ def _questions(known: Vocabulary) -> dict[str, Callable[[GraphReader], Any]]:
 def _recalled(reader: GraphReader, stem: str) -> Any:
     """The statements of a stem with their vectors, as recall reads them."""
     found = reader.postings([stem], limit=9, where=Filter())
-    keys = [key for postings in found.values() for key in postings.keys]
+    keys = [key for postings in found.values() for key in postings.keys.tolist()]
     return found, reader.statements(keys), dict(reader.vectors(keys, model="m"))
 
 

@@ -6,13 +6,16 @@ import json
 import sqlite3
 from collections import defaultdict
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from recallm.ground.entity_words import codes_of, entity_words
-from recallm.model import content_terms
+from recallm.model import LARGEST_NUMBER, content_terms
 from recallm.stores.sqlite import SQLiteStore
-from recallm.stores.sqlite.schema import hash_of, unpack, unpack_mentions
+from recallm.stores.sqlite.schema import RECORD, hash_of, unpack, unpack_mentions, unsealed
 from tests.store_suite.dict_namespace import json_text
 from tests.store_suite.marked_text import prepared
 
@@ -32,7 +35,8 @@ def count(store: SQLiteStore, namespace: str = "n") -> int:
 _NOTHING_FOR = {
     "posting without term": "SELECT 1 FROM posting WHERE term NOT IN (SELECT id FROM term)",
     "posting without statement": "SELECT 1 FROM posting p WHERE NOT EXISTS"
-    " (SELECT 1 FROM statement s WHERE s.ns = p.ns AND s.at = p.at AND s.session = p.session)",
+    " (SELECT 1 FROM statement s WHERE s.ns = p.ns AND s.at = p.at AND max(s.session, 0) ="
+    " p.session)",
     "mention without concept": "SELECT 1 FROM mention"
     " WHERE concept NOT IN (SELECT id FROM concept)",
     "statement without passage": "SELECT 1 FROM statement s WHERE NOT EXISTS (SELECT 1 FROM passage"
@@ -94,13 +98,6 @@ _EQUAL = {
             " FROM statement GROUP BY ns"
         ),
     ),
-    "strengths": (
-        "SELECT ns, a, b, shown, strength FROM evidence",
-        (
-            "SELECT ns, a, b, shown, row_number() OVER (PARTITION BY ns, a, b ORDER BY shown)"
-            " FROM evidence"
-        ),
-    ),
     "predicates": (
         "SELECT ns, predicate, triplets FROM predicate",
         "SELECT ns, predicate, count(*) FROM element WHERE subject IS NOT NULL GROUP BY 1, 2",
@@ -117,6 +114,7 @@ _EQUAL = {
 
 def check_rows(connection: sqlite3.Connection) -> None:
     """Totals equal the rows beneath them, indexes what they index, and nothing is left over."""
+    _spread_postings(connection)
     for what, sql in _NOTHING_FOR.items():
         assert connection.execute(sql).fetchall() == [], what
     for what, (kept, counted) in _EQUAL.items():
@@ -127,6 +125,29 @@ def check_rows(connection: sqlite3.Connection) -> None:
     _check_elements(connection)
     _check_sizes(connection)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def _spread_postings(connection: sqlite3.Connection) -> None:
+    """Make the temporary tables ``posting`` and ``mention`` of the lists, whose keys ascend from
+    block to block."""
+    for table, spread, column in (("term", "posting", "term"), ("concept", "mention", "concept")):
+        connection.execute(f"DROP TABLE IF EXISTS temp.{spread}")
+        connection.execute(f"CREATE TEMP TABLE {spread} (ns, {column}, at, session, count)")
+        ends: dict[tuple[int, int], int] = {}
+        for ns, owner, last, blob in connection.execute(
+            f"SELECT ns, owner, last, blob FROM {table}_block UNION ALL"
+            f" SELECT ns, id, {LARGEST_NUMBER}, newest FROM {table} ORDER BY 1, 2, 3"
+        ).fetchall():
+            records = np.frombuffer(unsealed(owner, blob), RECORD).tolist()
+            assert records or last == LARGEST_NUMBER, "no block is empty"
+            keys = [ends.get((ns, owner), -1), *(key for key, _, _ in records)]
+            assert all(one < other for one, other in pairwise(keys)), "keys ascend"
+            assert keys[-1] <= last
+            ends[ns, owner] = last
+            connection.executemany(
+                f"INSERT INTO temp.{spread} VALUES (?, ?, ?, ?, ?)",
+                [(ns, owner, *record) for record in records],
+            )
 
 
 def _check_inverted(connection: sqlite3.Connection) -> None:

@@ -98,7 +98,7 @@ def test_names_longer_than_an_index_holds(store: Neo4jStore, namespace: str) -> 
         assert [entity.t_index for entity in reader.entities([longer])] == [2]
         assert [(r.a, r.b) for r in reader.relations([longer], limit=9)] == [("bo", longer)]
         assert len(reader.mentions([long], limit=9, where=Filter(session=long))[long].keys) == 1
-        assert reader.mentions([long], limit=9, where=Filter(session=longer))[long].keys == ()
+        assert reader.mentions([long], limit=9, where=Filter(session=longer))[long].rows()[1] == []
         found = find_passage(reader, wide)
         assert found is not None
         assert found.session == wide
@@ -114,7 +114,7 @@ def test_numbers_that_no_integer_of_a_server_holds(store: Neo4jStore, namespace:
     with store.reader(namespace, Horizon(as_of=vast)) as reader:
         for where, expected in [(Filter(until=vast), ["2", "1"]), (Filter(since=vast), [])]:
             assert [passage.id for passage in reader.passages(where, limit=vast)] == expected
-            keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
+            keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys.tolist()
             assert len(keys) == len(expected)
     assert store.forget(namespace, Selection(kind="before", value=vast)).passages == 2
 

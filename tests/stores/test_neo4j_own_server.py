@@ -5,11 +5,13 @@ The server of this file is its own, and is started once."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain, combinations
 from multiprocessing import get_context
 from typing import Any, LiteralString
 
@@ -17,7 +19,7 @@ import pytest
 from neo4j import Driver
 
 from recallm.errors import ArchiveError, SchemaVersionError, StoreUnavailableError
-from recallm.model import Horizon, PreparedUpdate, Selection, Summary
+from recallm.model import Horizon, PreparedUpdate, Summary
 from recallm.stores.cypher import (
     graph_queries,
     lookups,
@@ -26,10 +28,11 @@ from recallm.stores.cypher import (
     schema,
 )
 from recallm.stores.neo4j import Neo4jStore, adding, removing, rows, stored
+from recallm.stores.semantics.reader import with_parts
 from tests.neo4j.fixtures import RunningServer
 from tests.neo4j.server import Neo4jServer, ServerToolMissing
-from tests.store_suite.topics.base import at, find_passage
-from tests.stores.neo4j_tools import nodes_of, rich, rows_of
+from tests.store_suite.topics.base import at
+from tests.stores.neo4j_tools import rich
 from tests.tools import skip_for_want_of_a_tool
 
 
@@ -68,7 +71,7 @@ def test_opened_by_several_processes_at_once(neo4j_server: RunningServer, driver
         for job in [pool.submit(_open_at, *address, moment) for _ in range(3)]:
             job.result()
     assert len(_schema(driver, "CONSTRAINT")) == 15
-    assert len(_schema(driver, "INDEX")) == 30
+    assert len(_schema(driver, "INDEX")) == 29
     versions, _, _ = driver.execute_query("MATCH (n:RecallMSchema) RETURN n.version AS v")
     assert [row["v"] for row in versions] == [schema.VERSION]
 
@@ -90,31 +93,9 @@ def test_another_schema(driver: Driver) -> None:
 
 
 def test_opening_is_one_query(driver: Driver, store: Neo4jStore, queries: list[str]) -> None:
-    """Where the graph is there and nothing is to be purged."""
+    """Where the graph is there."""
     Neo4jStore(driver).close()
     assert queries == [schema.READ_VERSION]
-
-
-def test_rows_that_a_crash_left(
-    driver: Driver, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is forgotten is gone at once; where deleting its rows was cut short, the next store
-    that is opened ends it."""
-    with closing(Neo4jStore(driver)) as store:
-        store.apply(namespace, [rich("1"), rich("2")])
-        rows = rows_of(driver, namespace)
-        with monkeypatch.context() as patch:
-            patch.setattr(Neo4jStore, "_purge", lambda _: None)
-            forgotten = store.forget(namespace, Selection(kind="everything", value=True))
-            assert (forgotten.passages, forgotten.statements, forgotten.triplets) == (2, 4, 1)
-            with store.reader(namespace, Horizon()) as reader:
-                assert reader.state.t_index == 2
-                assert (reader.concepts(), find_passage(reader, "1")) == ([], None)
-            assert nodes_of(driver, rows) > 0
-        assert store.apply(namespace, [rich("1")])[0].t_index == 3
-    with closing(Neo4jStore(driver)) as store, store.reader(namespace, Horizon()) as reader:
-        assert nodes_of(driver, rows) == 0
-        assert reader.relations(["ann", "bo"], among=True)[0].strength == 1
 
 
 def test_a_failed_restore_leaves_no_rows(driver: Driver, store: Neo4jStore, namespace: str) -> None:
@@ -164,14 +145,25 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
     }
     for name, query in queries.items():
         several = query.values() if isinstance(query, dict) else query
-        for text in [query] if isinstance(query, str) else several:
+        for text in chain.from_iterable(
+            map(_forms, [query] if isinstance(query, str) else several)
+        ):
             with driver.session(notifications_min_severity="OFF") as session:
                 plan = session.run(f"EXPLAIN {text}").consume().plan
             assert plan is not None
             if any("Scan" in operator for operator in _operators(plan)):
                 scanning.add(name)
-    assert len(queries) > 50
+    assert len(queries) > 40
     assert scanning == {"recallm.stores.cypher.reader_queries.NAMESPACES"}
+
+
+def _forms(query: str) -> Iterator[str]:
+    """A query with some of its parts."""
+    names = sorted(set(re.findall(r"\{\?(\w+):", query)))
+    for size in range(len(names) + 1):
+        for given in map(frozenset, combinations(names, size)):
+            if len(given & {"ids", "concepts", "passages"}) < 2:
+                yield with_parts(query.replace("{{HINT}}", graph_queries.hint(given)), given)
 
 
 _NO_QUERIES = {"LARGEST_NUMBER", "NO_TOTALS", "NOTE_WRITE", "TOTALS", "UNIQUE", "WRITES"}

@@ -126,9 +126,9 @@ def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) ->
                 [found] = reader.postings(["ann"], limit=1000, where=Filter()).values()
                 mentioned = reader.mentions(["ann"], limit=None, where=Filter())["ann"]
                 wanted = tuple(t << 20 for t in range(reader.state.t_index, 0, -1))
-                assert found.keys == mentioned.keys == wanted
-                assert found.documents == mentioned.statements == len(wanted)
-                assert set(found.counts) == {1}
+                assert found.keys.tolist() == mentioned.keys.tolist() == [*wanted]
+                assert found.statements == mentioned.statements == len(wanted)
+                assert set(found.counts.tolist()) == {1}
                 reads += 1
         writing.result()
     assert reads > 5

@@ -14,7 +14,7 @@ from recallm.model import Horizon, Passage, PreparedUpdate, Selection, Summary, 
 from recallm.stores.neo4j import Neo4jStore
 from tests.store_suite.marked_text import entity, mention, prepared, triplet, vector
 from tests.store_suite.snapshots import snapshot
-from tests.store_suite.topics.base import context_version
+from tests.store_suite.topics.base import revisable
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.nightly)])
@@ -48,16 +48,16 @@ def _keep_items(store: Neo4jStore, namespace: str, writer: int, *, rounds: int) 
         )
         store.apply(namespace, [update])
         with store.reader(namespace, Horizon()) as reader:
-            version = context_version(reader, "bo")
-        if version is not None:
+            bo = revisable(reader, "bo")
+        if bo is not None:
             summary = Summary(
                 concept="bo",
-                t_index=version.t_index,
+                t_index=bo.t_index,
                 text="Bo knows Ann.",
                 terms=("bo", "knows", "ann"),
                 traits=Trait(0),
             )
-            store.amend(namespace, WriteSummary(summary=summary, expected=version))
+            store.amend(namespace, WriteSummary(summary=summary, statements=bo.statements))
         if n % 5 == 4:
             store.forget(namespace, Selection(kind="id", value=id))
 

@@ -70,7 +70,7 @@ def test_writers_in_several_processes(
         assert (ann.updates, ann.statements, ann.merges) == (30, 30, 29)
         assert reader.sizes().corpus.statements == 30
         assert reader.sizes(["=s"]).sessions["=s"].statements == 30
-        assert reader.postings(["met"], limit=1, where=Filter())["met"].documents == 30
+        assert reader.postings(["met"], limit=1, where=Filter())["met"].statements == 30
 
 
 def test_addresses(neo4j_server: RunningServer, namespace: str) -> None:
@@ -220,10 +220,10 @@ def test_why_a_server_cannot_be_reached(
     refused = urlsplit(proxy.uri).netloc
     secret = uuid.uuid4().hex
     for address, reason in (
-        (f"{scheme}://{refused}", "was refused"),
-        (f"{scheme}://no-such-host.invalid", "not known to DNS"),
-        (f"{scheme}+s://{urlsplit(neo4j_server.uri).netloc}", "TLS failed"),
-        (f"{scheme}://{web}", "HTTP is spoken"),
+        (f"{scheme}://{refused}", "Connection refused"),
+        (f"{scheme}://no-such-host.invalid", "no-such-host"),
+        (f"{scheme}+s://{urlsplit(neo4j_server.uri).netloc}", "SSL"),
+        (f"{scheme}://{web}", "looks like HTTP"),
     ):
         with pytest.raises(StoreUnavailableError, match=reason) as caught:
             Neo4jStore(address, auth=("neo4j", secret))

@@ -121,6 +121,8 @@ DAMAGED = {
     "a passage that is gone": "DELETE FROM passage",
     "a statement's span": "UPDATE statement SET stop = stop - 1",
     "a statement's session": "UPDATE statement SET session = session + 1",
+    "a stem's postings": "UPDATE term SET newest = substr(newest, 1, length(newest) - 14)",
+    "postings of another stem": "UPDATE term SET newest = (SELECT newest FROM term LIMIT 1)",
     "a term's total": "UPDATE term SET statements = statements + 1",
     "a vector": "UPDATE vector SET blob = zeroblob(64)",
     "a concept's label": "UPDATE concept SET label = 'Eve'",
@@ -193,7 +195,7 @@ def test_a_namespace_that_its_index_has_lost_is_not_empty(tmp_path: Path) -> Non
 def _recall(reader: GraphReader) -> None:
     for stem in ("word7", "name1"):
         postings = reader.postings([stem], limit=99, where=Filter())
-        keys = [key for found in postings.values() for key in found.keys]
+        keys = [key for found in postings.values() for key in found.keys.tolist()]
         assert reader.statements(keys)
         assert reader.vectors(keys, model="m")
         reader.concepts([stem])

@@ -31,7 +31,7 @@ from recallm.stores import sqlite
 from recallm.stores.base import SCHEMA_VERSION
 from recallm.stores.sqlite import SQLiteStore, connections
 from tests.store_suite.marked_text import prepared
-from tests.store_suite.topics.base import NOON, Space, at
+from tests.store_suite.topics.base import Space, at
 from tests.stores.sqlite_rows import check_rows, count, fill
 
 
@@ -164,14 +164,6 @@ class TestSeveralUsers:
                 assert isinstance(caught.value.__cause__, sqlite3.Error)
                 assert count(store) == 1
             assert store.apply("n", [prepared("2", "[Ann]")])[0].t_index == 2
-
-    def test_a_sweep_does_not_wait(self, path: Path) -> None:
-        with closing(SQLiteStore(path)) as store:
-            store.apply("n", [prepared("1", "[Ann]")])
-            with closing(sqlite3.connect(path)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                with pytest.raises(StoreBusyError, match="the limit is 0 s"):
-                    store.forget("n", Selection(kind="expired", value=NOON, limit=9))
 
     def test_threads_of_one_store_wait_for_each_other(self, path: Path) -> None:
         with closing(SQLiteStore(path, timeout=0.2)) as store:

@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from recallm.model import Horizon, PreparedUpdate
-from recallm.stores.sqlite import SQLiteStore, elements
+from recallm.stores.sqlite import SQLiteStore
+from recallm.stores.sqlite import reader as sqlite_reader
 from tests.store_suite import DictStore
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import NOON, at
@@ -43,14 +44,14 @@ CONDITIONS: tuple[dict[str, list[str]], ...] = (
 
 @pytest.mark.slow
 def test_the_latest_evidence_of_a_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elements, "_FEW_TRIPLETS", 2)
+    monkeypatch.setattr(sqlite_reader, "_FEW_TRIPLETS", 2)
     store, oracle = SQLiteStore(), DictStore()
     for each in (store, oracle):
         each.apply("n", updates())
         each.apply("other", updates()[:9])
     horizons = (Horizon(), Horizon(as_of=31), Horizon(as_of=NOON), Horizon(now=at(10)))
     for horizon, recent in product(horizons, (5, 30, 4096)):
-        monkeypatch.setattr(elements, "_RECENT_ROWS", recent)
+        monkeypatch.setattr(sqlite_reader, "_RECENT_ROWS", recent)
         with store.reader("n", horizon) as reader, oracle.reader("n", horizon) as expected:
             for given, limit in product(CONDITIONS, (1, 2, 10, 100)):
                 case = (horizon, recent, given, limit)

@@ -20,7 +20,6 @@ from recallm.ground.forking import cached_property
 from recallm.model import (
     ConceptRow,
     CorpusSize,
-    Mentions,
     Postings,
     Question,
     Relation,
@@ -78,7 +77,7 @@ class Leads:
     """
 
     postings: Mapping[str, Postings]
-    mentions: Mapping[str, Mentions]
+    mentions: Mapping[str, Postings]
     sizes: Sizes
     is_talk: bool
     essential: Mapping[str, ConceptRow]
@@ -129,6 +128,11 @@ class Rows:
         return np.fromiter(found, np.int64, len(self.read))
 
     @cached_property
+    def names(self) -> list[frozenset[str]]:
+        """For each of ``read`` the names of the concepts that it mentions."""
+        return [frozenset([mention.name for mention in row.concepts]) for row in self.read]
+
+    @cached_property
     def keys(self) -> Keys:
         """The key of each candidate."""
         return np.array([statement.key for statement in self.statements], dtype=np.int64)
@@ -136,7 +140,7 @@ class Rows:
     @cached_property
     def traits(self) -> Keys:
         """The traits of each candidate, as the bits of ``Trait``."""
-        bits = [statement.traits.value for statement in self.statements]
+        bits = [int(statement.traits) for statement in self.statements]
         return np.array(bits, dtype=np.int64)
 
     @cached_property

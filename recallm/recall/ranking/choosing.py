@@ -117,10 +117,12 @@ def _stored_words(candidates: Candidates) -> set[str]:
     """The concepts and stems of the question that a statement or fact within the filter holds; of a
     code ("pol358") its letters, too."""
     leads = candidates.leads
-    held = {stem for stem, found in leads.postings.items() if found.keys}
+    held = {stem for stem, found in leads.postings.items() if len(found.keys)}
     held.update(chain.from_iterable(fact.statement.terms for fact in candidates.facts.values()))
     mentioned = {
-        name for name in leads.essential if name not in leads.mentions or leads.mentions[name].keys
+        name
+        for name in leads.essential
+        if name not in leads.mentions or len(leads.mentions[name].keys)
     }
     held.update(list(map(readable_term, held)))
     return {*mentioned, *held, *(term.rstrip(digits) for term in held)}

@@ -87,25 +87,28 @@ def about_others(candidates: Candidates) -> NDArray[np.bool_]:
     known."""
     mentions = candidates.leads.mentions
     names = {name for name in labels_of_names(candidates.question) if name in mentions}
-    keys = {key for name in names for key in mentions[name].keys}
-    if not keys:
+    found = [mentions[name] for name in names if len(mentions[name].keys)]
+    if not found:
         return np.zeros(len(candidates.statements), dtype=bool)
-    sessions = {session for name in names for session in mentions[name].sessions}
-    for row in candidates.read:  # mentions are bounded and may miss some
-        if not names.isdisjoint(mention.name for mention in row.concepts):
-            keys.add(row.key)
-            sessions.add(row.session_key)
+    mentioning = np.any([each.hold(candidates.keys) for each in found], axis=0)
+    sessions = set[str | None]().union(*(each.session_names() for each in found))
+    # Mentions are bounded and may miss some.
+    read = {
+        row.key: row.session_key
+        for row, mentioned in zip(candidates.read, candidates.names, strict=True)
+        if not names.isdisjoint(mentioned)
+    }
+    sessions.update(read.values())
     sessions.discard(None)
-    return np.array(
-        [
-            row.key not in keys
-            and row.session_key not in sessions
-            and row.key not in candidates.facts
-            and row.key not in candidates.stated
-            and row.passage_id not in candidates.summaries
-            for row in candidates.statements
-        ]
-    )
+    beside = [
+        row.key in read
+        or row.session_key in sessions
+        or row.key in candidates.facts
+        or row.key in candidates.stated
+        or row.passage_id in candidates.summaries
+        for row in candidates.statements
+    ]
+    return np.asarray(~(mentioning | np.array(beside, dtype=bool)))
 
 
 def of_other_speakers(candidates: Candidates, about: Collection[str]) -> set[int]:
@@ -115,8 +118,8 @@ def of_other_speakers(candidates: Candidates, about: Collection[str]) -> set[int
     return {
         place
         for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
-        if (statement := candidates.statements[place]).speaker_concept is not None
-        and named.isdisjoint(mention.name for mention in statement.concepts)
+        if candidates.statements[place].speaker_concept is not None
+        and named.isdisjoint(candidates.names[place])
     }
 
 
@@ -127,7 +130,7 @@ def named_share(candidates: Candidates) -> Floats:
     number = len(candidates.statements)
     if not rarities:
         return np.zeros(number)
-    mentions = _mentions(candidates.read, _parts_of_names(candidates.question, rarities))
+    mentions = _mentions(candidates.names, _parts_of_names(candidates.question, rarities))
     near = mentions[:number]
     places = candidates.previous_places[:number]
     for _ in range(_NAME_REACH):
@@ -158,20 +161,18 @@ def _parts_of_names(question: Question, names: Collection[str]) -> dict[str, fro
     return {name: concepts.intersection(name.split(" ")) for name in names}
 
 
-def _mentions(statements: Sequence[StoredStatement], parts: Mapping[str, frozenset[str]]) -> Floats:
+def _mentions(mentioned: Sequence[frozenset[str]], parts: Mapping[str, frozenset[str]]) -> Floats:
     """1 where a statement mentions a name, or all of its ``parts``: shape (statements, names).
+    ``mentioned`` are the names of the concepts that each statement mentions.
 
     The words around a name decide where it ends: "the music that Mary Buckley plays" mentions
     "mary buckley plays", and each of these words.
     """
-    found = np.zeros((len(statements), len(parts)))
-    for row, statement in enumerate(statements):
-        mentioned = {mention.name for mention in statement.concepts}
-        found[row] = [
-            name in mentioned or (len(words) > 1 and words <= mentioned)
-            for name, words in parts.items()
-        ]
-    return found
+    found = [
+        [name in own or (len(words) > 1 and words <= own) for own in mentioned]
+        for name, words in parts.items()
+    ]
+    return np.array(found, dtype=np.float64).T
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:

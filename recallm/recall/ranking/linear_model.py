@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from logging import DEBUG
+from typing import Any
 
 import numpy as np
 
@@ -295,8 +296,10 @@ def context_of_statements(
         context,
         text=text,
         statements=tuple(
-            replace(
-                _recalled(statement, candidates, named),
+            _recalled(
+                statement,
+                candidates,
+                named,
                 score=float(ranked.scores[place_of[statement.key]]),
                 contributions=ranked.contributions(place_of[statement.key]),
                 superseded_by=trace.id_of_key(superseded.get(statement.key)),
@@ -366,19 +369,22 @@ def _recalled(
     statement: StoredStatement,
     candidates: Candidates,
     named: Mapping[int, tuple[RecalledReference, ...]],
+    **given: Any,
 ) -> RecalledStatement:
     """A chosen statement with how the graph led to it; ``named`` are the references that the
-    context names."""
+    context names, ``given`` are further fields."""
     summary = candidates.summaries.get(statement.passage_id)
     if summary is not None and statement.key not in candidates.context:
-        return replace(RecalledStatement.of_summary(summary), timestamp=statement.timestamp)
+        recalled = RecalledStatement.of_summary(summary)
+        return replace(recalled, timestamp=statement.timestamp, **given)
     path = tuple(_path(statement, candidates))
     fact = candidates.facts.get(statement.key)
     if fact is not None:
         recalled = RecalledStatement.of_fact(statement, fact.triplet, fact.passage)
-        return replace(recalled, path=(*fact.path, *path))
-    recalled = RecalledStatement.of(statement)
-    return replace(recalled, path=path, references=named.get(statement.key, recalled.references))
+        return replace(recalled, path=(*fact.path, *path), **given)
+    if statement.key in named:
+        given["references"] = named[statement.key]
+    return RecalledStatement.of(statement, path=path, **given)
 
 
 def _path(statement: StoredStatement, candidates: Candidates) -> Iterator[str]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.model import POSITION_BITS, CorpusSize, Mentions, Postings, Sizes
+from recallm.model import POSITION_BITS, CorpusSize, Postings, Sizes
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -198,13 +198,12 @@ class StemCounts:
     @classmethod
     def summed(cls, units: Keys, counts: Floats) -> StemCounts:
         """From rows that may name a unit several times."""
-        order = np.argsort(units, kind="stable")
-        ascending = units[order]
-        starts = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] - 1))
-        total = np.zeros((len(starts), counts.shape[1]))
-        if total.size:
-            np.add.reduceat(counts[order], starts, out=total)
-        return cls(units=ascending[starts], counts=total)
+        if (units[1:] <= units[:-1]).any():
+            order = np.argsort(units, kind="stable")
+            units, counts = units[order], counts[order]
+            starts = np.flatnonzero(np.diff(units, prepend=units[:1] - 1))
+            units, counts = units[starts], np.add.reduceat(counts, starts)
+        return cls(units=units, counts=counts)
 
     def of(self, units: Keys) -> Floats:
         """The rows of ``units``; zeros for a unit that holds none of the stems."""
@@ -254,41 +253,44 @@ class PostingCounts:
         cls,
         stems: tuple[str, ...],
         postings: Mapping[str, Postings],
-        mentions: Mapping[str, Mentions],
+        mentions: Mapping[str, Postings],
         *,
         speaker_stems: set[str],
     ) -> PostingCounts:
         """From the postings of ``stems`` and the mentions of the question's concepts."""
         posted = {column: postings[stem] for column, stem in enumerate(stems) if stem in postings}
-        found: list[Postings | Mentions] = [*posted.values(), *mentions.values()]
-        keys_of = [np.array(each.keys, dtype=np.int64) for each in found]
-        keys = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *keys_of]))
+        found = [*posted.values(), *mentions.values()]
+        keys = np.concatenate([np.zeros(0, dtype=np.int64), *(each.keys for each in found)])
+        keys.sort(kind="stable")  # merges the lists, which are in order
         keys = keys[np.diff(keys, prepend=-1) > 0]  # each key once
-        places = [np.searchsorted(keys, each) for each in keys_of]
+        places = [np.searchsorted(keys, each.keys) for each in found]
         counts = np.zeros((len(keys), len(stems)))
         documents = np.zeros(len(stems))
+        concept_rarity = np.zeros(len(keys))
+        numbers = np.zeros(len(keys), dtype=np.int64)
+        for each, at in zip(found, places, strict=True):
+            numbers[at] = each.sessions
         for (column, holding), at in zip(posted.items(), places, strict=False):
             counts[at, column] = holding.counts
-            documents[column] = holding.documents
-        concept_rarity = np.zeros(len(keys))
+            documents[column] = holding.statements
         for mentioned, at in zip(mentions.values(), places[len(posted) :], strict=True):
             concept_rarity[at] += 1.0 / np.log2(2 + mentioned.statements)
-        names = dict.fromkeys(chain.from_iterable(each.sessions for each in found))
-        names.pop(None, None)
-        numbers: dict[str | None, int] = {name: number for number, name in enumerate(names)}
+        names: dict[int, str] = {}
+        for each in found:
+            names.update(each.session_keys)
+        known = np.flatnonzero(numbers)
         sessions = np.full(len(keys), -1, dtype=np.int64)
-        for each, at in zip(found, places, strict=True):
-            sessions[at] = [numbers.get(name, -1) for name in each.sessions]
+        named, sessions[known] = np.unique(numbers[known], return_inverse=True)
         return cls(
             stems=stems,
             keys=keys,
             sessions=sessions,
-            session_keys=tuple(name for name in names if name is not None),
+            session_keys=tuple(names[number] for number in named.tolist()),
             counts=counts,
             documents=documents,
             concept_rarity=concept_rarity,
             is_content=np.array([float(stem not in speaker_stems) for stem in stems]),
-            session_counts=_summed_by(sessions, counts, len(numbers)),
+            session_counts=_summed_by(sessions[known], counts[known], len(named)),
         )
 
     def with_rarer(self, exact: Collection[str], total: int) -> PostingCounts:
@@ -320,8 +322,12 @@ class PostingCounts:
         session = np.append(of_sessions, 0.0)[self.sessions]  # the last is that of no session
         score = _OWN_WEIGHT * own + _NEAR_WEIGHT * near + _SESSION_WEIGHT * session
         score += self.concept_rarity
-        order = np.lexsort((-self.keys, -score))[:number]
-        return [int(key) for key in self.keys[order]]
+        good = np.arange(len(score))
+        if len(score) > number:
+            good = np.flatnonzero(score >= np.partition(score, -number)[-number])
+        order = np.lexsort((-self.keys[good], -score[good]))[:number]
+        found: list[int] = self.keys[good[order]].tolist()
+        return found
 
     def over_statements(self, columns: list[int], read: Keys, counts: Floats) -> StemCounts:
         """The counts of ``columns`` by statement key. For the statements ``read``, ``counts`` holds
@@ -354,8 +360,8 @@ def _summed_near(units: Keys, values: Floats) -> Floats:
 
 
 def _summed_by(sessions: Keys, counts: Floats, number: int) -> Floats:
-    """The sums of the rows of each session; rows of no session (-1) count nowhere."""
-    total = np.zeros((number + 1, counts.shape[1]))
+    """The sums of the rows of each session."""
+    total = np.zeros((number, counts.shape[1]))
     rows, columns = np.nonzero(counts)
     np.add.at(total, (sessions[rows], columns), counts[rows, columns])
-    return total[:number]
+    return total

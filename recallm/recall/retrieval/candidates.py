@@ -22,7 +22,6 @@ from recallm.model import (
     NO_POSITION,
     ConceptMention,
     ConceptRow,
-    Mentions,
     Postings,
     Question,
     StoredStatement,
@@ -174,15 +173,15 @@ def _read_rows(
             return False
         return all_may_answer or meets(row, where)
 
+    others = [] if all_may_answer and not newest else [r for r in rows if not may_answer(r)]
     statements = (
-        *filter(may_answer, rows),
+        *(filter(may_answer, rows) if others else rows),
         *(
             _as_statement(each, place, context.get(key), leads.essential[each.concept])
             for place, (each, key) in enumerate(zip(summaries, covered, strict=True))
         ),
         *request.as_days(fact.statement for fact in facts.facts),
     )
-    others = (row for row in rows if not may_answer(row))
     return Rows(
         context=context,
         statements=statements,
@@ -289,7 +288,7 @@ def _posting_counts(question: Question, leads: Leads) -> PostingCounts:
 
 
 def _likely_speaker_stems(
-    mentions: Mapping[str, Mentions], postings: Mapping[str, Postings]
+    mentions: Mapping[str, Postings], postings: Mapping[str, Postings]
 ) -> set[str]:
     """The stems of concepts that more statements mention than could spell them: a statement
     mentions its speaker without a word."""
@@ -297,7 +296,7 @@ def _likely_speaker_stems(
         word
         for name, found in mentions.items()
         if found.statements
-        > sum(postings[word].documents for word in name.split(" ") if word in postings)
+        > sum(postings[word].statements for word in name.split(" ") if word in postings)
         for word in name.split(" ")
     }
 
@@ -324,10 +323,10 @@ def _named_speakers(question: Question, rows: Iterable[StoredStatement]) -> froz
     return frozenset(each.name for each in question.concepts if each.name in speakers)
 
 
-def _newest_covered(summary: Summary, found: Mentions | None) -> int:
+def _newest_covered(summary: Summary, found: Postings | None) -> int:
     """The key of the newest statement that a summary covers; -1 where none was read."""
     end = statement_key(summary.t_index, NO_POSITION)
-    return next((key for key in found.keys if key <= end), -1) if found else -1
+    return next((key for key in found.keys.tolist() if key <= end), -1) if found else -1
 
 
 def _summary_id(summary: Summary) -> str:

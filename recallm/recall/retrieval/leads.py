@@ -21,7 +21,6 @@ from recallm.model import (
     ConceptRow,
     CorpusSize,
     Filter,
-    Mentions,
     Passage,
     Postings,
     Question,
@@ -87,7 +86,7 @@ def read_leads(
     where, limit = request.where, request.config.candidate_limit
     dates = () if _names_more_than(dates, question) else dates
     words: _Words
-    mentions: Mapping[str, Mentions]
+    mentions: Mapping[str, Postings]
     concepts: list[ConceptRow]
     words, mentions, concepts, nearest, dated, newest = reader.together(
         lambda reader: _read_words(reader, question, where, limit, with_related=vector is None),
@@ -136,17 +135,17 @@ def _read_words(
 ) -> _Words:
     stems = (*question.search_terms, *question.tokens)
     postings = reader.postings(stems, limit=limit, where=where)
-    sessions = set().union(*(found.sessions for found in postings.values()))
+    sessions = set[str]().union(*(found.session_names() for found in postings.values()))
     related = related_stems_of(question) if with_related else {}
     names = {concept.name for concept in question.concepts if concept.name != question.asker}
-    is_talk = _is_talk(postings.values())
+    is_talk = _is_talk(postings.values(), len(sessions))
     if is_talk:
         names = set()  # the statements around lead on
     sizes: Sizes
     of_related: Mapping[str, Postings]
     neighbours: tuple[dict[str, Activation], list[int]]
     sizes, of_related, neighbours = reader.together(
-        lambda reader: reader.sizes({key for key in sessions if key is not None}),
+        lambda reader: reader.sizes(sessions),
         lambda reader: (
             reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where) if related else {}
         ),
@@ -155,12 +154,11 @@ def _read_words(
     return _Words(postings, sizes, is_talk, related, of_related, *neighbours)
 
 
-def _is_talk(postings: Collection[Postings]) -> bool:
+def _is_talk(postings: Collection[Postings], sessions: int) -> bool:
     """Whether the statements that hold a question's stems stand in conversations: more than two of
-    them in a session, in the mean. A statement without a session stands alone."""
-    sessions = set().union(*(found.sessions for found in postings))
-    alone = sum(found.sessions.count(None) for found in postings)
-    return sum(len(found.keys) for found in postings) > 2 * (len(sessions - {None}) + alone)
+    them in each of the ``sessions``, in the mean. A statement without a session stands alone."""
+    alone: int = sum(found.sessions.tolist().count(0) for found in postings)
+    return sum(len(found.keys) for found in postings) > 2 * (sessions + alone)
 
 
 def _read_neighbours(
@@ -184,16 +182,16 @@ def _read_neighbours(
     )
     most = [neighbour.concept.name for neighbour in nearest[:_NEIGHBOURS]]
     found = reader.mentions(most, limit=_NEIGHBOUR_STATEMENTS, where=where)
-    return activation, list(chain.from_iterable(each.keys for each in found.values()))
+    return activation, [key for each in found.values() for key in each.keys.tolist()]
 
 
 def _read_mentions(
     reader: GraphReader, names: Sequence[str], asker: str | None, where: Filter, limit: int
-) -> Mapping[str, Mentions]:
+) -> Mapping[str, Postings]:
     """The mentions of the question's concepts; of who asks the newest alone."""
     asking = {name for name in names if name == asker}
-    mentions: Mapping[str, Mentions]
-    of_asker: Mapping[str, Mentions]
+    mentions: Mapping[str, Postings]
+    of_asker: Mapping[str, Postings]
     mentions, of_asker = reader.together(
         lambda reader: reader.mentions({*names} - asking, limit=_MENTIONS * limit, where=where),
         lambda reader: reader.mentions(asking, limit=_OF_ASKER, where=where) if asking else {},
@@ -276,7 +274,7 @@ def statements_of_related_stems(
     question: Question,
     related: Mapping[str, Related],
     postings: Mapping[str, Postings],
-    mentions: Mapping[str, Mentions],
+    mentions: Mapping[str, Postings],
     corpus: CorpusSize,
 ) -> list[int]:
     """The keys of statements with words related to the question's: "I reside in Porto" answers
@@ -286,7 +284,7 @@ def statements_of_related_stems(
     named = [concept.name for concept in question.concepts if concept.kind in NAME_KINDS]
     worth: dict[str, dict[int, float]] = defaultdict(dict)  # by stem and key, the greatest last
     for value, stem, keys in sorted(
-        (share * rarity_of(found.documents, corpus.statements), stem, found.keys)
+        (share * rarity_of(found.statements, corpus.statements), stem, found.keys.tolist())
         for other, found in postings.items()
         for stem, share in (related[other],)
     ):
@@ -298,7 +296,7 @@ def statements_of_related_stems(
     mentioning = Counter[int]()
     for name in named:
         if name in mentions:
-            mentioning.update(values.keys() & mentions[name].keys)
+            mentioning.update(values.keys() & mentions[name].keys.tolist())
     for key, number in mentioning.items():
         values[key] *= 1.0 + number / len(named)
     best = sorted(zip(values.values(), values, strict=True), reverse=True)

@@ -78,7 +78,7 @@ def read_entity_statements(
     if not names:
         return EntityStatements(statements=[], mentioning={}, concepts={})
     mentions = reader.mentions(names, limit=request.config.candidate_limit, where=request.where)
-    mentioning = Counter(key for found in mentions.values() for key in found.keys)
+    mentioning = Counter(key for found in mentions.values() for key in found.keys.tolist())
     return EntityStatements(
         statements=[
             row

@@ -62,7 +62,7 @@ def _restated(reader: GraphReader, statements: Sequence[StoredStatement]) -> Ite
             by_owner[row.concepts[0].name][row.key] = row
     mentions = reader.mentions(by_owner, limit=_NEWEST, where=Filter()) if by_owner else {}
     for owner, own in by_owner.items():
-        keys = mentions[owner].keys if owner in mentions else ()
+        keys = mentions[owner].keys.tolist() if owner in mentions else ()
         rows = {row.key: row for row in reader.statements(keys)} | own
         read = [row for row in rows.values() if row.concepts and row.concepts[0].name == owner]
         states = states_of(read, [owner])

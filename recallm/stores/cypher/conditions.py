@@ -4,12 +4,15 @@ Parameters: ``$t`` (the latest t to be seen), ``$before`` (the first key after i
 ``$said`` (whether the horizon is a datetime, and which), ``$now`` (passages that expired by then
 are hidden), ``$withdrawn_by`` (passages that are withdrawn from that t or an earlier one on are
 hidden), ``$plain`` (nothing is hidden but later updates); those of a filter in
-``recallm.stores.neo4j.reader``.
+``recallm.stores.neo4j.reader``. A list of all that is hidden would be shorter to say: with 20,000
+hidden updates, each query took 200 ms longer.
 """
 
 from __future__ import annotations
 
 from typing import Final, LiteralString
+
+from recallm.stores.semantics.reader import literal
 
 _SHOWN: Final[LiteralString] = """(
     $plain OR (NOT $dated OR u.said <= $said) AND (u.expires IS NULL OR u.expires > $now)
@@ -60,11 +63,6 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     )""",
 }
 """A condition may name those after it."""
-
-
-def literal(text: str) -> LiteralString:
-    """A text that is made of literals and numbers alone, for the type checker."""
-    return text  # pyright: ignore[reportReturnType]
 
 
 def spelled(query: LiteralString, **parts: LiteralString) -> LiteralString:

@@ -9,11 +9,9 @@ from recallm.stores.cypher.schema import TOTALS
 
 _LOOK_UP: Final[LiteralString] = """
 CALL (n) {
-    UNWIND range(0, size($concepts) - 1) AS place
-    OPTIONAL MATCH (c:RecallMConcept {namespace: n.rows, key: $concepts[place]})
-    WITH c, place ORDER BY place
-    RETURN collect([c]) AS nodes,
-        collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
+    UNWIND $concepts AS key
+    MATCH (c:RecallMConcept {namespace: n.rows, key: key})
+    RETURN collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
 }
 CALL (n) {
     UNWIND $terms AS key
@@ -24,12 +22,6 @@ CALL (n, session_keys) {
     UNWIND session_keys AS key
     MATCH (x:RecallMSession {namespace: n.rows, key: key})
     RETURN collect([x.name, x.statements, x.terms]) AS sessions
-}
-CALL (nodes) {
-    UNWIND $relations AS pair
-    WITH pair, nodes[pair[0]][0] AS a, nodes[pair[1]][0] AS b
-    MATCH (a)-[r:RELATED]->(b)
-    RETURN collect([pair[0], pair[1], size(r.ts), r.ts[-1]]) AS relations
 }
 CALL (n) {
     UNWIND $elements AS key
@@ -44,31 +36,23 @@ CALL (n) {
     RETURN collect([p.name, p.triplets]) AS predicates
 }
 RETURN n {
-    concepts, terms, sessions, relations, elements, their_concepts, predicates"""
+    concepts, terms, sessions, elements, their_concepts, predicates"""
 
 LOOK_UP: Final[LiteralString] = (
     "WITH {rows: $namespace} AS n, $sessions AS session_keys" + _LOOK_UP + "\n} AS row\n"
 )
-"""A relation is given, and found, by the places of its ends in ``$concepts``; ``concepts`` has a
-row for each, of nulls where there is none."""
-
 WRITES: Final[LiteralString] = """
 SET n.locked = true
 WITH n, coalesce(n.writes, []) AS writes
-WITH n, coalesce(last(writes), '') AS latest,
-    any(write IN writes WHERE write ENDS WITH $write) AS written, [
-        write IN writes WHERE NOT write STARTS WITH $writer
-            AND toInteger(split(write, ' ')[1]) > timestamp() - $remembered
-    ] AS others
+WITH n, writes, coalesce(last(writes), '') AS latest, $write IN writes AS written
 """
-"""Locks the namespace ``n``, and says what its latest write is, whether this write is done, and
-the writes of other writers.
+"""Locks the namespace ``n``, and says what its latest write is, and whether this write is done.
 
-``writes`` has the latest write of each writer, with its milliseconds since 1970: who lost the reply
-to a commit learns from it that the write is done. Every write becomes the latest."""
+``writes`` has the names of the latest hundred writes: who lost the reply to a commit learns from
+it that the write is done."""
 
 NOTE_WRITE: Final[LiteralString] = """
-SET n.writes = others + [$writer + ' ' + timestamp() + ' ' + $write]
+SET n.writes = writes[-99..] + $write
 """
 
 LOCK: Final[LiteralString] = (
@@ -113,14 +97,14 @@ USING INDEX SEEK x:RecallMElement(namespace, key)
 RETURN [key, shown.key, shown.properties, coalesce(shown.description, [])] AS row
 """
 
-RELATION_EVIDENCE: Final[LiteralString] = """
+COUNT_RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS pair
 MATCH (a:RecallMConcept {namespace: $namespace, key: pair[0]})-[r:RELATED]->
     (b:RecallMConcept {namespace: $namespace, key: pair[1]})
 // Without hints the plan would read all relations of a hub.
 USING INDEX SEEK a:RecallMConcept(namespace, key)
 USING INDEX SEEK b:RecallMConcept(namespace, key)
-RETURN [a.name, b.name, r.ts] AS row
+RETURN count(r) AS row
 """
 
 COUNT_TOUCHES: Final[LiteralString] = """
@@ -160,7 +144,7 @@ _SELECTIONS: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...
     ),
     ("before", "u.t < $value", ""),
     ("said before", "u.said < $value AND u.t > 0", ""),
-    ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t LIMIT $limit"),
+    ("expired", "u.expires <= $value", " ORDER BY u.expires, u.t"),
 )
 
 SELECT: Final[dict[str, LiteralString]] = {
@@ -195,10 +179,4 @@ USING INDEX SEEK e:RecallMElement(namespace, key)
 MATCH (x)-[:SUBJECT]->(subject:RecallMEntity)
 MATCH (x)-[:OBJECT]->(object:RecallMEntity)
 RETURN DISTINCT [subject.id, x.name, object.id] AS row
-"""
-
-CONTEXT_VERSION: Final[LiteralString] = """
-MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})<-[:MENTIONS]-(s:RecallMStatement)
-WITH c, max(s.key) AS latest
-RETURN [c.statements, c.summary_t, latest] AS row
 """

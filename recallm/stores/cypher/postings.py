@@ -149,5 +149,5 @@ MENTIONS: Final[LiteralString] = spelled(
     LABEL="RecallMConcept",
     PREFIX="'c'",
     TOTAL="statements",
-    POSTING="[key, session]",
+    POSTING="[key, session, 1]",
 )

@@ -105,22 +105,6 @@ WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND {{
 RETURN DISTINCT u.path AS row
 """)
 
-SESSIONS: Final[LiteralString] = spelled("""
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace AND u.t > 0 AND u.session_key IS NOT NULL AND {{UPDATE_SEEN}}
-WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) AS latest_t,
-    min(u.said) AS began, max(u.said) AS ended
-RETURN [key, passages, first_t, latest_t, [began, ended]] AS row ORDER BY latest_t DESC
-""")
-
-OPEN_SESSION: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {key: $key})
-MATCH (u:RecallMUpdate {namespace: $namespace, t: n.open_t})
-WHERE u.expires IS NULL OR u.expires > $now
-RETURN [u.t, [u.session_key, u.said, u.source]] AS row
-"""
-
 _STATEMENT_ROWS: Final[LiteralString] = """
 RETURN [s.key, u.id, s.text, u.metadata, s.content, s.traits, s.start, s.end, [
     u.timestamp, u.speaker, u.speaker_concept, u.source, u.session, u.session_key,
@@ -220,28 +204,6 @@ WITH """
 RETURN [totals, by_session] AS row
 """
 )
-
-VECTORS: Final[LiteralString] = spelled("""
-UNWIND $keys AS key
-MATCH (s:RecallMStatement {namespace: $namespace, key: key})
-USING INDEX SEEK s:RecallMStatement(namespace, key)
-WHERE s.model = $model AND {{STATEMENT_SHOWN}}
-RETURN [key, s.blob] AS row
-""")
-
-VECTORS_AFTER: Final[LiteralString] = spelled("""
-MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before AND s.model = $model
-    AND {{STATEMENT_SHOWN}}
-RETURN [s.key, s.blob] AS row ORDER BY s.namespace, s.key LIMIT $limit
-""")
-
-STATEMENT_KEYS: Final[LiteralString] = spelled("""
-MATCH (s:RecallMStatement)
-WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before
-    AND (s.model IS NOT NULL) = $embedded AND {{STATEMENT_SHOWN}}
-RETURN s.key AS row ORDER BY s.namespace, s.key LIMIT $limit
-""")
 
 T_INDEXES: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)

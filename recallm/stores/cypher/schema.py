@@ -50,11 +50,8 @@ VERSION: Final = 1
 
 READ_VERSION: Final[LiteralString] = """
 OPTIONAL MATCH (schema:RecallMSchema {key: 'schema'})
-RETURN [schema.version, EXISTS {
-    MATCH (:RecallMNamespace {is_garbage: true})
-}] AS row
+RETURN schema.version AS row
 """
-"""The version, and whether rows of what was forgotten as a whole are left."""
 
 WRITE_VERSION: Final[LiteralString] = """
 MERGE (schema:RecallMSchema {key: 'schema'})
@@ -96,7 +93,6 @@ UNIQUE: Final[_Rows] = (
 )
 
 _INDEXED: Final[_Rows] = (
-    ("recallm_garbage", "RecallMNamespace", "is_garbage"),
     ("recallm_update_source", "RecallMUpdate", "namespace, source_key"),
     ("recallm_update_lane", "RecallMUpdate", "namespace, lane"),
     ("recallm_update_said", "RecallMUpdate", "namespace, said, t"),

@@ -107,13 +107,6 @@ MATCH (u:RecallMUpdate {namespace: $namespace, id_key: row[1]})
 CREATE (s)-[:REFERS_TO]->(u)
 """
 
-_VECTORS: Final[LiteralString] = """
-UNWIND $vectors AS row
-MATCH (s:RecallMStatement {namespace: $namespace, key: row[0]})
-SET s.model = row[1], s.blob = row[2]
-"""
-"""Of statements that are stored already."""
-
 _SET_WORDS: Final[LiteralString] = """
 CALL (x, row) {
     WITH x, row, COLLECT { MATCH (x)-[b:BEARS]->(x) WHERE b.model = row.model_key RETURN b } AS old
@@ -190,7 +183,6 @@ _PARTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     ("concepts, updates", _STATEMENTS),
     ("concepts", _RELATIONS),
     ("", _REFERENCES),
-    ("", _VECTORS),
     ("", _ELEMENTS),
     ("", _ENTITY_VECTORS),
     ("", _SUMMARIES),
@@ -276,7 +268,6 @@ def added_by(changes: Changes) -> dict[str, Any]:
             for statement in update.statements
             for id in antecedents_in(statement)
         ],
-        "vectors": [[key, *vector] for key, vector in changes.vectors.items()],
         "elements": [
             _element(key, row, changes.element_evidence.get(key, {}))
             for key, row in changes.elements.items()

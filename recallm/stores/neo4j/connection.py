@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import time
 import uuid
 from asyncio import CancelledError
@@ -15,36 +13,22 @@ import neo4j
 from neo4j import Auth, Driver, GraphDatabase, Query, Session
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
-from recallm.errors import ClosedError, InvalidInputError, RecallMError, StoreBusyError
+from recallm.errors import ClosedError, InvalidInputError, RecallMError
 from recallm.stores.addresses import checked_uri
-from recallm.stores.neo4j.failures import is_lost, is_passing, ran_out_of_time, translated
+from recallm.stores.neo4j.failures import is_lost, is_passing, translated
 
 Result = TypeVar("Result")
 
-_WORK_LIMITS: Final = (20.0, 1280.0)
-"""Seconds for which a transaction may wait for the lock and work, at first and at most. A client
-that vanished loses its lock after the first; large work still gets the time that it needs."""
+_WORK_LIMIT: Final = 600.0
+"""Seconds after which the server ends a transaction, and with it the lock of a client that
+vanished without a word."""
 _LONGEST_TIMEOUT: Final = 1_000_000.0
 """Seconds (eleven days); the longest that sockets, the driver and the server all accept."""
 _LEAST_LOCK_WAIT: Final = 3.0
 """Seconds; the shortest wait for the lock. A server that was just started takes as long to plan the
 first query."""
-_GRACE: Final = 5.0
-"""Seconds that the server may take to end a transaction whose time is over: it checks every 2 s."""
-_LEAST_COMMIT_CHECK: Final = 10.0
-"""Seconds; the shortest time of retries after the reply to a commit was lost."""
 _LIVENESS_CHECK_AFTER: Final = 2.0
 """Seconds without use after which the driver tests a connection before it uses it."""
-_REMEMBERED: Final = 900_000
-"""Milliseconds: 15 minutes. See ``WriteStamp``."""
-
-WriteStamp = Mapping[str, str | int]
-"""Parameters that identify a write, so that a retry can see whether an earlier try was committed;
-they are stored at the namespace. ``writer`` is the name of a thread, which does one write at a
-time, ``write`` that of the write, the same at every try, and ``remembered`` the milliseconds after
-which a writer has learnt what became of its latest write."""
-
-_NO_STAMP: Final[WriteStamp] = {}
 
 
 class AlreadyWrittenError(Exception):
@@ -55,7 +39,15 @@ class NeedsLockError(Exception):
     """A write needs the lock of its namespace held from its first query to its commit."""
 
 
-_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError)
+class LostCommitError(Exception):
+    """The connection was lost before the reply to a commit."""
+
+    def __init__(self, error: DriverError | Neo4jError) -> None:
+        super().__init__()
+        self.error = error
+
+
+_BETWEEN_REPLIES: Final = (DriverError, Neo4jError, RecallMError, NeedsLockError, LostCommitError)
 """What the driver and the work in a transaction raise: a connection can go on after it."""
 
 
@@ -64,28 +56,29 @@ class Tx:
 
     Args:
         session: of the driver.
-        bound: seconds after which the server ends the transaction, so that a client that vanished
-            loses its lock.
-        patience: those after which it ends the first query, which waits for the lock, where that
-            is a transaction of its own.
-        stamp: identifies the write.
         holds: whether the queries are one transaction of the server, which holds the lock. If not,
             each is in one of its own, which the server opens and ends with the query: one round
             trip instead of three. The only one that changes anything is then that of
             ``write_at_commit``.
+        patience: seconds after which the server ends the first query, which waits for the lock,
+            where that is a transaction of its own.
+        write: the name of the write, the same at every try, by which a retry sees whether an
+            earlier try was committed.
     """
 
     def __init__(
-        self, session: Session, *, bound: float, patience: float, stamp: WriteStamp, holds: bool
+        self,
+        session: Session,
+        *,
+        holds: bool = False,
+        patience: float = _WORK_LIMIT,
+        write: str = "",
     ) -> None:
-        self.bound = bound
-        self.stamp = stamp
-        self.is_answered = False
-        """Whether the first query, which takes the lock, has its answer."""
+        self.write = write
+        self.raw = session.begin_transaction(timeout=_WORK_LIMIT) if holds else None
         self._at_commit: tuple[LiteralString, Mapping[str, Any]] | None = None
         self._session = session
-        self._timeout = min(patience, bound)
-        self.raw = session.begin_transaction(timeout=bound) if holds else None
+        self._timeout = patience
 
     def rows(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
         """Run one query and fetch all of its rows: the values of its only column."""
@@ -93,10 +86,8 @@ class Tx:
             found = self._session.run(Query(query, timeout=self._timeout), dict(parameters))
         else:
             found = self.raw.run(query, dict(parameters))
-        fetched = found.value()
-        self.is_answered = True
-        self._timeout = self.bound
-        return fetched
+        self._timeout = _WORK_LIMIT
+        return found.value()
 
     def write_at_commit(self, query: LiteralString, parameters: Mapping[str, Any]) -> None:
         """Let the query run when the transaction is committed; without a row from the query,
@@ -115,11 +106,17 @@ class Tx:
         Raises:
             NeedsLockError: the query of ``write_at_commit`` wrote nothing, for another writer
                 changed what was looked up.
+            LostCommitError: whether it is committed is unknown.
         """
-        if self.raw is not None:
-            self.raw.commit()
-        elif self._at_commit is not None and not self.rows(*self._at_commit):
-            raise NeedsLockError
+        try:
+            if self.raw is not None:
+                self.raw.commit()
+            elif self._at_commit is not None and not self.rows(*self._at_commit):
+                raise NeedsLockError
+        except (DriverError, Neo4jError) as error:
+            if is_lost(error):
+                raise LostCommitError(error) from error
+            raise
 
 
 class Connection:
@@ -144,11 +141,9 @@ class Connection:
         self._database = database
         self._closed = False
         self.timeout = min(timeout, _LONGEST_TIMEOUT)
-        self.lock_patience = max(self.timeout, _LEAST_LOCK_WAIT)
         # Later transactions of this store wait for its earlier ones, whichever member of a
         # cluster they reach.
         self._bookmarks = GraphDatabase.bookmark_manager()
-        self._id = uuid.uuid4().hex
         if isinstance(server, Driver):
             if auth is not None:
                 raise InvalidInputError(
@@ -166,117 +161,77 @@ class Connection:
             self.driver = _driver(server.strip(), auth, patience=patience, timeout=self.timeout)
 
     def rows(
-        self, query: LiteralString, parameters: Mapping[str, Any], *, retry: bool = True
-    ) -> list[Any]:
-        """The rows of one query that only reads, in one round trip. ``retry``: after transient
-        errors the query is tried again, as in ``read``; without, a wrong address fails at once."""
-        first = _WORK_LIMITS[0]
-        return self._run(lambda tx: tx.rows(query, parameters), retries=retry, bound=first)
-
-    def write(
         self,
-        work: Callable[[Tx], Result],
+        query: LiteralString,
+        parameters: Mapping[str, Any],
         *,
-        locks: bool = True,
-        holds: bool = True,
-        is_long: bool = False,
-    ) -> Result:
-        """Run ``work`` in a write transaction; retry it after transient errors.
+        writes: bool = False,
+        retries: bool = True,
+    ) -> list[Any]:
+        """The rows of one query, in one round trip. The query may be run twice: it only reads, or
+        ``writes`` what is then there already. Without ``retries``, a wrong address fails at once.
+
+        Raises:
+            StoreError: no try succeeded.
+        """
+
+        def run() -> list[Any]:
+            with self._session(reads=not writes) as session:
+                return Tx(session).rows(query, parameters)
+
+        return self._tried(run, retries=retries)
+
+    def write(self, work: Callable[[Tx], Result]) -> Result:
+        """Run ``work`` in a write transaction: first without a lock between its queries, and with
+        the lock where ``work`` needs that (``Tx``).
 
         The first query must take a lock (``lookups.LOCK``), which also makes a retry safe when the
-        reply to a commit was lost. Work that may run twice can do without: ``locks=False``.
-        ``holds=False``: a first try does without a lock between its queries (``Tx``). ``is_long``:
-        the first try has all the time that a later one may have.
+        reply to a commit was lost.
 
         Raises:
             StoreBusyError: the lock was not free in time, or the work took too long.
             StoreUnavailableError: the server cannot be reached.
         """
-        stamp: WriteStamp = {
-            "writer": f"{self._id}.{os.getpid()}.{threading.get_ident()}.",
-            "write": uuid.uuid4().hex,
-            "remembered": _REMEMBERED,
-        }
-        bound = _WORK_LIMITS[is_long]
-        return self._run(work, stamp=stamp, locks=locks, holds=holds, bound=bound)
+        name = uuid.uuid4().hex
+        patience = max(self.timeout, _LEAST_LOCK_WAIT)
+        results: list[Result] = []
 
-    def _run(
-        self,
-        work: Callable[[Tx], Result],
-        *,
-        stamp: WriteStamp = _NO_STAMP,
-        locks: bool = False,
-        holds: bool = False,
-        retries: bool = True,
-        bound: float,
-    ) -> Result:
-        """The result of the first try of a transaction that succeeds.
+        def run() -> Result:
+            with self._session(reads=False) as session:
+                for holds in (False, True):
+                    with suppress(NeedsLockError):
+                        tx = Tx(session, holds=holds, patience=patience, write=name)
+                        with suppress(AlreadyWrittenError):  # the result is that of an earlier try
+                            results[:] = [work(tx)]
+                        tx.commit()
+                        break
+                return results[0]
 
-        A write that needs the lock between its queries begins again with the lock. It goes on
-        waiting for the lock until its time to wait is over. What the server ended for its time has
-        eight times as long in the next try. After another error that passes, the next try begins
-        after a pause, until the time to retry is over.
+        return self._tried(run)
 
-        Args:
-            work: runs the queries. Without a ``stamp``, this is one query that only reads.
-            stamp: identifies a write.
-            locks: whether the first query takes a lock.
-            holds: whether the first try, too, holds the lock between its queries (``Tx``).
-            retries: whether the transaction is tried again after errors that pass.
-            bound: seconds that the first try may take.
+    def _tried(self, run: Callable[[], Result], *, retries: bool = True) -> Result:
+        """The result of the first try that succeeds. After an error that passes, the next try
+        begins after a pause, until the time to retry is over.
 
         Raises:
             StoreError: no try succeeded.
         """
-        pause = 0.05
-        lock_until = retry_until = 0.0  # until when a try may wait, and another may begin
-        results: list[Result] = []
-        is_unknown = False  # whether the reply to a commit was lost
-        tx: Tx | None = None
+        pause, until, is_unknown = 0.05, 0.0, False
         while True:
             self.check_open()
-            now = time.monotonic()
-            if tx is None or tx.is_answered:
-                # A process that was stopped, or worked for long, did not wait for the lock then.
-                lock_until = max(lock_until, now + self.lock_patience)
-            patience = max(lock_until - now, 0.1) if locks else bound
-            tx, is_committing = None, False
             try:
-                with self.session(reads=not stamp) as session:
-                    tx = Tx(session, bound=bound, patience=patience, stamp=stamp, holds=holds)
-                    with suppress(AlreadyWrittenError):  # the result is that of an earlier try
-                        results = [work(tx)]
-                    is_committing = bool(stamp)
-                    tx.commit()
-                    return results[0]
-            except NeedsLockError:
-                holds = True
-                continue
+                return run()
+            except LostCommitError as lost:
+                is_unknown, error = True, lost.error
             except (DriverError, Neo4jError) as raised:
                 error = raised
-            self.check_open()
             now = time.monotonic()
-            if ran_out_of_time(error):
-                if locks and tx is not None and not tx.is_answered:
-                    if now < lock_until:
-                        continue
-                    if not is_unknown:
-                        raise StoreBusyError(
-                            f"another writer did not let go of the namespace on {self.name} in "
-                            f"{self.lock_patience:g} s; try again, or let writes wait longer with "
-                            "timeout=… (retry_time=… of Neo4jStore)"
-                        ) from error
-                elif bound < _WORK_LIMITS[1]:
-                    bound *= 8
-                    continue
-            retry_until = retry_until or now + self.timeout
-            if is_committing and is_lost(error) and not is_unknown:
-                is_unknown = True
-                retry_until = max(retry_until, now + _LEAST_COMMIT_CHECK)
-                # The server may keep the earlier try, and its lock, until its bound.
-                lock_until = max(lock_until, now + bound + _GRACE)
-            if now > retry_until or not retries or not is_passing(error):
-                raise self._failure(error, unknown=is_unknown) from error
+            until = until or now + self.timeout
+            if now > until or not retries or not is_passing(error):
+                self.check_open()
+                raise translated(
+                    error, name=self.name, database=self._database, unknown=is_unknown
+                ) from error
             time.sleep(pause)
             pause = min(2 * pause, 1.0)
 
@@ -292,7 +247,7 @@ class Connection:
             raise ClosedError
 
     @contextmanager
-    def session(self, *, reads: bool) -> Generator[Session, None, None]:
+    def _session(self, *, reads: bool) -> Generator[Session, None, None]:
         """A session. What a signal handler raises may end a call between two bytes of a reply: the
         next query on that connection would read the rest as its own. So the connection is cut."""
         session = self.driver.session(
@@ -318,12 +273,6 @@ class Connection:
                 # What some versions of the driver raise for a host that is not known.
                 raise ServiceUnavailable(str(error)) from error
             raise
-
-    def _failure(self, error: DriverError | Neo4jError, *, unknown: bool) -> RecallMError:
-        """The error of recallm for one of the driver. ``unknown``: see ``translated``."""
-        if self._closed:
-            return ClosedError()
-        return translated(error, name=self.name, database=self._database, unknown=unknown)
 
 
 def _driver(uri: str, auth: object, *, patience: float, timeout: float) -> Driver:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import ssl
 from collections.abc import Iterator
 from typing import Final
 
@@ -70,15 +68,17 @@ def translated(
             "smaller batches, forget less at once, or raise dbms.memory.transaction.total.max "
             "and the heap of the server"
         )
-    if ran_out_of_time(error):
+    if code.endswith(_ENDED):
         return StoreBusyError(
-            f"{name} ended a transaction that took too long ({error}); try again, write smaller "
-            "batches, or forget less at once"
+            f"{name} ended a transaction that waited for another writer of the namespace, or took "
+            f"too long ({error}); try again, let writes wait longer with timeout=… (retry_time=… "
+            "of Neo4jStore), write smaller batches, or forget less at once"
         )
     if is_lost(error) or "DatabaseUnavailable" in code:
         return StoreUnavailableError(
             f"{name} cannot be reached or dropped the connection: {_reasons(error)}. Nothing was "
-            "written; check that the server runs and that the address is right"
+            "written; check that the server runs, and that the address and its scheme are right "
+            "(+s or +ssc where the server asks for TLS)"
         )
     if isinstance(error, TransientError):
         return StoreBusyError(f"{name} was too busy with other transactions ({error}); try again")
@@ -100,11 +100,6 @@ def is_passing(error: DriverError | Neo4jError) -> bool:
     return error.is_retryable() or is_lost(error) or code.endswith("AlreadyExists")
 
 
-def ran_out_of_time(error: DriverError | Neo4jError) -> bool:
-    """Whether the server ended the transaction because it took too long."""
-    return _code(error).endswith(_ENDED)
-
-
 def _code(error: BaseException) -> str:
     """The server's name for an error; "" for an error that is not the server's."""
     return (error.code or "") if isinstance(error, Neo4jError) else ""
@@ -120,7 +115,7 @@ def _is_of_pool(error: DriverError | Neo4jError) -> bool:
 
 def _reasons(error: BaseException) -> str:
     """Why there is no connection: the root causes below the driver's own errors."""
-    return "; ".join(dict.fromkeys(map(_reason, _roots(error))))
+    return "; ".join(dict.fromkeys(str(root) or type(root).__name__ for root in _roots(error)))
 
 
 def _roots(error: BaseException) -> Iterator[BaseException]:
@@ -133,29 +128,3 @@ def _roots(error: BaseException) -> Iterator[BaseException]:
         yield from _roots(error.__cause__)
     else:
         yield error
-
-
-def _reason(error: BaseException) -> str:
-    match error:
-        case ConnectionRefusedError():
-            return "the connection was refused, nothing listens at that port"
-        case socket.gaierror():
-            return f"the name of the host is not known to DNS ({error})"
-        case ssl.SSLCertVerificationError():
-            return (
-                f"its TLS certificate is not trusted ({error.verify_message}); +ssc in the scheme "
-                "takes any certificate"
-            )
-        case ssl.SSLError():
-            return (
-                f"TLS failed ({error}); where the server has none, leave +s and +ssc out of the "
-                "scheme"
-            )
-        case TimeoutError():
-            return "it gave no answer in time"
-        case _ if "looks like HTTP" in str(error):
-            return "HTTP is spoken at that port; name that of Bolt, which is 7687 by default"
-        case _ if "incomplete handshake" in str(error):
-            return f"{error}; where the server asks for TLS, write +s or +ssc in the scheme"
-        case _:
-            return str(error) or type(error).__name__

@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any, LiteralString, NamedTuple
 
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher.conditions import literal
+from recallm.stores.semantics.reader import literal
 
 _READS = 8
 _PAUSE = 0.0005

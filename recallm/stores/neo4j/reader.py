@@ -6,48 +6,41 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from operator import attrgetter
 from typing import Any, LiteralString
 
 from recallm.model import (
     LARGEST_NUMBER,
     NO_SESSION,
-    ConceptRow,
-    Entity,
     Filter,
     Horizon,
-    Mentions,
-    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
-    Relation,
     Scalar,
-    Session,
     Sizes,
     Stats,
     StoredStatement,
     Summary,
-    Triplet,
-    TripletEvidence,
     statement_key,
     t_index_of,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.cypher import graph_queries, lookups
+from recallm.stores.cypher import lookups
 from recallm.stores.cypher import reader_queries as cypher
+from recallm.stores.cypher.graph_queries import QUERIES, hint
 from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError
 from recallm.stores.neo4j.stored import dump
 from recallm.stores.semantics import reading
+from recallm.stores.semantics.reader import Reader, with_parts
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
 
 _EVERY = Filter()
 
 
-class Neo4jReader:
+class Neo4jReader(Reader):
     """A ``GraphReader``. Every call is a read transaction of its own, tried again after transient
     errors. Updates that were written after the reader was opened have a later t, which hides them.
     """
@@ -79,6 +72,7 @@ class Neo4jReader:
             [(self._t, all_shown)] = self._run(cypher.LATEST_SAID, given)
         self._before = statement_key(self._t + 1, 0)
         self._horizon = {
+            "key": self._key,
             "t": self._t,
             "before": self._before,
             "dated": not all_shown,
@@ -134,20 +128,6 @@ class Neo4jReader:
     def t_indexes(self, where: Filter) -> list[int]:
         return self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
 
-    def sessions(self) -> list[Session]:
-        return [reading.session_of(*row, *times) for *row, times in self._ask(cypher.SESSIONS)]
-
-    def open_session(self) -> OpenSession | None:
-        for t_index, session in self._ask(cypher.OPEN_SESSION, key=self._key):
-            return reading.open_session_of(t_index, *session)
-        return None
-
-    def statement_keys(
-        self, *, embedded: bool, after: int = -1, limit: int | None = None
-    ) -> list[int]:
-        given: dict[str, Any] = {"embedded": embedded, "after": after, "limit": _bound(limit)}
-        return self._ask(cypher.STATEMENT_KEYS, **given)
-
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         known = sorted(key for key in set(keys) if key < self._before)
         if not known:
@@ -162,116 +142,26 @@ class Neo4jReader:
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
+    ) -> Mapping[str, Postings]:
         given = {"names": values.keys_of(names), "limit": _bound(limit), **_filter(where)}
-        return dict(self._ask(MENTIONS, values.mentions_in, **given))
+        return dict(self._ask(MENTIONS, values.postings_in, **given))
 
-    def concepts(
-        self, names: Collection[str] | None = None, *, limit: int | None = None
-    ) -> list[ConceptRow]:
-        found = (
-            self._ask(graph_queries.CONCEPTS_LATEST, limit=_bound(limit))
-            if names is None
-            else self._ask(graph_queries.CONCEPTS_NAMED, names=values.keys_of(names))
-        )
-        in_force = {
-            name: (values.summary_in(summary), later)
-            for name, *_, later, (summary,) in found
-            if summary is not None
+    def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
+        return values.counted_in(self._ask(lookups.COUNT_TOUCHES, names=values.keys_of(names)))
+
+    def ask(self, query: str, /, **given: Any) -> list[Any]:
+        known = {
+            name: values.parameter(value) for name, value in given.items() if value is not None
         }
-        return reading.concept_rows(
-            {name: ConceptTotals(*totals) for name, *totals, _, _ in found},
-            self._t,
-            limit,
-            lambda names: values.counted_in(
-                self._ask(lookups.COUNT_TOUCHES, names=values.keys_of(names))
-            ),
-            lambda _: in_force,
-        )
-
-    def relations(
-        self, names: Collection[str], *, limit: int | None = None, among: bool = False
-    ) -> list[Relation]:
-        query = graph_queries.RELATIONS_AMONG if among else graph_queries.RELATIONS
-        relations = self._ask(
-            query, values.relation_in, names=values.keys_of(names), limit=_bound(limit)
-        )
-        return sorted(relations, key=attrgetter("a", "b"))
-
-    def entities(
-        self,
-        ids: Collection[str] | None = None,
-        *,
-        concepts: Collection[str] | None = None,
-        passages: Collection[str] | None = None,
-    ) -> list[Entity]:
-        entities = self._ask(
-            graph_queries.ENTITIES,
-            values.entity_in,
-            ids=values.keys_of(ids or ()),
-            concepts=values.keys_of(concepts or ()),
-            passages=values.keys_of(passages or ()),
-            all=ids is None and concepts is None and passages is None,
-        )
-        return sorted(entities, key=attrgetter("id"))
-
-    def triplets(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        ends: Collection[str] | None = None,
-        passages: Collection[str] | None = None,
-    ) -> list[Triplet]:
-        given = {
-            "passages": passages,
-            "subjects": subjects,
-            "objects": objects,
-            "ends": ends,
-            "predicates": predicates,
-        }
-        conditions = {name: values.keys_of(names or ()) for name, names in given.items()}
-        wanted = {f"by_{name}": names is not None for name, names in given.items()}
-        by_index = subjects is not None, predicates is not None, objects is not None
-        query = graph_queries.TRIPLETS[by_index]
-        if passages is not None:
-            query = graph_queries.TRIPLETS_OF_PASSAGES
-        elif ends is not None and subjects is None and objects is None:
-            query = graph_queries.TRIPLETS_AT
-        return sorted(
-            self._ask(query, values.triplet_in, **conditions, **wanted), key=reading.by_parts
-        )
-
-    def triplet_evidence(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        limit: int | None = None,
-    ) -> list[TripletEvidence]:
-        given = subjects is not None, predicates is not None, objects is not None
-        evidence = self._ask(
-            graph_queries.TRIPLET_EVIDENCE[given],
-            values.evidence_in,
-            subjects=values.keys_of(subjects or ()),
-            predicates=values.keys_of(predicates or ()),
-            objects=values.keys_of(objects or ()),
-            limit=_bound(limit),
-        )
-        return reading.latest_first(evidence, limit)
-
-    def predicates(self) -> Mapping[str, int]:
-        return dict(sorted(self._ask(graph_queries.PREDICATES)))
-
-    def entities_by_words(
-        self, words: Collection[str], *, limit: int
-    ) -> Mapping[str, tuple[str, ...]]:
-        by_key = {values.key_of(word): word for word in words}
-        given: dict[str, Any] = {"words": list(by_key), "limit": _bound(limit)}
-        found = self._ask(graph_queries.ENTITIES_BY_WORDS, **given) if by_key else []
-        return reading.bearers_of((by_key[word], id) for word, id in found)
+        if query == "entity vectors":
+            known["model"] = values.key_of(given["model"])
+        names = frozenset(known)
+        text = QUERIES[query].replace("{{HINT}}", hint(names))
+        rows = self._ask(with_parts(text, names), _flat, **known)
+        if query == "bearers":
+            words = {values.key_of(word): word for word in given["words"]}
+            return [(words[key], id) for key, id in rows]
+        return rows
 
     def sizes(self, session_keys: Collection[str] = ()) -> Sizes:
         [(totals, by_session)] = self._ask(cypher.SIZES, lanes=values.keys_of(session_keys))
@@ -291,32 +181,6 @@ class Neo4jReader:
                 return statements - later_statements, terms - later_terms, sessions
         [(_, *counted)] = self._ask(cypher.CORPUS, first=0, end=self._before)
         return tuple(counted)
-
-    def vectors(
-        self,
-        keys: Collection[int] | None = None,
-        *,
-        model: str,
-        after: int = -1,
-        limit: int | None = None,
-    ) -> Mapping[int, bytes]:
-        if keys is None:
-            found = self._ask(cypher.VECTORS_AFTER, model=model, after=after, limit=_bound(limit))
-        else:
-            known = sorted(key for key in set(keys) if key < self._before)
-            found = self._ask(cypher.VECTORS, keys=known, model=model) if known else []
-        return dict(found)
-
-    def entity_vectors(
-        self, ids: Collection[str] | None = None, *, model: str
-    ) -> Mapping[str, bytes]:
-        found = self._ask(
-            graph_queries.ENTITY_VECTORS,
-            ids=values.keys_of(ids or ()),
-            all=ids is None,
-            model=values.key_of(model),
-        )
-        return dict(found)
 
     def stats(self) -> Stats:
         every: dict[str, Any] = {"t": self._counter, "before": statement_key(self._counter + 1, 0)}
@@ -346,6 +210,11 @@ class Neo4jReader:
     def _run(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
         given = {"namespace": self._rows, **self._horizon, **parameters}
         return self._connection.rows(query, given)
+
+
+def _flat(row: list[Any]) -> list[Any]:
+    """A row with what may be null in it, which stands in a list at its end."""
+    return [*row[:-1], *row[-1]]
 
 
 def _bound(limit: int | None) -> int:

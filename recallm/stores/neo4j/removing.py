@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, LiteralString
@@ -9,8 +10,8 @@ from typing import Any, Final, LiteralString
 from recallm.model import ExtractedStatement, PreparedUpdate, statement_key
 from recallm.stores.cypher.postings import POSTINGS_DELETED
 from recallm.stores.neo4j import values
-from recallm.stores.semantics.rows import Changes, t_of
-from recallm.stores.semantics.writing import antecedents_in
+from recallm.stores.semantics.rows import Changes, Pair, stored_session_key, t_of
+from recallm.stores.semantics.writing import antecedents_in, pairs_of
 
 _EVIDENCE: Final[LiteralString] = """
 UNWIND $evidence AS row
@@ -59,8 +60,8 @@ FOREACH (gone IN COLLECT {
     MATCH (s)-[gone:REFERS_TO]->(u) WHERE NOT u.id_key IN said.references RETURN gone
 } | DELETE gone)
 """
-"""``cuts`` changes with any part of the passage, so that a dump notices it. ``concepts`` and
-``references`` of a statement are left."""
+"""Passages that change. ``cuts`` changes with any part of the passage, so that a dump notices it.
+``concepts`` and ``references`` of a statement are left."""
 
 _RELATIONS: Final[LiteralString] = """
 UNWIND $relations AS row
@@ -105,6 +106,11 @@ def removed_by(changes: Changes) -> dict[str, list[Any]]:
     gone = [before for before, after in changes.passages if before and after is None]
     cut = [(before, after) for before, after in changes.passages if before and after]
     lost = [(update, update.statements) for update in gone]
+    unshown: defaultdict[Pair, list[int]] = defaultdict(list)
+    for before, after in changes.passages:
+        if before:
+            for pair in pairs_of(before) - (pairs_of(after) if after else set()):
+                unshown[pair].append(t_of(before))
     statements = [(t_of(update), s.position) for update in gone for s in update.statements]
     for before, after in cut:
         left = {s.position: s for s in after.statements}
@@ -129,12 +135,8 @@ def removed_by(changes: Changes) -> dict[str, list[Any]]:
         "concept_postings": _posting_rows(concepts),
         "statements": [statement_key(*place) for place in statements],
         "passages": [update.t_index for update in gone if update.text is not None],
-        "cuts": [_cut(after) for _, after in cut],
-        "relations": [
-            [values.key_of(a), values.key_of(b), ts]
-            for (a, b), shown in changes.relation_evidence.items()
-            if (ts := [t for t, strength in shown.items() if strength is None])
-        ],
+        "cuts": [_cut(before, after) for before, after in cut],
+        "relations": [[values.key_of(a), values.key_of(b), ts] for (a, b), ts in unshown.items()],
         "concepts": [values.key_of(name) for name, row in changes.concepts.items() if row is None],
         "stems": [
             values.key_of(stem) for stem, documents in changes.terms.items() if not documents
@@ -159,15 +161,13 @@ def _posting_rows(postings: Mapping[str, Mapping[int, int]]) -> list[list[Any]]:
     return [[values.key_of(name), list(held)] for name, held in postings.items()]
 
 
-def _cut(after: PreparedUpdate) -> dict[str, Any]:
-    """A row for the query that cuts passages."""
-    node = values.update_out(after, None)
+def _cut(before: PreparedUpdate, after: PreparedUpdate) -> dict[str, Any]:
+    """A row for the query that changes passages."""
     vectors = {vector.position: vector for vector in after.vectors}
+    new = {vector.position for vector in after.vectors if vector not in before.vectors}
     return {
         "t": t_of(after),
-        "properties": {
-            name: node[name] for name in ("text", "neighbours", "metadata", "metadata_entries")
-        },
+        "properties": values.update_out(after, stored_session_key(after)),
         "statements": [
             {
                 "key": statement_key(t_of(after), s.position),
@@ -176,5 +176,6 @@ def _cut(after: PreparedUpdate) -> dict[str, Any]:
                 "references": values.keys_of(antecedents_in(s)),
             }
             for s in after.statements
+            if s.position in new or s not in before.statements
         ],
     }

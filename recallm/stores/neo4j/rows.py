@@ -9,14 +9,12 @@ from typing import Any, Final, LiteralString
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptMention,
-    ContextVersion,
     ElementKey,
     Forgotten,
     PreparedUpdate,
     Selection,
     TripletKey,
     session_key_of,
-    t_index_of,
 )
 from recallm.stores.cypher import lookups as cypher
 from recallm.stores.cypher.reader_queries import STATS
@@ -37,27 +35,13 @@ from recallm.stores.semantics.rows import (
     NamespaceTotals,
     Opened,
     Pair,
-    RelationTotals,
     SessionTotals,
     Totals,
-    microseconds,
     selected_by,
-    timestamp_text,
 )
 
 _EVERY_T = {"t": LARGEST_NUMBER, "before": LARGEST_NUMBER}
 """Parameters of queries that leave out what is later than a t."""
-
-_SET: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (u:RecallMUpdate {namespace: $namespace, {{KEY}}: row[0]})
-SET u += row[1]
-RETURN count(u) AS row
-"""
-"""Properties of updates."""
-
-EXPIRE: Final[LiteralString] = _SET.replace("{{KEY}}", "id_key")
-WITHDRAW: Final[LiteralString] = _SET.replace("{{KEY}}", "t")
 
 DELETE_SUMMARIES: Final[LiteralString] = """
 UNWIND $rows AS row
@@ -67,59 +51,25 @@ SET c += {summary: null, summary_t: null, summary_terms: null, summary_traits: n
 RETURN count(*) AS row
 """
 
-FORGET_EVERYTHING: Final[LiteralString] = (
-    """
-MATCH (n:RecallMNamespace {rows: $namespace})
-SET n.rows = $fresh
-CREATE (:RecallMNamespace {key: $garbage, rows: $namespace, is_garbage: true})
-WITH n"""
-    + STATS
-)
-"""The namespace stands on fresh rows: however many it had, they are gone at once, and no
-transaction grows with them. They are garbage now, under a node without a name."""
-
-GARBAGE: Final[LiteralString] = """
-MATCH (n:RecallMNamespace {is_garbage: true})
-RETURN n.key AS row
-"""
-
-_PURGED: Final[tuple[LiteralString, ...]] = (
-    "(a:RecallMConcept)-[x:RELATED]->() WHERE a.namespace = n.rows AND a.key IS NOT NULL",
-    *[
-        "(x:"
-        + label
-        + ") WHERE x.namespace = n.rows"
+DELETE_EVERYTHING: Final[LiteralString] = "".join(
+    [
+        "CALL () { MATCH (x:" + label + ") WHERE x.namespace = $namespace"
         + "".join([" AND x." + name + " IS NOT NULL" for name in key.split(", ")[1:]])
+        + " DETACH DELETE x }\n"
         for _, label, key in UNIQUE
         if key.startswith("namespace, ")
-    ],
-)
-
-PURGE: Final[tuple[LiteralString, ...]] = (
-    *[
-        "MATCH (n:RecallMNamespace {key: $key}) MATCH "
-        + pattern
-        + " CALL (x) { DETACH DELETE x } IN TRANSACTIONS OF 5000 ROWS"
-        for pattern in _PURGED
-    ],
-    "MATCH (n:RecallMNamespace {key: $key}) DELETE n",
-)
-"""The queries that delete garbage, found by the index of a constraint (a condition names each of
-its properties); relationships first, so that no node has many left. Where a process is killed
-before the last, the next store that is opened deletes the rest."""
+    ]
+)  # fmt: skip
+"""All nodes but the namespace's own, found by the indexes of constraints: a condition names each of
+their properties."""
 
 
 def look_up_parameters(keys: Keys) -> dict[str, Any]:
-    """The parameters of ``LOOK_UP``; the ends of the relations are among the concepts."""
-    concepts = values.keys_of(keys.concepts.union(*keys.relations))
-    places = {key: place for place, key in enumerate(concepts)}
+    """The parameters of ``LOOK_UP``."""
     return {
-        "concepts": concepts,
+        "concepts": values.keys_of(keys.concepts),
         "terms": values.keys_of(keys.terms),
         "sessions": values.keys_of(keys.sessions),
-        "relations": [
-            [places[values.key_of(a)], places[values.key_of(b)]] for a, b in keys.relations
-        ],
         "elements": [values.element_key(element) for element in keys.elements],
         "predicates": values.keys_of(keys.predicates),
     }
@@ -128,7 +78,6 @@ def look_up_parameters(keys: Keys) -> dict[str, Any]:
 def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
     """What the row of ``LOOK_UP`` has of some keys that were looked up."""
     by_key = {values.element_key(element): element for element in keys.elements}
-    names = [name for name, *_ in found["concepts"]]
     elements = {
         by_key[key]: ElementRow(
             type, ConceptMention(name=name, label=label, kind=kind), mapping_of(properties), at
@@ -136,7 +85,6 @@ def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
         for key, type, name, label, kind, properties, at in found["elements"]
         if key in by_key
     }
-    pairs = {(names[a], names[b]): row for a, b, *row in found["relations"]}
     concepts = keys.concepts | {row.concept.name for row in elements.values()}
     return Totals(
         concepts={
@@ -147,9 +95,6 @@ def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
         terms={stem: documents for stem, documents in found["terms"] if stem in keys.terms},
         sessions={
             key: SessionTotals(*row) for key, *row in found["sessions"] if key in keys.sessions
-        },
-        relations={
-            pair: RelationTotals(*row) for pair, row in pairs.items() if pair in keys.relations
         },
         elements=elements,
         predicates={name: n for name, n in found["predicates"] if name in keys.predicates},
@@ -194,7 +139,7 @@ class Neo4jRows:
                 "key": self._key,
                 "fresh": {**NO_TOTALS, "name": self._name, "rows": self.rows},
                 "held": [True] if self._tx.raw else [],
-                **self._tx.stamp,
+                "write": self._tx.write,
                 "ids": values.keys_of(ids),
                 "items": list(by_key),
                 "now": values.moment_of(now),
@@ -240,7 +185,7 @@ class Neo4jRows:
             self.rows_of(ADD, **added)
         else:
             given = {"key": self._key, "namespace": self.rows, "latest": self._latest}
-            self._tx.write_at_commit(GUARDED, {**given, **self._tx.stamp, **added})
+            self._tx.write_at_commit(GUARDED, {**given, "write": self._tx.write, **added})
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
         return stored_updates(self.rows_of, sorted(ts))
@@ -253,10 +198,10 @@ class Neo4jRows:
             evidence.setdefault(key, {})[at] = evidence_of(key, at, *shown)
         return evidence
 
-    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        relations = [[values.key_of(a), values.key_of(b)] for a, b in since]
-        found = self.rows_of(cypher.RELATION_EVIDENCE, relations=relations)
-        return {(a, b): ts for a, b, ts in found}
+    def count_relations(self, pairs: Collection[Pair]) -> int:
+        relations = [[values.key_of(a), values.key_of(b)] for a, b in pairs]
+        [count] = self.rows_of(cypher.COUNT_RELATIONS, relations=relations)
+        return int(count)
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
         names = values.keys_of(left.keys())
@@ -270,8 +215,7 @@ class Neo4jRows:
                 "value": values.key_of(session_key_of(str(value), None) or ""),
                 "source": given["value"],
             }
-        limit = LARGEST_NUMBER if selection.limit is None else selection.limit
-        return self.rows_of(cypher.SELECT[kind], limit=limit, **given)
+        return self.rows_of(cypher.SELECT[kind], **given)
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         [(keys, entities)] = self.rows_of(
@@ -291,33 +235,8 @@ class Neo4jRows:
         [count] = self.rows_of(DELETE_SUMMARIES, rows=dropped)
         return int(count)
 
-    def context_version(self, concept: str) -> ContextVersion | None:
-        for statements, summary_t, latest in self.rows_of(
-            cypher.CONTEXT_VERSION, concept=values.key_of(concept)
-        ):
-            t_index = t_index_of(latest)
-            return ContextVersion(t_index=t_index, statements=statements, summary_t=summary_t)
-        return None
-
-    def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        changed = [
-            [
-                values.key_of(id),
-                {"expires_at": timestamp_text(moment), "expires": microseconds(moment)},
-            ]
-            for id, moment in expires_at.items()
-        ]
-        [count] = self.rows_of(EXPIRE, rows=changed)
-        return int(count)
-
-    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        self.rows_of(WITHDRAW, rows=[[t, {"withdrawn": withdrawn_t}] for t in ts])
-
     def delete_everything(self) -> Forgotten:
-        """Let the namespace stand on fresh rows; the store deletes the others."""
-        fresh = values.fresh_rows()
-        given = {"fresh": fresh, "garbage": values.garbage_key(self.rows), **_EVERY_T}
-        [counts] = self.rows_of(FORGET_EVERYTHING, **given)
-        self.rows = fresh
+        [counts] = self.rows_of(STATS, **_EVERY_T)
+        self.rows_of(DELETE_EVERYTHING)
         del counts["sessions"], counts["vectors"]
         return Forgotten(**counts)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
 
 from neo4j import Driver
 
-from recallm.errors import SchemaVersionError, StoreError
+from recallm.errors import SchemaVersionError
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied
 from recallm.stores.cypher import reader_queries, schema
-from recallm.stores.neo4j.connection import Connection, Tx
+from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.reader import Neo4jReader
-from recallm.stores.neo4j.rows import GARBAGE, PURGE, Neo4jRows
+from recallm.stores.neo4j.rows import Neo4jRows
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 
@@ -30,8 +29,8 @@ class Neo4jStore:
     A writer locks the node of its namespace, so that writers of one namespace, from any process,
     follow each other; those of different namespaces do not wait for it. ``apply`` holds the lock
     only while the server runs a query, unless another writer wrote between its queries. The server
-    ends a transaction that takes more than 20 seconds, and with it the lock of a writer that is
-    gone; a writer that is not gone begins again and has 160 seconds, then 1,280.
+    ends a transaction that takes more than ten minutes, and with it the lock of a writer whose
+    machine is gone.
 
     Readers hold no transaction and no lock, so that they never wait. They see the updates up to
     the t at which they were opened; what a writer forgets or replaces disappears for open readers
@@ -43,9 +42,8 @@ class Neo4jStore:
         auth: user name and password, with a URI.
         database: its name; None: the user's home database.
         retry_time: seconds for which a write waits for another writer of its namespace (3 at
-            least, 20 where the write keeps the lock), and for which a transaction is tried again
-            after errors that pass. What was committed though the reply was lost is not written
-            again.
+            least), and for which a transaction is tried again after errors that pass. What was
+            committed though the reply was lost is not written again.
 
     Raises:
         StoreUnavailableError: nothing answers at the address, or it has no such database.
@@ -86,22 +84,15 @@ class Neo4jStore:
         return self._connection.driver
 
     def _prepare_schema(self) -> None:
-        def create(tx: Tx) -> None:
-            for statement in schema.CREATE:
-                tx.rows(statement, {})
-
-        def write_version(tx: Tx) -> list[int]:
-            return tx.rows(schema.WRITE_VERSION, {"version": schema.VERSION})
-
-        [(version, has_garbage)] = self._connection.rows(schema.READ_VERSION, {}, retry=False)
+        run = self._connection.rows
+        [version] = run(schema.READ_VERSION, {}, retries=False)
         if version is None:
-            self._connection.write(create, locks=False)
-            self._connection.rows(schema.AWAIT_INDEXES, {})
-            [version] = self._connection.write(write_version, locks=False)
+            for statement in schema.CREATE:
+                run(statement, {}, writes=True)
+            run(schema.AWAIT_INDEXES, {})
+            [version] = run(schema.WRITE_VERSION, {"version": schema.VERSION}, writes=True)
         if version != schema.VERSION:
             raise SchemaVersionError(version, schema.VERSION)
-        if has_garbage:
-            self._purge()
 
     def apply(
         self,
@@ -114,8 +105,7 @@ class Neo4jStore:
         if not updates:
             return []
         return self._connection.write(
-            lambda tx: apply_updates(Neo4jRows(tx, namespace, updates), updates, now=now),
-            holds=False,
+            lambda tx: apply_updates(Neo4jRows(tx, namespace, updates), updates, now=now)
         )
 
     @contextmanager
@@ -126,36 +116,18 @@ class Neo4jStore:
         return self._connection.write(lambda tx: amend(Neo4jRows(tx, namespace), amendment))
 
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
-        """Forget the selection. ``everything`` is forgotten at once, however much it is; its rows
-        are deleted in portions before this returns, or, where that fails, by the next store
-        that is opened."""
         try:
-            forgotten = self._connection.write(
-                lambda tx: forget(Neo4jRows(tx, namespace), selection)
-            )
+            return self._connection.write(lambda tx: forget(Neo4jRows(tx, namespace), selection))
         except DryRun as dry_run:
             return dry_run.forgotten
-        if selection.kind == "everything":
-            self._purge()
-        return forgotten
 
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
         records = list(records)  # another try begins with the first
         return self._connection.write(
-            lambda tx: restore_records(Neo4jRows(tx, namespace), namespace, t_index, records),
-            is_long=True,
+            lambda tx: restore_records(Neo4jRows(tx, namespace), namespace, t_index, records)
         )
-
-    def _purge(self) -> None:
-        """Delete what was forgotten as a whole. What fails is left for the next time: nobody sees
-        these rows."""
-        with suppress(StoreError):
-            for key in self._connection.rows(GARBAGE, {}):
-                for query in PURGE:
-                    delete = partial(Tx.rows, query=query, parameters={"key": key})
-                    self._connection.write(delete, locks=False, holds=False)
 
     def namespaces(self) -> list[str]:
         return sorted(self._connection.rows(reader_queries.NAMESPACES, {}))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Final, LiteralString
 
-from recallm.model import (
-    ExtractedStatement,
-    PreparedUpdate,
-    StatementVector,
-    Summary,
-    Trait,
-    position_of,
-    session_key_of,
+from recallm.model import PreparedUpdate, Summary
+from recallm.stores.neo4j.values import content_in
+from recallm.stores.semantics.reading import (
+    dump_records,
+    evidence_of,
+    passage_fields,
+    summary_of,
+    update_of,
 )
-from recallm.stores.neo4j.values import content_in, neighbours_in, summary_in
-from recallm.stores.semantics.reading import dump_records, evidence_of, passage_fields, update_of
 
 _Ask = Callable[..., Sequence[Any]]
 """Runs a query with its parameters, by name, in the namespace; the rows."""
@@ -24,7 +23,7 @@ _Ask = Callable[..., Sequence[Any]]
 _WITH_PARTS: Final[LiteralString] = """
 RETURN [u.t, u { .* },
     COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN [
-        s.key, s.start, s.end, s.content, s.traits, s.model, s.blob
+        s.key, s.start, s.end, s.content, s.traits, [s.model, s.blob]
     ] },
     COLLECT {
         MATCH (u)<-[shown:SHOWN]-(x:RecallMEntity)
@@ -40,7 +39,7 @@ RETURN [u.t, u { .* },
         RETURN [[
                 head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }), x.name,
                 head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
-            ], shown.key, shown.properties
+            ], shown.key, shown.properties, [], []
         ]
     }
 ] AS row ORDER BY u.t
@@ -94,7 +93,7 @@ def dump(ask: _Ask) -> Iterator[PreparedUpdate | Summary]:
                 return stable
         return []
 
-    return dump_records(page, lambda: [summary_in(row) for row in ask(SUMMARIES)])
+    return dump_records(page, lambda: [summary_of(*row) for row in ask(SUMMARIES)])
 
 
 def _is_unchanged(versions: tuple[list[Any], list[Any]]) -> bool:
@@ -110,39 +109,27 @@ def _update(
     entities: list[list[Any]],
     triplets: list[list[Any]],
 ) -> PreparedUpdate:
-    passage = None
-    if node.get("id") is not None:
-        passage = passage_fields(node, node.get("path") or ())
-        named = session_key_of(passage["session"], passage["source"])
-        key = node.get("session_key")
-        passage["session_key"] = None if key == named else key
-        passage["speaker_concept"] = node.get("speaker_concept")
-    statements, vectors = [], []
-    for key, start, end, content, traits, model, blob in said:
-        position, (terms, concepts) = position_of(key), content_in(content)
-        statements.append(
-            ExtractedStatement(
-                position=position,
-                start=start,
-                end=end,
-                terms=terms,
-                concepts=concepts,
-                traits=Trait(traits),
-            )
-        )
-        if model is not None and blob is not None:  # else the vector is being written
-            vectors.append(StatementVector(position=position, model=model, blob=blob))
+    is_passage = node.get("id") is not None
     return update_of(
         t,
-        passage,
-        statements=statements,
-        neighbours=neighbours_in(node.get("neighbours")),
-        entities=[
-            evidence_of(id, at, properties, description, dict(vectors))
-            for id, at, properties, description, vectors in entities
+        passage_fields(node, node.get("path") or ()) if is_passage else None,
+        session_key=node.get("session_key"),
+        speaker_concept=node.get("speaker_concept"),
+        neighbours=json.loads(node.get("neighbours") or "[]"),
+        said=[
+            (key, start, end, *content_in(content), traits)
+            for key, start, end, content, traits, *_ in said
         ],
-        triplets=[
-            evidence_of(tuple(ends), at, properties, ()) for ends, at, properties in triplets
+        # Else the vector is being written.
+        vectors=[(key, *vector) for key, *_, vector in said if None not in vector],
+        shown=[
+            evidence_of(
+                key if isinstance(key, str) else tuple(key),
+                at,
+                properties,
+                description,
+                dict(vectors),
+            )
+            for key, at, properties, description, vectors in [*entities, *triplets]
         ],
-        vectors=vectors,
     )

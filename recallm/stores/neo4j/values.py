@@ -6,29 +6,25 @@ import hashlib
 import json
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
+
+import numpy as np
 
 from recallm.model import (
     LARGEST_NUMBER,
     ConceptMention,
     ElementKey,
-    Entity,
     ExtractedStatement,
-    Mentions,
-    Neighbours,
     Passage,
     Postings,
     PreparedUpdate,
     Reference,
-    Relation,
     StatementVector,
     StoredStatement,
     Summary,
     Trait,
-    Triplet,
-    TripletEvidence,
     canonical_json,
     content_terms,
     statement_key,
@@ -40,8 +36,6 @@ from recallm.stores.semantics.rows import (
     timestamp_text,
     unpack_timestamp,
 )
-
-Value = TypeVar("Value")
 
 _INDEXABLE = 1000
 _RESERVED = "\0"
@@ -62,6 +56,15 @@ def key_of(text: str) -> str:
 def keys_of(names: Collection[str]) -> list[str]:
     """``key_of`` of each name, sorted."""
     return sorted({key_of(name) for name in names})
+
+
+def parameter(value: Any) -> Any:
+    """A parameter of a query: keys of names, or numbers that a server can take."""
+    if isinstance(value, int):
+        return min(value, LARGEST_NUMBER)
+    if isinstance(value, Collection) and not isinstance(value, str):
+        return sorted({key_of(one) if isinstance(one, str) else parameter(one) for one in value})
+    return value
 
 
 def element_key(element: ElementKey) -> str:
@@ -85,11 +88,6 @@ def fresh_rows() -> int:
     """A number for the rows of a namespace: 63 random bits, so that writers need not agree on the
     next one. A constraint refuses a number that other rows have."""
     return secrets.randbits(63)
-
-
-def garbage_key(rows: int) -> str:
-    """The key of the node under which forgotten rows stand: no namespace's."""
-    return f"{_RESERVED}{rows}"
 
 
 def json_out(value: Mapping[str, Any]) -> str:
@@ -149,14 +147,6 @@ def neighbours_out(update: PreparedUpdate) -> str | None:
     """The property of an update's node that holds its neighbours, as JSON."""
     rows = [[n.a, n.b, n.earlier, n.later] for n in update.neighbours]
     return _compact_json(rows) if rows else None
-
-
-def neighbours_in(text: str | None) -> tuple[Neighbours, ...]:
-    """The neighbours of an update's node."""
-    return tuple(
-        Neighbours(a=a, b=b, earlier=earlier, later=later)
-        for a, b, earlier, later in json.loads(text or "[]")
-    )
 
 
 def statement_out(
@@ -258,64 +248,20 @@ def summary_out(summary: Summary) -> dict[str, Any]:
         "properties": {
             "summary_t": summary.t_index,
             "summary": summary.text,
-            "summary_terms": list(summary.terms),
+            "summary_terms": json.dumps(summary.terms),
             "summary_traits": int(summary.traits),
         },
     }
 
 
-def summary_in(row: Sequence[Any]) -> Summary:
-    """The summary of a row of ``SUMMARIES``."""
-    concept, t_index, text, terms, traits = row
-    return Summary(
-        concept=concept, t_index=t_index, text=text, terms=tuple(terms), traits=Trait(traits)
-    )
-
-
 def postings_in(row: Sequence[Any]) -> tuple[str, Postings]:
-    """The stem of a row of ``POSTINGS``, and its postings."""
-    name, total, (keys, sessions, counts) = _posting_columns(row, 3)
-    return name, Postings(documents=total, keys=keys, counts=counts, sessions=sessions)
-
-
-def mentions_in(row: Sequence[Any]) -> tuple[str, Mentions]:
-    """The concept of a row of ``MENTIONS``, and its mentions."""
-    name, total, (keys, sessions) = _posting_columns(row, 2)
-    return name, Mentions(statements=total, keys=keys, sessions=sessions)
-
-
-def _posting_columns(row: Sequence[Any], width: int) -> tuple[str, int, list[tuple[Any, ...]]]:
-    """The name and the total of a list, and the columns of its postings, with the keys of sessions
-    in place of their numbers (None for 0)."""
+    """The name of a row of ``POSTINGS`` or ``MENTIONS``, and its postings."""
     name, total, texts, sessions = row
-    numbers = tuple(map(int, "".join(texts).split()))
-    columns: list[tuple[Any, ...]] = [numbers[column::width] for column in range(width)]
-    columns[1] = tuple(map(dict(sessions).get, columns[1]))
-    return name, total, columns
-
-
-def _value_in(kind: Callable[..., Value], fields: str) -> Callable[[Sequence[Any]], Value]:
-    """What makes a value of a row of its ``fields``. A property that may be null stands in a list
-    at the end of the row, and properties are JSON."""
-    names = fields.split()
-
-    def value_in(row: Sequence[Any]) -> Value:
-        *there, others = row
-        value = dict(zip(names, (*there, *others), strict=True))
-        if "properties" in value:
-            value["properties"] = mapping_of(value["properties"])
-        return kind(**value)
-
-    return value_in
-
-
-relation_in = _value_in(Relation, "a b strength t_index")
-entity_in = _value_in(Entity, "id type label concept properties t_index updates source")
-triplet_in = _value_in(Triplet, "subject predicate object properties strength t_index source")
-
-
-def evidence_in(row: Sequence[Any]) -> TripletEvidence:
-    """The evidence of a row of ``TRIPLET_EVIDENCE``."""
-    *ends, properties, t_index, position, (passage, timestamp, source) = row
-    update = t_index, position, passage, unpack_timestamp(timestamp), source
-    return TripletEvidence._make([*ends, mapping_of(properties), *update])
+    numbers = np.array("".join(texts).split(), dtype=np.int64).reshape(-1, 3)
+    return name, Postings(
+        statements=total,
+        keys=numbers[:, 0],
+        sessions=numbers[:, 1],
+        counts=numbers[:, 2],
+        session_keys=dict(sessions),
+    )

@@ -22,7 +22,9 @@ from recallm.model import (
     Amendment,
     OpenSession,
     PreparedUpdate,
+    Selection,
     SetExpiry,
+    StatementVector,
     Summary,
     Withdraw,
     WriteSummary,
@@ -32,7 +34,7 @@ from recallm.model import (
     statement_key,
     t_index_of,
 )
-from recallm.stores.base import Applied, ExpiredError
+from recallm.stores.base import SWEPT_PASSAGES, Applied
 from recallm.stores.semantics.cutting import without_unknown
 from recallm.stores.semantics.forgetting import close_session, forget_updates
 from recallm.stores.semantics.rows import (
@@ -43,7 +45,7 @@ from recallm.stores.semantics.rows import (
     stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.writing import UpdateWriter, antecedents
+from recallm.stores.semantics.writing import UpdateWriter, antecedents, keys_of
 
 _PORTION = 4000
 """Updates and their statements that a restore writes at a time, about."""
@@ -71,55 +73,71 @@ def amend(rows: Rows, amendment: Amendment) -> int:
     match amendment:
         case AddVectors():
             return _add_vectors(rows, amendment)
-        case SetExpiry():
-            rows.open()
-            return rows.set_expiry(amendment.expires_at)
+        case SetExpiry(expires_at=expires_at):
+            opened = rows.open(ids=expires_at.keys())
+            updates = rows.updates([t for t, _ in opened.passages.values()])
+            passages = [(u, replace(u, expires_at=expires_at[u.id])) for u in updates]
+            _change_passages(rows, opened.totals, passages)
+            return len(passages)
         case Withdraw(ids=ids, undo=undo):
             opened = rows.open(ids=set(ids))
             ts = [t for id, (t, _) in opened.passages.items() if (id in opened.withdrawn) is undo]
-            if ts and not undo:
-                opened.totals.t += 1
-                rows.write(Changes(namespace=opened.totals))
-            _withdraw(rows, ts, None if undo else opened.totals.t)
+            opened.totals.t += bool(ts) and not undo
+            _withdraw(rows, opened.totals, ts, None if undo else opened.totals.t)
             return len(ts)
-        case WriteSummary(summary=summary, expected=expected):
+        case WriteSummary(summary=summary, statements=statements):
             namespace = rows.open().totals
-            if rows.context_version(summary.concept) != expected:
+            row = rows.look_up(Keys(concepts={summary.concept})).concepts.get(summary.concept)
+            if row is None or (row.t_index, row.statements) != (summary.t_index, statements):
                 return 0
             rows.write(Changes(namespace=namespace, summaries=[summary]))
             return 1
 
 
-def _withdraw(rows: Rows, ts: Collection[int], withdrawn_t: int | None) -> None:
+def _withdraw(
+    rows: Rows, namespace: NamespaceTotals, ts: Collection[int], withdrawn_t: int | None
+) -> None:
     """Withdraw the passages at these t, or undo it (None). Summaries that cover them say too much,
     or too little."""
-    if not ts:
-        return
-    rows.withdraw(ts, withdrawn_t)
+    updates = rows.updates(ts)
+    passages = [(update, replace(update, withdrawn_t=withdrawn_t)) for update in updates]
+    _change_passages(rows, namespace, passages)
     first: dict[str, int] = {}
-    for update in rows.updates(ts):
+    for update in updates:
         for mention in (said for statement in update.statements for said in statement.concepts):
             first.setdefault(mention.name, t_of(update))
     if first:
-        rows.look_up(Keys(concepts=set(first)))
         rows.drop_summaries(first)
+
+
+def _change_passages(
+    rows: Rows, namespace: NamespaceTotals, passages: list[tuple[PreparedUpdate, PreparedUpdate]]
+) -> None:
+    """Write passages (before, after) whose statements stay as they are."""
+    if passages:
+        rows.look_up(keys_of(before for before, _ in passages))
+        rows.write(Changes(namespace=namespace, passages=[*passages]))
 
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
     namespace = rows.open().totals
-    given: dict[int, tuple[str, bytes]] = {}
+    passages: list[tuple[PreparedUpdate, PreparedUpdate]] = []
+    added = 0
     for update in rows.updates({t_index_of(key) for key in amendment.vectors}):
-        embedded = {vector.position for vector in update.vectors}
-        for position in sorted({s.position for s in update.statements} - embedded):
-            key = statement_key(t_of(update), position)
-            if key in amendment.vectors:
-                given[key] = amendment.model, amendment.vectors[key]
-    if not given:
-        return 0
-    _pin_vectors(namespace, given.values())
-    namespace.revision += 1
-    rows.write(Changes(namespace=namespace, vectors=given))
-    return len(given)
+        bare = {s.position for s in update.statements} - {v.position for v in update.vectors}
+        given = [
+            StatementVector(position=position, model=amendment.model, blob=blob)
+            for position in sorted(bare)
+            if (blob := amendment.vectors.get(statement_key(t_of(update), position)))
+        ]
+        if given:
+            passages.append((update, replace(update, vectors=(*update.vectors, *given))))
+            added += len(given)
+    for _, after in passages:
+        _pin_vectors_of(namespace, after)
+    namespace.revision += bool(passages)
+    _change_passages(rows, namespace, passages)
+    return added
 
 
 def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
@@ -132,22 +150,17 @@ def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
         EmbeddingModelError: a statement's vector is of another model than those before it.
         DimensionError: a vector has another size than those under its model.
     """
-    _pin_vectors(namespace, [(vector.model, vector.blob) for vector in update.vectors])
+    for vector in update.vectors:
+        if namespace.model is None:
+            namespace.model = vector.model
+            namespace.origin = namespace.origin or uuid.uuid4().hex
+        if vector.model != namespace.model:
+            raise EmbeddingModelError(stored=namespace.model, given=vector.model)
+    for vector in update.vectors:
+        _pin_size(namespace, vector.model, vector.blob)
     for entity in update.entities:
         for model, blob in entity.vectors.items():
             _pin_size(namespace, model, blob)
-
-
-def _pin_vectors(namespace: NamespaceTotals, vectors: Collection[tuple[str, bytes]]) -> None:
-    """`_pin_vectors_of` for statement vectors: (model, vector)."""
-    for model, _ in vectors:
-        if namespace.model is None:
-            namespace.model = model
-            namespace.origin = namespace.origin or uuid.uuid4().hex
-        if model != namespace.model:
-            raise EmbeddingModelError(stored=namespace.model, given=model)
-    for model, blob in vectors:
-        _pin_size(namespace, model, blob)
 
 
 def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
@@ -186,8 +199,6 @@ class _Batch:
             },
             now=now,
         )
-        if opened.has_expired and updates:
-            raise ExpiredError
         self._rows = rows
         self._namespace = opened.totals
         self._passages = opened.passages
@@ -199,6 +210,22 @@ class _Batch:
         self._doomed: set[int] = set()
         self._updates = updates
         self._begun: set[str] | None = None
+        if opened.has_expired and updates and now is not None:
+            self._sweep(now)
+
+    def _sweep(self, now: datetime) -> None:
+        """Doom passages that have expired."""
+        expired = self._rows.select(Selection(kind="expired", value=now))
+        ids = {update.id for update in self._updates} & self._passages.keys()
+        named = {self._passages[id][0] for id in ids}
+        self._doomed = {*expired[:SWEPT_PASSAGES], *named.intersection(expired)}
+        for t_index in self._doomed:
+            close_session(self._namespace, t_index)
+            if item := self._item_of.pop(t_index, None):
+                del self._items[item][t_index]
+        self._passages = {
+            id: stored for id, stored in self._passages.items() if stored[0] not in self._doomed
+        }
 
     def take(self, index: int, update: PreparedUpdate) -> Applied:
         """Number an update, and mark what it replaces to be forgotten.
@@ -214,7 +241,7 @@ class _Batch:
             return self._add(update, joins=None if stored is None else stored[0])
         if stored is not None and stored[1] == update.text:
             if update.id in self._withdrawn:
-                _withdraw(self._rows, [stored[0]], None)
+                _withdraw(self._rows, self._namespace, [stored[0]], None)
                 self._withdrawn.remove(update.id)
             return Applied(t_index=stored[0], duplicate=True)
         if stored is not None and not update.replaces:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -38,7 +37,6 @@ from recallm.stores.semantics.rows import (
     Keys,
     NamespaceTotals,
     Pair,
-    RelationTotals,
     Rows,
     t_of,
 )
@@ -142,9 +140,8 @@ class _Forgetting:
         self._referring: set[int] = set()
         self._gone: set[int] = set()
         self._has_lost_vectors = False
-        self._relations: dict[Pair, RelationTotals] = {}
-        # The t at which relations lost their evidence.
-        self._pairs: dict[Pair, set[int]] = {}
+        # Relations that lost evidence.
+        self._pairs: set[Pair] = set()
         # Elements that lost evidence.
         self._elements: set[ElementKey] = set()
 
@@ -187,7 +184,8 @@ class _Forgetting:
     def settle(self) -> Forgotten:
         """Count and merge anew all that has lost something."""
         self._settle_elements()
-        self._settle_relations()
+        if self._pairs:
+            self._counts["relations"] = len(self._pairs) - self._rows.count_relations(self._pairs)
         if self._lost_mentions:
             first = {name: min(lost) for name, lost in self._lost_mentions.items()}
             self._counts["summaries"] = self._rows.drop_summaries(first)
@@ -222,12 +220,7 @@ class _Forgetting:
         self._referring.update(self._rows.referring(spelled_less))
         known = [before for before, _ in changes.passages if before]
         stored = self._rows.look_up(keys_of(known))
-        if alone := changes.element_evidence.keys() - {
-            element.element for u in known for element in u.elements
-        }:
-            self._rows.look_up(Keys(elements=alone))
         changes.terms, changes.sessions = stored.terms, stored.sessions
-        self._relations |= stored.relations
         for before, after in changes.passages:
             if before:
                 count_statements(changes, before, -1)
@@ -244,10 +237,7 @@ class _Forgetting:
             gone.difference_update(s.position for s in after.statements)
             if gone and (before.key is not None or not after.statements):
                 after, gone = None, {s.position for s in before.statements}
-        if after is None or replace(after, entities=(), triplets=()) != replace(
-            before, entities=(), triplets=()
-        ):
-            changes.passages.append((before, after))
+        changes.passages.append((before, after))
         if after is None:
             self._gone.add(t_index)
             close_session(self._namespace, t_index)
@@ -263,8 +253,7 @@ class _Forgetting:
         if not self._has_lost_vectors and before.vectors != (after.vectors if after else ()):
             self._namespace.revision += 1
             self._has_lost_vectors = True
-        for pair in pairs_of(before) - (pairs_of(after) if after else set()):
-            self._pairs.setdefault(pair, set()).add(t_index)
+        self._pairs |= pairs_of(before) - (pairs_of(after) if after else set())
         self._counts["statements"] += len(gone)
         mentions = _mentions_of(after) if after else Counter()
         for name, lost in (_mentions_of(before) - mentions).items():
@@ -324,28 +313,6 @@ class _Forgetting:
             for name, concept in concepts.items()
             if name not in known
         }
-        self._rows.write(changes)
-
-    def _settle_relations(self) -> None:
-        """Delete the evidence of relations, and count their strengths anew."""
-        if not self._pairs:
-            return
-        changes = Changes(namespace=self._namespace)
-        since = {pair: min(lost) for pair, lost in self._pairs.items()}
-        for pair, shown in self._rows.relation_evidence(since).items():
-            lost = self._pairs[pair]
-            evidence = changes.relation_evidence[pair] = {}
-            strength = self._relations[pair].strength - len(shown)  # up to the first that is shown
-            for before, t_index in enumerate(shown, start=strength + 1):
-                if t_index in lost:
-                    evidence[t_index] = None
-                    continue
-                strength += 1
-                if strength != before:
-                    evidence[t_index] = strength
-            latest = max((t for t in shown if t not in lost), default=0)
-            changes.relations[pair] = RelationTotals(strength, latest) if strength else None
-            self._counts["relations"] += not strength
         self._rows.write(changes)
 
 

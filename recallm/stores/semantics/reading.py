@@ -15,20 +15,29 @@ from recallm.model import (
     ConceptRow,
     CorpusSize,
     ElementKey,
+    Entity,
     EntityUpsert,
+    ExtractedStatement,
     NamespaceState,
+    Neighbours,
     OpenSession,
     PreparedUpdate,
+    Relation,
     Session,
     SessionSize,
     Sizes,
+    StatementVector,
     Summary,
+    Trait,
+    Triplet,
     TripletEvidence,
     TripletUpsert,
     VectorState,
     empty_mapping,
     position_of,
+    session_key_of,
     session_name_in,
+    t_index_of,
 )
 from recallm.stores.semantics.rows import (
     ConceptTotals,
@@ -39,9 +48,6 @@ from recallm.stores.semantics.rows import (
 
 _PAGE = 500
 """Updates that a dump reads at a time."""
-
-by_parts = attrgetter("subject", "predicate", "object")
-"""The order of triplets."""
 
 
 def mapping_of(text: str | None) -> Mapping[str, Any]:
@@ -140,28 +146,32 @@ def open_session_of(
 
 
 def concept_rows(
-    stored: Mapping[str, ConceptTotals],
+    found: Iterable[Sequence[Any]],
     t_index: int,
     limit: int | None,
     count: Callable[[Collection[str]], Mapping[str, ConceptTotals]],
-    in_force: Callable[[Collection[str]], Mapping[str, tuple[Summary, int]]],
 ) -> list[ConceptRow]:
-    """``GraphReader.concepts`` of the concepts that are shown, by their names.
+    """``GraphReader.concepts`` of the concepts that are shown.
 
     Stored totals hold where nothing touched the concept after the view's t; else ``count`` counts
-    them up to that t. ``in_force`` gives summaries in force, each with the number of updates that
-    touched the concept after it.
+    them up to that t.
+
+    Args:
+        found: the columns of ``Reader.concepts``.
+        t_index: the view's t.
+        limit: the most rows; None: all.
+        count: counts the totals of concepts, by their names.
     """
-    totals = {name: row for name, row in stored.items() if row.t_index <= t_index}
+    stored = {row[0]: row for row in found}
+    totals = {name: ConceptTotals(*row[1:6]) for name, row in stored.items() if row[3] <= t_index}
     if len(totals) < len(stored):
         totals |= count(stored.keys() - totals.keys())
-    names = sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]
-    summaries = in_force(names)
-    rows: list[ConceptRow] = []
-    for name in names:
+    concepts: list[ConceptRow] = []
+    for name in sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]:
         row = totals[name]
-        summary, merges = summaries.get(name, (None, row.updates - 1))
-        rows.append(
+        summary_t, text, terms, traits, later = stored[name][6:]
+        is_revised = summary_t is not None
+        concepts.append(
             ConceptRow(
                 name=name,
                 label=row.label,
@@ -169,16 +179,72 @@ def concept_rows(
                 t_index=row.t_index,
                 updates=row.updates,
                 statements=row.statements,
-                merges=merges,
-                summary=summary,
+                merges=later if is_revised else row.updates - 1,
+                summary=summary_of(name, summary_t, text, terms, traits) if is_revised else None,
             )
         )
-    return rows
+    return concepts
+
+
+def summary_of(concept: str, t_index: int, text: str, terms: str, traits: int) -> Summary:
+    """A summary; its terms are JSON."""
+    return Summary(
+        concept=concept,
+        t_index=t_index,
+        text=text,
+        terms=tuple(json.loads(terms)),
+        traits=Trait(traits),
+    )
+
+
+def entity_of(row: Sequence[Any]) -> Entity:
+    """The entity of a row of its fields."""
+    id, type, label, concept, properties, t_index, updates, source = row
+    return Entity(
+        id=id,
+        type=type,
+        label=label,
+        concept=concept,
+        properties=mapping_of(properties),
+        t_index=t_index,
+        updates=updates,
+        source=source,
+    )
+
+
+def triplet_of(row: Sequence[Any]) -> Triplet:
+    """The triplet of a row of its fields."""
+    subject, predicate, object, properties, strength, t_index, source = row
+    return Triplet(
+        subject=subject,
+        predicate=predicate,
+        object=object,
+        properties=mapping_of(properties),
+        strength=strength,
+        t_index=t_index,
+        source=source,
+    )
+
+
+def relation_of(row: Sequence[Any]) -> Relation:
+    """The relation of a row of its fields."""
+    a, b, strength, t_index = row
+    return Relation(a=a, b=b, strength=strength, t_index=t_index)
+
+
+def evidence_row_of(row: Sequence[Any]) -> TripletEvidence:
+    """The evidence of a row: subject (id, label, concept), predicate, object (id, label, concept,
+    type), properties, ``at``, and the passage (id, timestamp, source) of the update."""
+    *ends, properties, at, passage, timestamp, source = row
+    update = t_index_of(at), position_of(at), passage, unpack_timestamp(timestamp), source
+    return TripletEvidence._make([*ends, mapping_of(properties), *update])
 
 
 def latest_first(evidence: Iterable[TripletEvidence], limit: int | None) -> list[TripletEvidence]:
     """``GraphReader.triplet_evidence``."""
-    return sorted(evidence, key=lambda e: (-e.t_index, -e.position, *by_parts(e)))[:limit]
+    return sorted(
+        evidence, key=lambda e: (-e.t_index, -e.position, e.subject, e.predicate, e.object)
+    )[:limit]
 
 
 def bearers_of(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -190,18 +256,67 @@ def bearers_of(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def update_of(
-    t_index: int, passage: Mapping[str, Any] | None, **parts: Iterable[Any]
+    t_index: int,
+    passage: Mapping[str, Any] | None,
+    *,
+    session_key: str | None = None,
+    speaker_concept: str | None = None,
+    neighbours: Iterable[Sequence[Any]] = (),
+    said: Iterable[Sequence[Any]] = (),
+    vectors: Iterable[tuple[int, str, bytes]] = (),
+    shown: Iterable[Evidence] = (),
 ) -> PreparedUpdate:
-    """A stored update with its parts in the order of ``GraphReader.dump``. ``passage``: its other
-    fields; None for a graph-only update."""
-    fields = {"id": "", "text": None, "t_index": t_index} if passage is None else passage
-    ordered: dict[str, Any] = {
-        name: tuple(sorted(part, key=DUMP_ORDER[name])) for name, part in parts.items()
+    """A stored update with its parts in the order of ``GraphReader.dump``.
+
+    Args:
+        t_index: its t.
+        passage: the ``passage_fields`` of its passage; None for a graph-only update.
+        session_key: the key of the session that it belongs to.
+        speaker_concept: see ``PreparedUpdate``.
+        neighbours: (a, b, earlier, later).
+        said: (``at``, start, end, terms, concepts, traits) of each statement.
+        vectors: (``at``, model, vector).
+        shown: the evidence of entities and of triplets.
+    """
+    evidence = list(shown)
+    parts: dict[str, list[Any]] = {
+        "statements": [
+            ExtractedStatement(
+                position=position_of(at),
+                start=start,
+                end=end,
+                terms=terms,
+                concepts=concepts,
+                traits=Trait(traits),
+            )
+            for at, start, end, terms, concepts, traits in said
+        ],
+        "neighbours": [
+            Neighbours(a=a, b=b, earlier=earlier, later=later)
+            for a, b, earlier, later in neighbours
+        ],
+        "entities": [one for one in evidence if isinstance(one, EntityUpsert)],
+        "triplets": [one for one in evidence if isinstance(one, TripletUpsert)],
+        "vectors": [
+            StatementVector(position=position_of(at), model=model, blob=blob)
+            for at, model, blob in vectors
+        ],
     }
-    return PreparedUpdate(**fields, **ordered)
+    ordered: dict[str, Any] = {
+        name: tuple(sorted(part, key=_DUMP_ORDER[name])) for name, part in parts.items()
+    }
+    if passage is None:
+        return PreparedUpdate(id="", text=None, t_index=t_index, **ordered)
+    named = session_key_of(passage["session"], passage["source"])
+    return PreparedUpdate(
+        **passage,
+        session_key=None if session_key == named else session_key,
+        speaker_concept=speaker_concept,
+        **ordered,
+    )
 
 
-DUMP_ORDER: Mapping[str, Callable[[Any], Any]] = {
+_DUMP_ORDER: Mapping[str, Callable[[Any], Any]] = {
     "statements": attrgetter("position"),
     "neighbours": attrgetter("a", "b", "earlier", "later"),
     "entities": attrgetter("id", "position"),

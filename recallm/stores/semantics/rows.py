@@ -19,10 +19,10 @@ numbers maps them itself. A key in `Changes` was looked up before in the same tr
 new.
 
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
-derived from time. Inverted indexes (postings, mentions, references, metadata, paths) belong to the
-store: it derives them from the statements and the metadata of the passages that it writes and
-deletes. So do the words of entities, which it derives from their concepts and vectors
-(`recallm.ground.entity_words`).
+derived from time. Inverted indexes (postings, mentions, references, relations, metadata, paths)
+belong to the store: it derives them from the statements, the neighbours and the metadata of the
+passages that it writes and deletes. So do the words of entities, which it derives from their
+concepts and vectors (`recallm.ground.entity_words`).
 
 **Absence.** In `Changes` the value None deletes a row (for `terms` and `predicates`: 0). A session
 without statements and passages is deleted. Deleting an element also deletes its evidence, its
@@ -43,7 +43,6 @@ from typing import Any, Protocol, overload
 from recallm.model import (
     ConceptKind,
     ConceptMention,
-    ContextVersion,
     ElementKey,
     EntityUpsert,
     Forgotten,
@@ -161,14 +160,6 @@ class SessionTotals:
     terms: int = 0
 
 
-@dataclass(slots=True)
-class RelationTotals:
-    """Strength (the number of updates that show the relation), and the t of the latest of these."""
-
-    strength: int = 0
-    t_index: int = 0
-
-
 Evidence = EntityUpsert | TripletUpsert
 """What one place says of an entity or a triplet; the vectors are no part of it."""
 
@@ -227,7 +218,6 @@ class Keys:
     concepts: set[str] = field(default_factory=set)
     terms: set[str] = field(default_factory=set)
     sessions: set[str] = field(default_factory=set)
-    relations: set[Pair] = field(default_factory=set)
     elements: set[ElementKey] = field(default_factory=set)
     predicates: set[str] = field(default_factory=set)
 
@@ -240,7 +230,6 @@ class Totals:
     concepts: dict[str, ConceptTotals] = field(default_factory=dict)
     terms: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, SessionTotals] = field(default_factory=dict)
-    relations: dict[Pair, RelationTotals] = field(default_factory=dict)
     elements: dict[ElementKey, ElementRow] = field(default_factory=dict)
     predicates: dict[str, int] = field(default_factory=dict)
 
@@ -262,15 +251,13 @@ class Opened:
 class Changes:
     """The final values of all rows that a write changes.
 
-    ``passages`` holds (before, after): a new passage has no before, a deleted one no after; after a
-    cut, both hold the same t, and the statements that only ``before`` has are deleted with their
-    vectors. A statement of both may have lost concepts, or terms, its own text and its vector. All
-    stems, concepts and sessions of ``before`` were looked up. A graph-only update
-    (``text`` is None) has no passage; a store may ignore it here.
-    ``relation_evidence`` is, by relation and t, the strength up to that t; its relations are in
-    ``relations`` too. ``element_evidence`` is by element and ``at``.
-    ``entity_vectors`` are those of entities, by id and model, ``vectors`` those of statements that
-    are stored already, by key.
+    ``passages`` holds (before, after): a new passage has no before, a deleted one no after. Of a
+    passage that changes, both hold the same t: ``after`` may lack statements, which are deleted
+    with their vectors, and neighbours; a statement may lack concepts, or have a vector now; the
+    text, the metadata, ``expires_at`` and ``withdrawn_t`` may be others. All stems, concepts and
+    sessions of ``before`` were looked up. A graph-only update (``text`` is None) has no passage; a
+    store may ignore it here. ``element_evidence`` is by element and ``at``, ``entity_vectors`` by
+    entity and model.
     """
 
     namespace: NamespaceTotals
@@ -280,14 +267,11 @@ class Changes:
     concepts: dict[str, ConceptTotals | None] = field(default_factory=dict)
     terms: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, SessionTotals] = field(default_factory=dict)
-    relations: dict[Pair, RelationTotals | None] = field(default_factory=dict)
-    relation_evidence: dict[Pair, dict[int, int | None]] = field(default_factory=dict)
     elements: dict[ElementKey, ElementRow | None] = field(default_factory=dict)
     element_evidence: dict[ElementKey, dict[int, Evidence | None]] = field(default_factory=dict)
     predicates: dict[str, int] = field(default_factory=dict)
     entity_vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
     summaries: list[Summary] = field(default_factory=list)
-    vectors: dict[int, tuple[str, bytes]] = field(default_factory=dict)
 
 
 class Rows(Protocol):
@@ -320,9 +304,8 @@ class Rows(Protocol):
         no entry."""
         ...
 
-    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        """The t of the updates that show each relation, ascending: from the given t on, with the
-        latest one before. A store may give earlier ones too. The relations were looked up."""
+    def count_relations(self, pairs: Collection[Pair]) -> int:
+        """How many of these relations some update shows. Their concepts were looked up."""
         ...
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:
@@ -337,8 +320,7 @@ class Rows(Protocol):
 
     def select(self, selection: Selection) -> list[int]:
         """The t of the updates that are selected as a whole, by id, source, session, time or
-        expiry (``before`` a t includes graph-only updates; ``expired``: by expiry, then t, at most
-        ``limit``)."""
+        expiry (``before`` a t includes graph-only updates; ``expired``: by expiry, then t)."""
         ...
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
@@ -357,19 +339,6 @@ class Rows(Protocol):
     def drop_summaries(self, first: Mapping[str, int]) -> int:
         """Delete the summary of each concept whose t is at least the given one; how many. The
         concepts were looked up."""
-        ...
-
-    def context_version(self, concept: str) -> ContextVersion | None:
-        """The version of a concept's context that `WriteSummary` compares; None if no statement
-        mentions it."""
-        ...
-
-    def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        """Set the moment of expiry of passages, by id; how many of them are stored."""
-        ...
-
-    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        """Set the t from which on the passages at these t are withdrawn; None: they are not."""
         ...
 
     def delete_everything(self) -> Forgotten:

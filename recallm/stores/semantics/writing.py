@@ -36,7 +36,6 @@ from recallm.stores.semantics.rows import (
     Keys,
     NamespaceTotals,
     Pair,
-    RelationTotals,
     Rows,
     SessionTotals,
     is_bare,
@@ -71,7 +70,6 @@ def keys_of(updates: Iterable[PreparedUpdate]) -> Keys:
         session = stored_session_key(update)
         if update.text is not None and session is not None:
             keys.sessions.add(session)
-        keys.relations |= pairs_of(update)
         for entity in update.entities:
             keys.elements.add(entity.id)
             if entity.concept.name:
@@ -158,7 +156,6 @@ class UpdateWriter:
             concepts=dict(known.concepts),
             terms=known.terms,
             sessions=known.sessions,
-            relations=dict(known.relations),
         )
         self._predicates = known.predicates
         self._elements = known.elements
@@ -198,12 +195,6 @@ class UpdateWriter:
                     f"a neighbour pair names {name!r}, which no statement mentions",
                     argument="neighbours",
                 )
-            relation = changes.relations.get(pair)
-            if relation is None:
-                relation = changes.relations[pair] = RelationTotals()
-            relation.strength += 1
-            relation.t_index = t_index
-            changes.relation_evidence.setdefault(pair, {})[t_index] = relation.strength
 
     def _touch(self, mention: ConceptMention, t_index: int, *, is_mention: bool) -> None:
         """Count that the update ``t_index`` touches a concept, by a statement or by an entity."""

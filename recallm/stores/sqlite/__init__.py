@@ -18,23 +18,23 @@ from pathlib import Path
 
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
-from recallm.stores.base import Applied
+from recallm.stores.base import Applied, GraphStore
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
-from recallm.stores.sqlite.copies import back_up, restore_file
+from recallm.stores.sqlite.copies import back_up
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections
 from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows
 
-__all__ = ["SQLiteStore", "back_up", "restore_file"]
+__all__ = ["SQLiteStore", "back_up"]
 
 _ALL = Horizon()
 
 
 # The records of a restore come from elsewhere, and so do their errors.
-@guarded(lambda store: store._connections.name, but=("restore",))
+@guarded(lambda store: store._connections.name, GraphStore, but=("restore",))
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
@@ -109,8 +109,6 @@ class SQLiteStore:
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
             return forget(SQLiteRows(connection, namespace), selection)
 
-        if selection.limit is not None:
-            return self._connections.write(forget_selected, waits=False)
         try:
             forgotten = self._connections.write(forget_selected, erase=True)
         except DryRun as dry_run:
@@ -121,12 +119,13 @@ class SQLiteStore:
     def restore(
         self, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
     ) -> int:
-        return self._connections.write(
-            lambda connection: restore_records(
-                SQLiteRows(connection, namespace), namespace, t_index, records
-            ),
-            keep_view=True,
-        )
+        # Records may be read from this store: in memory, a write beside a reader makes a copy.
+        with self._connections.read():
+            return self._connections.write(
+                lambda connection: restore_records(
+                    SQLiteRows(connection, namespace), namespace, t_index, records
+                )
+            )
 
     def namespaces(self) -> list[str]:
         with self._connections.read() as snapshot:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import chain
 from operator import itemgetter
 from typing import Any, LiteralString, TypeVar
 
@@ -19,24 +20,27 @@ from recallm.model import ElementKey, PreparedUpdate, content_terms, statement_k
 from recallm.stores.semantics.rows import (
     Changes,
     NamespaceTotals,
-    Pair,
     description_of,
     microseconds,
     stored_session_key,
     t_of,
     timestamp_text,
 )
-from recallm.stores.semantics.writing import antecedents_in
+from recallm.stores.semantics.writing import antecedents_in, pairs_of
+from recallm.stores.sqlite.postings import cut_blocks, edit
 from recallm.stores.sqlite.schema import (
+    GREATEST_COUNT,
     MAX_T,
     columns_of,
     hash_of,
     json_text,
     pack,
     pack_mentions,
+    pack_record,
     passage_row,
+    sealed,
 )
-from recallm.stores.sqlite.view import Queries, fetch_from
+from recallm.stores.sqlite.view import PAIRS, Queries, fetch_from
 
 _Key = TypeVar("_Key")
 _Row = tuple[Any, ...]
@@ -45,12 +49,19 @@ _KEY_COLUMNS: dict[LiteralString, int] = {
     "passage": 1,
     "metadata_entry": 2,
     "statement": 1,
-    "posting": 2,
-    "mention": 2,
     "reference": 2,
+    "evidence": 3,
     "vector": 1,
 }
 """The tables of passages, each with the columns after its namespace by which rows are deleted."""
+
+_LISTS: tuple[LiteralString, ...] = ("term", "concept")
+"""The tables whose rows have lists of postings."""
+
+_LATEST: LiteralString = (
+    "SELECT a, b, (SELECT max(shown) FROM evidence e WHERE e.ns = :ns AND e.a = p.a AND e.b = p.b)"
+    " FROM " + PAIRS + " p"
+)
 
 
 class RowWriter(Queries):
@@ -58,8 +69,8 @@ class RowWriter(Queries):
 
     It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
     transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
-    concept that each of these entities stands on, as stored. ``latest`` is the t of the latest
-    evidence of each relation, by the numbers of its concepts.
+    concept that each of these entities stands on, as stored. ``newest`` are the newest records of
+    postings, by the table of their rows and the number there.
     """
 
     def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
@@ -74,14 +85,20 @@ class RowWriter(Queries):
         self.concepts: dict[str, int] = {}
         self.terms: dict[str, int] = {}
         self.sessions: dict[str, int] = {}
+        self.newest: dict[str, dict[int, bytes]] = {"term": {}, "concept": {}}
         self.elements: dict[ElementKey, int] = {}
         self.concept_of: dict[str, str] = {}
-        self.latest: dict[tuple[int, int], int] = {}
 
-    def of_pair(self, pair: Pair) -> tuple[int, int]:
+    def of_pair(self, one: str, other: str) -> tuple[int, int]:
         """The numbers of two concepts, the smaller one first."""
-        a, b = self.concepts[pair[0]], self.concepts[pair[1]]
+        a, b = self.concepts[one], self.concepts[other]
         return (a, b) if a < b else (b, a)
+
+    def latest(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """The t of the latest evidence of relations, by the numbers of their concepts; of those
+        that some update shows."""
+        rows = self.rows(_LATEST, [a << 32 | b for a, b in sorted(pairs)])
+        return {(a, b): t for a, b, t in rows if t is not None}
 
     def write(self, changes: Changes) -> None:
         """``Rows.write``.
@@ -95,7 +112,6 @@ class RowWriter(Queries):
         self._write_totals(changes)
         self._write_passages(changes)
         self._delete_unused(changes)
-        self._write_relations(changes)
         self._write_elements(changes)
         # Last of all: other rows have their numbers.
         gone = [name for name, row in changes.concepts.items() if row is None]
@@ -122,8 +138,9 @@ class RowWriter(Queries):
             for name, c in changes.concepts.items()
             if c is not None
         }
-        self._put("concept", self.concepts, concepts)
-        self._put("term", self.terms, {stem: (n,) for stem, n in changes.terms.items()})
+        self._put("concept", self.concepts, concepts, behind=(b"",))
+        terms = {stem: (n,) for stem, n in changes.terms.items()}
+        self._put("term", self.terms, terms, behind=(b"",))
         sessions = {key: (s.statements, s.terms) for key, s in changes.sessions.items()}
         self._put("session", self.sessions, sessions)
         counts = changes.predicates.items()
@@ -141,29 +158,63 @@ class RowWriter(Queries):
     # -- passages and statements -------------------------------------------------------------
 
     def _write_passages(self, changes: Changes) -> None:
-        """Delete each passage as it was, with its statements, and insert what it is now."""
-        gone = [before for before, _ in changes.passages if before and before.text is not None]
-        new = [after for _, after in changes.passages if after and after.text is not None]
-        if gone:
-            for table, rows in self._rows_of(gone).items():
-                self._delete(table, {row[: _KEY_COLUMNS[table]] for row in rows})
-        for table, rows in self._rows_of(new).items():
-            self._insert(table, rows)
-        vectors = [(at, model, blob) for at, (model, blob) in changes.vectors.items()]
-        self._insert("vector", vectors)
+        """Delete the rows that passages have no more, and insert those that they did not have."""
+        gone = self._rows_of(before for before, _ in changes.passages)
+        new = self._rows_of(after for _, after in changes.passages)
+        pairs = {(a, b) for a, b, _ in chain(gone["evidence"], new["evidence"])}
+        before = self.latest(pairs)
+        is_later = not gone["passage"]
+        for table, rows in gone.items():
+            if rows:
+                old, now = set(rows), set(new[table])
+                gone[table], new[table] = [*old - now], [*now - old]
+        for table, columns in _KEY_COLUMNS.items():
+            self._delete(table, {row[:columns] for row in gone[table]})
+            self._insert(table, new[table])
+        for table in _LISTS:
+            self._write_postings(table, gone[table], new[table], is_later=is_later)
+        after = self.latest(pairs)
+        moved = [pair for pair in pairs if before.get(pair) != after.get(pair)]
+        self._delete("neighbour", _neighbours(before, moved))
+        self._insert("neighbour", _neighbours(after, moved))
         summaries: dict[_Row, _Row | None] = {
-            (s.concept,): (s.t_index, s.text, pack(s.terms), int(s.traits))
+            (s.concept,): (s.t_index, s.text, json.dumps(s.terms), int(s.traits))
             for s in changes.summaries
         }
         self._set("summary", summaries)
 
-    def _rows_of(self, updates: list[PreparedUpdate]) -> dict[LiteralString, list[_Row]]:
-        """The rows of updates, by table. What statements stand in is their session, else the update
-        alone."""
+    def _write_postings(
+        self, table: LiteralString, gone: Iterable[_Row], new: Iterable[_Row], *, is_later: bool
+    ) -> None:
+        """Take records out of the lists of a table, and put others in: (number, key, record).
+        ``is_later``: none goes, and the new ones ascend, later than all that are there."""
+        edits: defaultdict[int, dict[int, bytes]] = defaultdict(dict)
+        for owner, key, _ in gone:
+            edits[owner][key] = b""
+        for owner, key, record in new:
+            edits[owner][key] = record
+        newest = self.newest[table]
+        blocks: dict[_Row, _Row | None] = {}
+        for owner, edited in edits.items():
+            records = newest.get(owner, b"")
+            if is_later:
+                records += b"".join(edited.values())
+            else:
+                records = edit(self, table, owner, records, edited, blocks)
+            newest[owner] = cut_blocks(owner, records, blocks)
+        self._set(table + "_block", blocks)
+        rows = [(sealed(owner, newest[owner]), owner) for owner in sorted(edits)]
+        self._many("UPDATE " + table + " SET newest = ? WHERE id = ?", rows)
+
+    def _rows_of(self, updates: Iterable[PreparedUpdate | None]) -> dict[LiteralString, list[_Row]]:
+        """The rows of the updates that have a passage, by table, and of each of ``_LISTS`` the
+        records of postings. What statements stand in is their session, else the update alone."""
         ids, terms = self.concepts, self.terms
-        found: dict[LiteralString, list[_Row]] = {table: [] for table in _KEY_COLUMNS}
-        postings, mentions, references = found["posting"], found["mention"], found["reference"]
+        found: dict[LiteralString, list[_Row]] = {table: [] for table in (*_KEY_COLUMNS, *_LISTS)}
+        postings, mentions, references = found["term"], found["concept"], found["reference"]
         for u in updates:
+            if u is None or u.text is None:
+                continue
             t, key = t_of(u), stored_session_key(u)
             session = None if key is None else self.sessions[key]
             place = session or -t
@@ -175,6 +226,7 @@ class RowWriter(Queries):
                 microseconds(u.timestamp), microseconds(u.expires_at), session,
             )  # fmt: skip
             found["passage"].append(passage)
+            found["evidence"] += [(*self.of_pair(*pair), t) for pair in pairs_of(u)]
             found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
             measured = [
                 (s, statement_key(t, s.position), len(content_terms(s.terms))) for s in u.statements
@@ -185,29 +237,17 @@ class RowWriter(Queries):
                     int(s.traits),
                 )  # fmt: skip
                 found["statement"].append(statement)
-                postings += [(terms[stem], at, n, place) for stem, n in Counter(s.terms).items()]
-                mentions += [(ids[mention.name], at, place) for mention in s.concepts]
+                postings += [
+                    (terms[stem], at, pack_record(at, session or 0, min(n, GREATEST_COUNT)))
+                    for stem, n in Counter(s.terms).items()
+                ]
+                mention = pack_record(at, session or 0, 1)
+                mentions += [(ids[each.name], at, mention) for each in s.concepts]
                 references += [(hash_of(id), at) for id in antecedents_in(s)]
             found["vector"] += [(statement_key(t, v.position), v.model, v.blob) for v in u.vectors]
         return found
 
-    # -- relations, entities, triplets -------------------------------------------------------
-
-    def _write_relations(self, changes: Changes) -> None:
-        evidence: dict[_Row, _Row | None] = {}
-        neighbours: dict[_Row, _Row | None] = {}
-        for pair, relation in changes.relations.items():
-            a, b = key = self.of_pair(pair)
-            for t, strength in changes.relation_evidence.get(pair, {}).items():
-                evidence[a, b, t] = None if strength is None else (strength,)
-            before, after = self.latest.get(key, 0), relation.t_index if relation else 0
-            if before != after:
-                for t, row in ((before, None), (after, ())):
-                    if t:
-                        neighbours[a, t, b] = neighbours[b, t, a] = row
-                self.latest[key] = after
-        self._set("evidence", evidence)
-        self._set("neighbour", neighbours)
+    # -- entities and triplets ---------------------------------------------------------------
 
     def _write_elements(self, changes: Changes) -> None:
         numbers = self.elements
@@ -314,9 +354,11 @@ class RowWriter(Queries):
         numbers: dict[_Key, int],
         rows: Mapping[_Key, _Row],
         natural: Callable[[Any], _Row] = lambda key: (key,),
+        *,
+        behind: _Row = (),
     ) -> None:
         """Update the rows that have a number, insert the others and number them. A row begins with
-        its number and its natural key."""
+        its number and its natural key; ``behind`` stands at the end of a new one."""
         width = max(map(len, rows.values()), default=0)
         columns = columns_of(table)
         number, values = columns[1], " = ?, ".join(columns[-width:])
@@ -328,4 +370,12 @@ class RowWriter(Queries):
             sql: LiteralString = f"SELECT coalesce(max({number}), 0) + 1 FROM {table}"
             (first,) = self.connection.execute(sql).fetchone()
             numbers.update(zip(new, range(first, first + len(new)), strict=True))
-            self._insert(table, [(numbers[key], *natural(key), *rows[key]) for key in new])
+            self._insert(table, [(numbers[key], *natural(key), *rows[key], *behind) for key in new])
+
+
+def _neighbours(
+    latest: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]]
+) -> list[_Row]:
+    """The rows of relations from both ends, by their ``latest`` t."""
+    shown = [(a, b, latest[a, b]) for a, b in pairs if (a, b) in latest]
+    return [row for a, b, t in shown for row in ((a, t, b), (b, t, a))]

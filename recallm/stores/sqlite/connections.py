@@ -111,17 +111,14 @@ class Connections(ABC):
         work: Callable[[sqlite3.Connection], _T],
         *,
         erase: bool = False,
-        waits: bool = True,
-        keep_view: bool = False,
     ) -> _T:
         """Call ``work`` in a write transaction and return its result: commit when it returns, roll
         back when it raises.
 
         ``erase``: if ``work`` returns a true value, overwrite what it deleted in the file and in
-        the log. Without ``waits``, another writer causes a StoreBusyError at once. ``keep_view``:
-        readers that open during ``work`` see the state before it.
+        the log.
         """
-        limit = self._timeout if waits else 0.0
+        limit = self._timeout
         started = time.monotonic()
         thread = threading.get_ident()
         if self._writer_thread == thread:
@@ -135,7 +132,7 @@ class Connections(ABC):
             self._writer_thread = thread
             self._check()
             left = max(0.0, limit - (time.monotonic() - started))
-            return self._transact(work, left, erase=erase, keep_view=keep_view)
+            return self._transact(work, left, erase=erase)
         except DRIVER_ERRORS as error:
             waited = time.monotonic() - started
             raise translated(error, self.name, waited, limit) from error
@@ -166,7 +163,6 @@ class Connections(ABC):
         wait: float,
         *,
         erase: bool,
-        keep_view: bool,
     ) -> _T:
         """``write``, by the thread that holds the write lock; ``wait`` seconds are left."""
 
@@ -237,6 +233,7 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
         uri=address.startswith("file:"),
     )
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    register(connection)
     return connection
 
 
@@ -272,18 +269,16 @@ class MemoryConnections(Connections):
         wait: float,
         *,
         erase: bool,
-        keep_view: bool,
     ) -> _T:
         del wait, erase
         before = self._current
         with self._guard:
-            if not keep_view and not self._has_readers(before):
+            if not self._has_readers(before):
                 return transact(before.connection, work)
         copy = connect(":memory:", 0.0)
         try:
             with before.lock:
                 before.connection.backup(copy)
-            register(copy)
             result = transact(copy, work)
             self._current = ReadConnection(copy)
         finally:

@@ -105,13 +105,14 @@ def damage(name: str) -> Iterator[None]:
 
 
 def guarded(
-    name: Callable[[Any], str], *, but: Collection[str] = ()
+    name: Callable[[Any], str], contract: type, *, but: Collection[str] = ()
 ) -> Callable[[type[_T]], type[_T]]:
-    """A class decorator: run every public method, ``but`` these, within ``damage``. ``name`` gives
-    the database name of an instance."""
+    """A class decorator: run the methods of the ``contract``, ``but`` these, within ``damage``.
+    ``name`` gives the database name of an instance."""
 
     def decorate(cls: type[_T]) -> type[_T]:
-        for key, method in list(vars(cls).items()):
+        for key in dir(contract):
+            method = getattr(cls, key, None)
             if callable(method) and not key.startswith("_") and key not in but:
                 setattr(cls, key, _within(name, method))
         return cls

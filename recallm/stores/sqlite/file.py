@@ -135,9 +135,7 @@ class FileConnections(Connections):
         wait: float,
         *,
         erase: bool,
-        keep_view: bool,
     ) -> _T:
-        del keep_view  # every reader has a state of its own
         if self._writer is not None and self._writer.in_transaction:
             self._close_writer()  # the rollback failed: the disk
         writer = self._writer or self._open_writer()

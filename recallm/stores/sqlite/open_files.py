@@ -27,9 +27,6 @@ if sys.platform != "win32":
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """The endings of the files that SQLite writes beside a database."""
 
-_LOCKED_AT, _LOCKED_BYTES = 0x40000002, 510
-"""Where SQLite locks a file for as long as a connection has it open."""
-
 Node = tuple[int, int]
 """Device and number of an inode."""
 
@@ -74,17 +71,6 @@ class OpenFile:
             self.stream.seek(0)
             return self.stream.read(size)
         return os.pread(self.stream.fileno(), size, 0)
-
-    def is_used_elsewhere(self) -> bool:
-        """Whether another process has the database open. If not, none can open it while this object
-        lives. No connection of this process may be open. Windows replaces no file that is open."""
-        if sys.platform == "win32":
-            return False
-        try:
-            fcntl.lockf(self.stream, fcntl.LOCK_EX | fcntl.LOCK_NB, _LOCKED_BYTES, _LOCKED_AT)
-        except OSError:
-            return True
-        return False
 
     def forbid(self, inherited: object) -> None:
         """Refuse the file from now on, and never close the ``inherited`` connections: SQLite shares
@@ -223,6 +209,6 @@ def _foreign(path: Path, log: Path) -> StoreCorruptError:
     return StoreCorruptError(
         f"{log.name} is not the log of {path}, but of another file or of another state of it, and "
         "would destroy it: a program that was killed has left it. Nothing was changed. If "
-        f"{path.name} is a back-up that was put there, delete {log.name}, or give the back-up to "
-        f"'recallm restore BACKUP --db {path}'; if not, bring back the file that belongs to the log"
+        f"{path.name} is a back-up that was put there, delete {log.name}; if not, bring back the "
+        "file that belongs to the log"
     )

@@ -8,34 +8,29 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, LiteralString
 
+import numpy as np
+
 from recallm.model import (
     LARGEST_NUMBER,
+    POSITION_BITS,
     Filter,
     Horizon,
-    Mentions,
-    OpenSession,
     Passage,
     Postings,
     PreparedUpdate,
     Scalar,
-    Session,
     StoredStatement,
     Summary,
     Trait,
 )
 from recallm.stores.base import GraphReader
-from recallm.stores.semantics.reading import dump_records, open_session_of, session_of
-from recallm.stores.semantics.rows import unpack_timestamp
+from recallm.stores.semantics.reader import Reader
+from recallm.stores.semantics.reading import dump_records
+from recallm.stores.semantics.rows import ConceptTotals, unpack_timestamp
 from recallm.stores.sqlite.connections import Snapshot
-from recallm.stores.sqlite.elements import (
-    read_entities,
-    read_entities_by_words,
-    read_entity_vectors,
-    read_predicates,
-    read_triplet_evidence,
-    read_triplets,
-)
 from recallm.stores.sqlite.failures import damage, guarded
+from recallm.stores.sqlite.postings import count_before, newest_records
+from recallm.stores.sqlite.queries import CHOSEN, QUERIES
 from recallm.stores.sqlite.schema import (
     check_ascending,
     passage_fields_of,
@@ -43,14 +38,15 @@ from recallm.stores.sqlite.schema import (
     unpack,
     unpack_mentions,
     verified,
-    verified_vectors,
 )
 from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
-from recallm.stores.sqlite.totals import read_concepts, read_relations, read_sizes, read_stats
+from recallm.stores.sqlite.totals import count_touches, read_sizes, read_stats
 from recallm.stores.sqlite.view import FilterSql, View, columns, likely_condition
 
 _EVERY_PASSAGE = Filter()
 _SESSIONS_BY_ID: LiteralString = "SELECT {} FROM session WHERE id IN {list}"
+
+_PASSAGES: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
 
 _BESIDE: LiteralString = (
     "(at) FROM statement q INDEXED BY statement_session"
@@ -65,22 +61,31 @@ _STATEMENTS: LiteralString = (
 """Statements, each with the keys of those before and after it."""
 
 
-@guarded(lambda reader: reader.name)
-class SQLiteReader(View):
+_FEW_TRIPLETS = 2048
+"""Triplets whose evidence is sorted sooner than the latest rows are looked through."""
+
+_RECENT_ROWS = 4096
+"""Latest rows of evidence looked through for a limited read of a hub."""
+
+_MANY: LiteralString = (
+    "SELECT 1, 1 FROM element x WHERE x.ns = :ns AND" + CHOSEN + " LIMIT 1 OFFSET :few"
+)
+_RECENT: LiteralString = (
+    "SELECT 1, at FROM (SELECT element, at FROM element_evidence WHERE ns = :ns{visible}"
+    "  ORDER BY at DESC LIMIT :recent) CROSS JOIN element x ON x.number = element WHERE"
+    + CHOSEN + " LIMIT 1 OFFSET :limit - 1"
+)  # fmt: skip
+"""The ``at`` of the last of so many of the latest rows of evidence."""
+
+
+@guarded(lambda reader: reader.name, GraphReader)
+class SQLiteReader(View, Reader):
     """See ``GraphReader``. ``name`` is that of the database.
 
     Raises (each method):
         StoreCorruptError: what was read is damaged.
     """
 
-    concepts = read_concepts
-    relations = read_relations
-    entities = read_entities
-    entity_vectors = read_entity_vectors
-    triplets = read_triplets
-    triplet_evidence = read_triplet_evidence
-    predicates = read_predicates
-    entities_by_words = read_entities_by_words
     sizes = read_sizes
     stats = read_stats
 
@@ -89,6 +94,45 @@ class SQLiteReader(View):
         super().__init__(snapshot, namespace, horizon)
         self._filter: tuple[Filter, FilterSql] | None = None
         self._session_keys: dict[int, str] = {}
+
+    def ask(self, query: str, /, **given: Any) -> list[tuple[Any, ...]]:
+        if query == "evidence":
+            return self._evidence(**given)
+        if query == "relations":
+            return [row for name in set(given["names"]) for row in self._related(name, **given)]
+        rows = self.sound(QUERIES[query], **given)
+        if "after" in given:
+            check_ascending((key for key, *_ in rows), given["after"])
+        return rows
+
+    def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
+        return count_touches(self, dict.fromkeys(names), self.counted)
+
+    def _related(self, name: str, *, limit: int | None, **_: Any) -> list[tuple[Any, ...]]:
+        """The rows of the newest relations of a concept."""
+        rows = self.sound(QUERIES["relations"], name=name, limit=limit)
+        if not self.is_present:
+            rows += self.sound(QUERIES["later relations"], name=name)
+            rows.sort(key=lambda row: (-row[3], -row[2], row[0] if row[1] == name else row[1]))
+        return rows[:limit]
+
+    def _evidence(self, *, limit: int | None, **ends: Any) -> list[tuple[Any, ...]]:
+        """The rows of evidence. Of a hub, the latest are looked for in the latest rows of all
+        evidence first."""
+        query, first = "evidence", None
+        if limit and self.sound(_MANY, **ends, few=_FEW_TRIPLETS):
+            recent = self.sound(_RECENT, **ends, recent=_RECENT_ROWS, limit=limit)
+            if recent:
+                query, first = "evidence since", recent[0][0]
+        rows = self.sound(QUERIES[query], **ends, first=first, limit=limit)
+        numbers = {passage_row(self.ns, row[-1] >> 20) for row in rows}
+        passages = {
+            t: (id, timestamp, source)
+            for _, t, id, _, source, _, _, _, timestamp, *_ in self.read(
+                "passage", _PASSAGES, numbers
+            )
+        }
+        return [(*row, *passages.get(row[-1] >> 20, (None, None, None))) for row in rows]
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
         return [read(self) for read in reads]
@@ -135,53 +179,15 @@ class SQLiteReader(View):
         )
         return sorted(unpack(path) for (path,) in rows)
 
-    def sessions(self) -> list[Session]:
-        rows = self.rows(
-            "SELECT session_id, count(*), min(t), max(t) AS latest, min(said), max(said)"
-            " FROM passage INDEXED BY passage_t WHERE ns = :ns AND session_id IS NOT NULL"
-            + self.visible_passage
-            + " GROUP BY session_id ORDER BY latest DESC"
-        )
-        ids = {row[0] for row in rows}
-        keys = {row[1]: row[2] for row in self.read("session", _SESSIONS_BY_ID, ids)}
-        return [session_of(keys[id], *totals) for id, *totals in rows]
-
-    def open_session(self) -> OpenSession | None:
-        rows = self.rows(
-            "SELECT p.t, s.key, p.said, p.source FROM namespace n"
-            " JOIN passage p ON p.row = (n.id << 32) + n.open_t"
-            " JOIN session s ON s.id = p.session_id"
-            " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
-        )
-        return open_session_of(*rows[0]) if rows else None
-
-    def statement_keys(
-        self, *, embedded: bool, after: int = -1, limit: int | None = None
-    ) -> list[int]:
-        sql: LiteralString = "SELECT at FROM vector WHERE ns = :ns AND at > :after"
-        if not embedded:
-            sql = (
-                "SELECT at FROM statement s WHERE ns = :ns AND at > :after AND NOT EXISTS"
-                " (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)"
-            )
-        rows = self.rows(
-            sql + self.visible + " ORDER BY at LIMIT :limit",
-            after=after,
-            limit=-1 if limit is None else limit,
-        )
-        check_ascending((at for (at,) in rows), after)
-        return [at for (at,) in rows]
-
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         del ahead  # a round trip costs nothing here
         rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), _keys(keys))
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
-        of_passages: LiteralString = "SELECT {} FROM passage WHERE row IN {list}"
         numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
-        passages = {row[1]: row for row in self.read("passage", of_passages, numbers)}
+        passages = {row[1]: row for row in self.read("passage", _PASSAGES, numbers)}
         metadata = {text: json.loads(text) for text in {row[9] for row in passages.values()}}
-        self._read_session_keys([[row[2] for row in found]])
+        self._read_session_keys(row[2] for row in found)
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
             _, at, session_id, start, stop, _, terms, concepts, traits = row
@@ -216,47 +222,12 @@ class SQLiteReader(View):
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        source: LiteralString = "at, session, count FROM posting WHERE ns = :ns AND term = :of"
-        return {
-            stem: Postings(documents=documents, keys=keys, sessions=sessions, counts=counts)
-            for stem, documents, keys, sessions, counts in self._newest(
-                "term", "stem", stems, source, limit, where
-            )
-        }
+        return self._newest("term", "stem", stems, limit, where)
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
-    ) -> Mapping[str, Mentions]:
-        source: LiteralString = "at, session FROM mention WHERE ns = :ns AND concept = :of"
-        most = -1 if limit is None else limit
-        return {
-            name: Mentions(statements=statements, keys=keys, sessions=sessions)
-            for name, statements, keys, sessions, *_ in self._newest(
-                "concept", "name", names, source, most, where
-            )
-        }
-
-    def vectors(
-        self,
-        keys: Collection[int] | None = None,
-        *,
-        model: str,
-        after: int = -1,
-        limit: int | None = None,
-    ) -> Mapping[int, bytes]:
-        source: LiteralString = "vector WHERE at > :after"
-        order: LiteralString = " ORDER BY at LIMIT :limit"
-        if keys is not None:
-            keys = [key for key in _keys(keys) if key > after]
-            source = "json_each(:list) CROSS JOIN vector WHERE at = value"
-            order = " LIMIT :limit"  # in the order of the list
-        rows = self.rows(
-            "SELECT at, blob, crc - at FROM " + source + " AND ns = :ns AND model = :model"
-            + self.visible + order,
-            keys, model=model, after=after, limit=-1 if limit is None else limit,
-        )  # fmt: skip
-        check_ascending((at for at, _, _ in rows), after)
-        return dict(verified_vectors(rows))
+    ) -> Mapping[str, Postings]:
+        return self._newest("concept", "name", names, limit, where)
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
         with damage(self.name):
@@ -270,61 +241,52 @@ class SQLiteReader(View):
         table: LiteralString,
         name: LiteralString,
         names: Collection[str],
-        source: LiteralString,
-        limit: int,
+        limit: int | None,
         where: Filter,
-    ) -> list[tuple[Any, ...]]:
-        """The newest visible rows of an inverted index that meet a filter, of each of ``names``
-        that is known, sorted: the name, how many of its rows count, whether they meet the filter or
-        not, and each column, with the keys of sessions.
-
-        Args:
-            table: what the rows are of.
-            name: its column of names.
-            names: whose rows.
-            source: the columns and the index, in which ``:of`` is what the rows are of.
-            limit: the most rows of each; negative: all.
-            where: the filter. The SQL of the last filter is at hand.
-        """
+    ) -> dict[str, Postings]:
+        """The postings of each of ``names`` that is known, sorted: the newest ``limit`` that are
+        visible and meet a filter. ``name`` is the column of names in ``table``. The SQL of the last
+        filter is at hand."""
         if self._filter is None or self._filter[0] is not where:
             self._filter = (where, FilterSql(self, where))
         _, filter_sql = self._filter
-        later: LiteralString = (
-            "SELECT count(*) FROM" + source.partition("FROM")[2] + " AND at >= :end"
-        )
-        met = filter_sql.statements
-        if filter_sql.is_met_by_few:
-            source = source.replace("FROM", "FROM json_each(:few) AS few CROSS JOIN")
-            met = " AND at >= few.value << 20 AND at < (few.value + 1) << 20"
-        newest: LiteralString = (
-            "SELECT " + source + met + self.visible + " ORDER BY at DESC LIMIT :limit"
-        )
-        known = self.read(
-            table,
-            "SELECT {} FROM " + table + " WHERE ns = :ns AND " + name + " IN {list}",
+        rows = self.rows(
+            "SELECT newest, " + columns(table) + " FROM " + table
+            + " WHERE ns = :ns AND " + name + " IN {list}",
             set(names),
-        )
-        values = {**self.bound, **filter_sql.values, "limit": limit}
-        found: list[tuple[str, int, list[Any]]] = []
-        for _, id, named, *_, total in sorted(known, key=itemgetter(2)):
-            counted = total if self.is_present else total - self.rows(later, of=id)[0][0]
+        )  # fmt: skip
+        known = verified((row[1:] for row in rows), table)
+        found: dict[str, Postings] = {}
+        for (newest, *_), (_, id, named, *_, total) in sorted(
+            zip(rows, known, strict=True), key=lambda row: row[1][2]
+        ):
+            counted = total
+            if not self.is_present:
+                counted = count_before(self, table, id, newest, self.end)
             if counted:
-                rows = self.fetch(newest, {**values, "of": id})
-                found.append((named, counted, list(zip(*rows, strict=True)) or [(), (), ()]))
-        filter_sql.check_metadata(key >> 20 for *_, (keys, *_) in found for key in keys)
-        self._read_session_keys(sessions for *_, (_, sessions, *_) in found)
-        key_of = self._session_keys.get
-        return [
-            (named, counted, keys, tuple(map(key_of, sessions)), *others)
-            for named, counted, (keys, sessions, *others) in found
-        ]
+                records = newest_records(self, table, id, newest, total, limit, filter_sql)
+                if where.metadata:
+                    filter_sql.check_metadata((records["key"] >> POSITION_BITS).tolist())
+                found[named] = Postings(
+                    statements=counted,
+                    keys=records["key"],
+                    counts=records["count"],
+                    sessions=records["session"],
+                    session_keys=self._session_keys,
+                )
+        if found:
+            sessions = np.concatenate([postings.sessions for postings in found.values()])
+            self._read_session_keys(np.unique(sessions[sessions > 0]).tolist())
+        return found
 
-    def _read_session_keys(self, parts: Iterable[Collection[int]]) -> None:
-        """Reads the keys of sessions into ``_session_keys``; a statement without a session has a
-        negative number, which has none."""
+    def _read_session_keys(self, sessions: Iterable[int]) -> None:
+        """Reads the keys of sessions into ``_session_keys``; a statement without a session has 0 or
+        a negative number, which has none."""
         known = self._session_keys
-        missing = [id for id in set().union(*parts) if id > 0 and id not in known]
+        missing = [id for id in {*sessions} if id > 0 and id not in known]
         rows = self.read("session", _SESSIONS_BY_ID, missing)
+        if len(rows) < len(missing):
+            raise ValueError("a session of statements is missing")
         known.update((id, key) for _, id, key, _, _ in rows)
 
 

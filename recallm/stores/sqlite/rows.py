@@ -28,25 +28,23 @@ from recallm.stores.semantics.rows import (
     NamespaceTotals,
     Opened,
     Pair,
-    RelationTotals,
     SessionTotals,
     Totals,
     microseconds,
     selected_by,
-    timestamp_text,
 )
 from recallm.stores.sqlite.changes import RowWriter
+from recallm.stores.sqlite.queries import MENTIONS
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     TABLES,
     columns_of,
     hash_of,
     pack,
-    passage_row,
+    unsealed,
 )
 from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import context_version, count_touches
-from recallm.stores.sqlite.view import PAIRS
+from recallm.stores.sqlite.totals import count_touches, stored_counts
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"
@@ -66,13 +64,6 @@ _TRIPLET: LiteralString = (
     _ELEMENT + " AND subject = :subject AND predicate = :predicate AND object = :object"
 )
 
-_SHOWN: LiteralString = (
-    "SELECT shown FROM evidence WHERE ns = :ns AND a = :a AND b = :b AND shown >= coalesce("
-    "(SELECT max(shown) FROM evidence WHERE ns = :ns AND a = :a AND b = :b AND shown < :since), 0)"
-    " ORDER BY shown"
-)
-"""The t of the updates that show a relation: from a t on, with the latest one before."""
-
 _SELECT: dict[str, LiteralString] = {
     "id": "SELECT t FROM passage WHERE ns = :ns AND id = :value",
     "source": "SELECT t FROM passage WHERE ns = :ns AND source = :value",
@@ -85,10 +76,7 @@ _SELECT: dict[str, LiteralString] = {
         " UNION SELECT at >> 20 FROM element_evidence WHERE ns = :ns AND at < :value << 20"
     ),
     "said before": "SELECT t FROM passage WHERE ns = :ns AND said < :value",
-    "expired": (
-        "SELECT t FROM passage WHERE ns = :ns AND expires <= :value ORDER BY expires, t"
-        " LIMIT :limit"
-    ),
+    "expired": ("SELECT t FROM passage WHERE ns = :ns AND expires <= :value ORDER BY expires, t"),
 }
 
 
@@ -96,7 +84,6 @@ class SQLiteRows(RowWriter):
     """``Rows`` of one namespace inside a write transaction."""
 
     count_touches = count_touches
-    context_version = context_version
 
     def open(
         self,
@@ -133,16 +120,13 @@ class SQLiteRows(RowWriter):
         totals = Totals()
         if self.ns:
             self._look_up_elements(totals, keys.elements)
-            names = keys.concepts.union(
-                *keys.relations, (row.concept.name for row in totals.elements.values())
-            )
+            names = keys.concepts.union(row.concept.name for row in totals.elements.values())
             for name, row in self._numbered("concept", self.concepts, "name", names):
                 totals.concepts[name] = ConceptTotals(*row)
-            for stem, row in self._numbered("term", self.terms, "stem", keys.terms):
-                (totals.terms[stem],) = row
+            for stem, (statements,) in self._numbered("term", self.terms, "stem", keys.terms):
+                totals.terms[stem] = statements
             for key, row in self._numbered("session", self.sessions, "key", keys.sessions):
                 totals.sessions[key] = SessionTotals(*row)
-            self._look_up_relations(totals, keys.relations)
             sql = "SELECT predicate, triplets FROM predicate WHERE ns = :ns AND predicate IN {list}"
             totals.predicates.update(self.rows(sql, keys.predicates))
         return totals
@@ -160,21 +144,16 @@ class SQLiteRows(RowWriter):
             found.setdefault(named[number], {})[at] = evidence
         return found
 
-    def relation_evidence(self, since: Mapping[Pair, int]) -> dict[Pair, list[int]]:
-        found: dict[Pair, list[int]] = {}
-        for pair, t_index in since.items():
-            a, b = self.of_pair(pair)
-            found[pair] = [t for (t,) in self.rows(_SHOWN, a=a, b=b, since=t_index)]
-        return found
+    def count_relations(self, pairs: Collection[Pair]) -> int:
+        return len(self.latest(self.of_pair(*pair) for pair in pairs))
 
     def select(self, selection: Selection) -> list[int]:
         kind, value = selected_by(selection)
-        limit = -1 if selection.limit is None else selection.limit
-        return [t for (t,) in self.rows(_SELECT[kind], value=value, limit=limit)]
+        return [t for (t,) in self.rows(_SELECT[kind], value=value)]
 
     def touching(self, concept: str) -> tuple[list[int], list[str]]:
         mentions = self.rows(
-            "SELECT at FROM concept c JOIN mention m ON m.ns = c.ns AND m.concept = c.id"
+            "SELECT (SELECT json_group_array(at) FROM " + MENTIONS + ") FROM concept c"
             " WHERE c.ns = :ns AND c.name = :name",
             name=concept,
         )
@@ -184,7 +163,7 @@ class SQLiteRows(RowWriter):
             " AND instr(description, :name)",
             name=json.dumps(concept),
         )
-        keys = [at for (at,) in mentions]
+        keys = [at for (keys,) in mentions for at in json.loads(keys)]
         keys += [at for at, description in said if json.loads(description)[1] == concept]
         on = self.rows("SELECT id FROM element WHERE ns = :ns AND concept = :name", name=concept)
         return keys, [id for (id,) in on]
@@ -208,39 +187,13 @@ class SQLiteRows(RowWriter):
             [(self.ns, *each) for each in first.items()],
         ).rowcount
 
-    def set_expiry(self, expires_at: Mapping[str, datetime | None]) -> int:
-        updated = self.connection.executemany(
-            "UPDATE passage SET expires_at = ?, expires = ? WHERE ns = ? AND id = ?",
-            [
-                (timestamp_text(moment), microseconds(moment), self.ns, id)
-                for id, moment in expires_at.items()
-            ],
-        )
-        return max(updated.rowcount, 0)
-
-    def withdraw(self, ts: Collection[int], withdrawn_t: int | None) -> None:
-        self.connection.executemany(
-            "UPDATE passage SET withdrawn = ? WHERE row = ?",
-            [(withdrawn_t, passage_row(self.ns, t)) for t in ts],
-        )
-
     def delete_everything(self) -> Forgotten:
-        counts: dict[str, int] = {}
-        sql = "SELECT count(id), count(predicate) FROM element WHERE ns = :ns"
-        ((entities, triplets),) = self.rows(sql)
+        counts = stored_counts(self)
         for table in TABLES:
-            ((counts[table],),) = self.rows("SELECT count(*) FROM " + table + " WHERE ns = :ns")
             self.connection.execute("DELETE FROM " + table + " WHERE ns = ?", (self.ns,))
         self.begin(self.ns)
-        return Forgotten(
-            passages=counts["passage"],
-            statements=counts["statement"],
-            concepts=counts["concept"],
-            relations=counts["neighbour"] // 2,
-            entities=entities,
-            triplets=triplets,
-            summaries=counts["summary"],
-        )
+        del counts["vectors"]
+        return Forgotten(**counts)
 
     # -- look-ups by table -------------------------------------------------------------------
 
@@ -251,24 +204,18 @@ class SQLiteRows(RowWriter):
         key: LiteralString,
         wanted: Collection[str],
     ) -> Iterator[tuple[str, list[Any]]]:
-        """The rows of a table by their natural keys, without their ``numbers``, which are kept."""
+        """The rows of a table by their natural keys, without their ``numbers`` and the newest
+        records of postings, which are kept."""
         columns = ", ".join(columns_of(table)[1:])
-        sql: LiteralString = f"SELECT {columns} FROM {table} WHERE ns = :ns AND {key} IN {{list}}"
-        for number, name, *row in self.rows(sql, wanted):
+        newest: LiteralString = "newest" if table in self.newest else "NULL"
+        sql: LiteralString = (
+            f"SELECT {newest}, {columns} FROM {table} WHERE ns = :ns AND {key} IN {{list}}"
+        )
+        for records, number, name, *row in self.rows(sql, wanted):
             numbers[name] = number
+            if records is not None:
+                self.newest[table][number] = unsealed(number, records)
             yield name, row
-
-    def _look_up_relations(self, totals: Totals, pairs: Collection[Pair]) -> None:
-        ids = self.concepts
-        named = {self.of_pair(pair): pair for pair in pairs if pair[0] in ids and pair[1] in ids}
-        for a, b, shown, strength in self.rows(
-            "SELECT e.a, e.b, e.shown, e.strength FROM " + PAIRS + " p CROSS JOIN evidence e"
-            " ON e.ns = :ns AND e.a = p.a AND e.b = p.b AND e.shown = (SELECT max(shown)"
-            "  FROM evidence q WHERE q.ns = :ns AND q.a = p.a AND q.b = p.b)",
-            [a << 32 | b for a, b in sorted(named)],
-        ):
-            totals.relations[named[a, b]] = RelationTotals(strength, shown)
-            self.latest[a, b] = shown
 
     def _look_up_elements(self, totals: Totals, elements: Collection[ElementKey]) -> None:
         ids = [key for key in elements if isinstance(key, str)]

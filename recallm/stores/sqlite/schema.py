@@ -4,13 +4,13 @@ The namespace's number is the first part of every key. A column ``at`` is a stat
 (``t << 20 | position``: the SQL writes ``POSITION_BITS`` of ``recallm.model`` as 20), so that a
 range of ``at`` is a range of time.
 
-* ``statement`` holds its own terms and concepts. ``posting`` and ``mention`` are its inverted
-  indexes; forgetting deletes from them by exact key.
+* ``statement`` holds its own terms and concepts. Which statements hold a stem or mention a concept
+  is listed in ``term`` and ``concept`` (``newest``) and in ``term_block`` and ``concept_block``,
+  whose ``owner`` is the number of a term or concept (``postings``).
 * ``reference`` has a row for each statement and each other passage that its references name, by a
   hash of that passage's id.
 * ``evidence`` has one row for each update that shows a relation (``a < b`` by concept number; the
-  column ``shown`` is the t). Its ``strength`` is the strength up to that update, so that one
-  look-up gives a relation's strength at any t.
+  column ``shown`` is the t).
 * ``neighbour`` lists the relations of a concept from both ends by their latest t: the newest
   relations of a hub are the end of a range.
 * ``statement.session`` is the session's number, or minus t where the passage has no session: one
@@ -43,11 +43,11 @@ JSON, and recall reads hundreds of statements for a question.
 **Checksums.** A damaged row raises an error instead of giving a wrong answer: in each row that
 recall reads, the column ``crc`` is the CRC-32 of other columns. SQLite computes it whenever it
 writes the row (a stored generated column), with a function that ``register`` adds to a connection.
-``verified`` computes it again from the values that were read. Not all damage is found. Tables of
-numbers alone (``posting``, ``mention``, ``reference``, ``evidence``, ``neighbour``,
-``metadata_entry``) and indexes have no checksums: a damaged number there can drop a statement from
-the candidates, or change a strength or a count. A page that SQLite itself finds malformed is an
-error in any table.
+``verified`` computes it again from the values that were read, or the query that reads does
+(``queries``). Records of postings begin with their checksum. Not all damage is found. Other
+tables of numbers alone (``reference``, ``evidence``, ``neighbour``, ``metadata_entry``) and indexes
+have no checksums: a damaged number there can change a strength or a count. A page that SQLite
+itself finds malformed is an error in any table.
 """
 
 from __future__ import annotations
@@ -58,7 +58,11 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, LiteralString, TypeVar, cast
+from struct import Struct
+from typing import Any, LiteralString, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
@@ -110,26 +114,26 @@ CREATE INDEX statement_session ON statement (ns, session, at, length);
 
 CREATE TABLE term (
     ns INTEGER NOT NULL, id INTEGER PRIMARY KEY, stem TEXT NOT NULL,
-    statements INTEGER NOT NULL{crc}, UNIQUE (ns, stem));
-CREATE TABLE posting (
-    ns INTEGER NOT NULL, term INTEGER NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
-    session INTEGER NOT NULL, PRIMARY KEY (ns, term, at)) WITHOUT ROWID;
+    statements INTEGER NOT NULL{crc}, newest BLOB NOT NULL, UNIQUE (ns, stem));
+CREATE TABLE term_block (
+    ns INTEGER NOT NULL, owner INTEGER NOT NULL, last INTEGER NOT NULL, blob BLOB NOT NULL,
+    PRIMARY KEY (ns, owner, last));
 
 CREATE TABLE concept (
     ns INTEGER NOT NULL, id INTEGER PRIMARY KEY, name TEXT NOT NULL, label TEXT NOT NULL,
     kind TEXT NOT NULL, t_index INTEGER NOT NULL, updates INTEGER NOT NULL,
-    statements INTEGER NOT NULL{crc}, UNIQUE (ns, name));
+    statements INTEGER NOT NULL{crc}, newest BLOB NOT NULL, UNIQUE (ns, name));
 CREATE INDEX concept_t ON concept (ns, t_index);
-CREATE TABLE mention (
-    ns INTEGER NOT NULL, concept INTEGER NOT NULL, at INTEGER NOT NULL, session INTEGER NOT NULL,
-    PRIMARY KEY (ns, concept, at)) WITHOUT ROWID;
+CREATE TABLE concept_block (
+    ns INTEGER NOT NULL, owner INTEGER NOT NULL, last INTEGER NOT NULL, blob BLOB NOT NULL,
+    PRIMARY KEY (ns, owner, last));
 CREATE TABLE reference (
     ns INTEGER NOT NULL, passage INTEGER NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (ns, passage, at)) WITHOUT ROWID;
 
 CREATE TABLE evidence (
     ns INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL, shown INTEGER NOT NULL,
-    strength INTEGER NOT NULL, PRIMARY KEY (ns, a, b, shown)) WITHOUT ROWID;
+    PRIMARY KEY (ns, a, b, shown)) WITHOUT ROWID;
 CREATE TABLE neighbour (
     ns INTEGER NOT NULL, a INTEGER NOT NULL, t_index INTEGER NOT NULL, b INTEGER NOT NULL,
     PRIMARY KEY (ns, a, t_index, b)) WITHOUT ROWID;
@@ -213,11 +217,11 @@ def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table in an empty database; inside the caller's transaction."""
     if not is_empty_file(connection):
         return
-    register(connection)
     for statement in _SCHEMA.strip().split(";\n"):
         if "{crc}" in statement:
             covered = columns_of(statement.strip().partition(" (")[0].removeprefix("CREATE TABLE "))
-            statement = statement.replace("{crc}", checksum_column(covered))
+            column: LiteralString = ", crc INTEGER NOT NULL AS (" + checksum(covered) + ") STORED"
+            statement = statement.replace("{crc}", column)
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -225,13 +229,12 @@ def create_schema(connection: sqlite3.Connection) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, name: str) -> None:
-    """Refuse a database that this version cannot read; prepare the connection to write any other.
+    """Refuse a database that this version cannot read.
 
     Raises:
         StoreCorruptError: it is not a recallm database.
         SchemaVersionError: another version of recallm wrote it.
     """
-    register(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise StoreCorruptError(
@@ -247,8 +250,6 @@ _MARK = "\x1e"
 """Begins what stands for itself or for a separator within a string."""
 
 _WITHIN_MENTION = "\x1d"
-
-_Key = TypeVar("_Key")
 
 
 def pack(parts: Iterable[str], separator: str = _SEPARATOR) -> str:
@@ -303,6 +304,48 @@ def _mention(text: str) -> ConceptMention:
     return ConceptMention(name=name, label=label, kind=cast(ConceptKind, kind), reference=reference)
 
 
+RECORD = np.dtype([("key", "<i8"), ("session", "<u4"), ("count", "<u2")])
+"""A posting or a mention (``postings``)."""
+GREATEST_COUNT = (1 << 16) - 1
+
+pack_record = Struct("<qIH").pack
+_CHECKSUM = 4
+"""The bytes of a checksum before records."""
+
+
+def sealed(owner: int, records: bytes) -> bytes:
+    """The records of a term or a concept with their checksum."""
+    return zlib.crc32(records, owner).to_bytes(_CHECKSUM, "little") + records if records else b""
+
+
+def unsealed(owner: int, blob: bytes) -> bytes:
+    """The records of a term or a concept without their checksum.
+
+    Raises:
+        ValueError: the records are damaged, or of another term or concept.
+    """
+    records = blob[_CHECKSUM:]
+    if blob and zlib.crc32(records, owner) != int.from_bytes(blob[:_CHECKSUM], "little"):
+        raise ValueError("a list of postings does not have its checksum")
+    return records
+
+
+def keys_of(records: bytes) -> NDArray[np.int64]:
+    """The keys of the statements of records."""
+    found: NDArray[np.int64] = np.frombuffer(records, RECORD)["key"]
+    return found
+
+
+def end_keys(blob: bytes) -> tuple[int, int]:
+    """The keys of the first and of the last of records with their checksum."""
+    keys = keys_of(blob[_CHECKSUM:])
+    return int(keys[0]), int(keys[-1])
+
+
+def _keys_in(blob: bytes) -> str:
+    return str(keys_of(blob[_CHECKSUM:]).tolist())
+
+
 def json_text(value: Mapping[str, Any]) -> str:
     """The JSON text of a mapping, in its own order."""
     return json.dumps(dict(value)) if value else "{}"
@@ -315,25 +358,27 @@ def hash_of(*values: object) -> int:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Prepare a connection to write tables with checksums."""
+    """Prepare a connection for checksums and postings."""
     # Some builds of SQLite refuse functions in a table's definition by default.
     connection.execute("PRAGMA trusted_schema = ON")
     # zlib.crc32 is a C function: no Python signal handler runs inside it, whose error SQLite would
     # drop.
     connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
+    connection.create_function("keys_in", 1, _keys_in, deterministic=True)
 
 
-def checksum_column(columns: tuple[LiteralString, ...]) -> LiteralString:
-    """The definition of the column that holds the checksum of these columns of its table.
+def checksum(columns: tuple[LiteralString, ...], alias: LiteralString = "") -> LiteralString:
+    """The checksum of these columns of a table, as SQL.
 
     The checksum of a vector has the number added of what the vector belongs to: it holds only in
     its own row, so that a damaged index cannot give a vector to another owner.
     """
+    of: LiteralString = alias and alias + "."
     if columns[-1] == "blob":
-        return ", crc INTEGER NOT NULL AS (crc32(blob) + " + columns[1] + ") STORED"
-    values: list[LiteralString] = ["ifnull(" + column + ", 'None')" for column in columns]
+        return "crc32(" + of + "blob) + " + of + columns[1]
+    values: list[LiteralString] = ["ifnull(" + of + column + ", 'None')" for column in columns]
     text: LiteralString = " || char(31) || ".join(values)
-    return ", crc INTEGER NOT NULL AS (crc32(CAST(" + text + " AS BLOB))) STORED"
+    return "crc32(CAST(" + text + " AS BLOB))"
 
 
 def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...]]:
@@ -350,20 +395,6 @@ def verified(rows: Iterable[tuple[Any, ...]], table: str) -> list[tuple[Any, ...
         if zlib.crc32((joined % values).encode()) != row[-1]:
             raise ValueError(f"a row of the table {table} does not have its checksum")
         checked.append(values)
-    return checked
-
-
-def verified_vectors(rows: Iterable[tuple[_Key, bytes, int]]) -> list[tuple[_Key, bytes]]:
-    """(key, vector) of rows (key, vector, checksum).
-
-    Raises:
-        ValueError: a vector is damaged.
-    """
-    checked: list[tuple[_Key, bytes]] = []
-    for key, blob, crc in rows:
-        if zlib.crc32(blob) != crc:
-            raise ValueError(f"the vector of {key!r} does not have its checksum")
-        checked.append((key, blob))
     return checked
 
 

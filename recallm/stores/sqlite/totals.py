@@ -1,52 +1,43 @@
-"""How much there is in a view: concepts with totals and summaries, relations, sizes, statistics.
+"""How much there is: concepts counted from what touches them, sizes, statistics.
 
-What a horizon hides up to the view's t counts in the sizes.
-
-``neighbour`` knows every relation that evidence shows now. A view of the past holds each against
-its evidence: the row with the latest ``shown`` up to the view's t carries the strength at that t.
-Where the view hides some of what counts, a relation needs evidence that is shown.
+What a horizon hides up to the view's t counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from operator import attrgetter
 from typing import Any, LiteralString
 
-from recallm.model import (
-    ConceptRow,
-    ContextVersion,
-    Relation,
-    Sizes,
-    Stats,
-    Summary,
-    Trait,
-    statement_key,
-    t_index_of,
-)
-from recallm.stores.semantics.reading import concept_rows, sizes_of
+from recallm.model import Sizes, Stats, t_index_of
+from recallm.stores.semantics.reading import sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
-from recallm.stores.sqlite.schema import unpack, unpack_mentions
+from recallm.stores.sqlite.schema import end_keys, unpack_mentions
 from recallm.stores.sqlite.view import Queries, View
 
 _TOUCHES: LiteralString = (
-    "WITH touch (concept, at, entity) AS ("
-    " SELECT c.name, at, NULL FROM concept c CROSS JOIN mention m"
-    " ON m.ns = c.ns AND m.concept = c.id{counted} WHERE c.ns = :ns AND c.name IN {list}"
-    " UNION ALL SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
+    "WITH every (concept, at, entity) AS ("
+    " SELECT c.name, k.value, NULL FROM concept c CROSS JOIN json_each(keys_in(c.newest)) k"
+    " WHERE c.ns = :ns AND c.name IN {list} UNION ALL"
+    " SELECT c.name, k.value, NULL FROM concept c CROSS JOIN concept_block b ON b.ns = c.ns"
+    "  AND b.owner = c.id CROSS JOIN json_each(keys_in(b.blob)) k"
+    " WHERE c.ns = :ns AND c.name IN {list} UNION ALL"
+    " SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
     " ON e.ns = c.ns AND e.concept = c.name CROSS JOIN element_evidence v"
-    " ON v.ns = e.ns AND v.element = e.number{counted} WHERE c.ns = :ns AND c.name IN {list}) "
+    " ON v.ns = e.ns AND v.element = e.number WHERE c.ns = :ns AND c.name IN {list}),"
+    " touch AS (SELECT * FROM every WHERE true{counted}) "
 )
 """One row for each mention of a concept, and for each evidence of an entity on it."""
 
 _ENDS: LiteralString = (
-    "SELECT name, (SELECT max(at) >> 20 FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-    " (SELECT min(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id) FROM concept c"
-    " WHERE NOT EXISTS (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.name)"
+    "SELECT name, coalesce((SELECT blob FROM concept_block b WHERE b.ns = c.ns AND b.owner = c.id"
+    "  ORDER BY last LIMIT 1), newest), CASE WHEN newest != x'' THEN newest ELSE (SELECT blob"
+    "  FROM concept_block b WHERE b.ns = c.ns AND b.owner = c.id ORDER BY last DESC LIMIT 1) END"
+    " FROM concept c WHERE NOT EXISTS"
+    " (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.name)"
     " AND ns = :ns AND name IN {list}"
 )
-"""The t of the latest mention and the key of the earliest, of concepts without entities: two seeks
-each, however many mentions there are."""
+"""The first and the last records of mentions of concepts without entities: two seeks each, however
+many mentions there are."""
 
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
@@ -61,6 +52,7 @@ _SESSIONS: LiteralString = (
 
 _STATS: dict[str, LiteralString] = {
     "passages": "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = :ns",
+    "statements": "SELECT count(*) FROM statement INDEXED BY statement_session WHERE ns = :ns",
     "concepts": "SELECT count(*) FROM concept WHERE ns = :ns",
     "relations": "SELECT count(*) / 2 FROM neighbour WHERE ns = :ns",
     "entities": "SELECT count(*) FROM element WHERE ns = :ns AND id IS NOT NULL",
@@ -69,27 +61,6 @@ _STATS: dict[str, LiteralString] = {
     "vectors": "SELECT count(*) FROM vector WHERE ns = :ns",
 }
 """Queries by the field of `Stats` that they count."""
-
-
-def read_concepts(
-    view: View, names: Collection[str] | None = None, *, limit: int | None = None
-) -> list[ConceptRow]:
-    """``GraphReader.concepts``."""
-    sql: LiteralString = "SELECT {} FROM concept c WHERE ns = :ns" + view.visible_concept
-    if names is not None:
-        stored = view.read("concept", sql + " AND name IN {list}", set(names))
-    elif view.is_present and limit is not None:
-        sql += " ORDER BY t_index DESC, name LIMIT :limit"
-        stored = view.read("concept", sql, limit=limit)
-    else:
-        stored = view.read("concept", sql)
-    return concept_rows(
-        {name: ConceptTotals(*row) for _, _, name, *row in stored},
-        view.last,
-        limit,
-        lambda names: count_touches(view, dict.fromkeys(names), view.counted),
-        lambda names: _summaries_in_force(view, names),
-    )
 
 
 def count_touches(
@@ -103,9 +74,9 @@ def count_touches(
     touches: LiteralString = _TOUCHES.replace("{counted}", counted)
     known = {name: counts for name, counts in left.items() if counts}
     rows: list[tuple[Any, ...]] = [
-        (name, t_index, *known[name], first)
-        for name, t_index, first in queries.rows(_ENDS, known)
-        if first is not None
+        (name, t_index_of(end_keys(latest)[1]), *known[name], end_keys(earliest)[0])
+        for name, earliest, latest in queries.rows(_ENDS, known)
+        if latest
     ]
     names = left.keys() - {name for name, *_ in rows}
     rows += queries.rows(
@@ -134,67 +105,6 @@ def count_touches(
     }
 
 
-def _summaries_in_force(view: View, names: Collection[str]) -> dict[str, tuple[Summary, int]]:
-    """The summaries in force of concepts, by name, each with the number of updates that touched the
-    concept after it."""
-    if not view.rows("SELECT 1 FROM summary WHERE ns = :ns LIMIT 1"):
-        return {}
-    sql: LiteralString = "SELECT {} FROM summary WHERE ns = :ns AND concept IN {list}"
-    found: dict[str, tuple[Summary, int]] = {}
-    after: LiteralString = _TOUCHES.replace("{counted}", view.counted + " AND at >= :after")
-    for summary in map(read_summary, view.read("summary", sql + " AND t_index <= :last", names)):
-        end = statement_key(summary.t_index + 1, 0)
-        if not view.hides or not _covers_hidden(view, summary.concept, end):
-            ((touches,),) = view.rows(
-                after + "SELECT count(DISTINCT at >> 20) FROM touch", [summary.concept], after=end
-            )
-            found[summary.concept] = summary, touches
-    return found
-
-
-def read_summary(row: tuple[Any, ...]) -> Summary:
-    """The summary of a row of its table."""
-    _, concept, t_index, text, terms, traits = row
-    return Summary(
-        concept=concept, t_index=t_index, text=text, terms=unpack(terms), traits=Trait(traits)
-    )
-
-
-def _covers_hidden(view: View, concept: str, stop: int) -> bool:
-    """Whether the view hides a mention of the concept before the key ``stop``: by an expired
-    passage, of which there are few, or by one that was said later."""
-    sql: LiteralString = (
-        "SELECT 1 FROM passage x INDEXED BY passage_expires CROSS JOIN concept c CROSS JOIN mention"
-        " m ON m.ns = x.ns AND m.concept = c.id AND m.at >= x.t << 20 AND m.at < (x.t + 1) << 20"
-        " AND m.at < :stop WHERE c.ns = :ns AND c.name = :concept"
-        " AND x.ns = :ns AND x.expires <= :now LIMIT 1"
-    )
-    if view.is_dated:
-        sql = (
-            "SELECT 1 FROM concept c CROSS JOIN mention m ON m.ns = c.ns AND m.concept = c.id"
-            " WHERE c.ns = :ns AND c.name = :concept AND at < :stop"
-            " AND NOT EXISTS (SELECT 1 FROM passage INDEXED BY passage_t WHERE passage.ns = :ns"
-            "  AND passage.t = at >> 20 AND +said <= :said"
-            "  AND (expires IS NULL OR :now IS NULL OR +expires > :now)) LIMIT 1"
-        )
-    return bool(view.rows(sql, concept=concept, stop=stop))
-
-
-def context_version(queries: Queries, concept: str) -> ContextVersion | None:
-    """The version of a concept's context, for ``WriteSummary``; None if nothing mentions it."""
-    rows = queries.rows(
-        "SELECT statements,"
-        " (SELECT max(at) FROM mention m WHERE m.ns = c.ns AND m.concept = c.id),"
-        " (SELECT t_index FROM summary y WHERE y.ns = c.ns AND y.concept = c.name)"
-        " FROM concept c WHERE ns = :ns AND name = :name AND statements > 0",
-        name=concept,
-    )
-    if not rows:
-        return None
-    statements, latest, summary_t = rows[0]
-    return ContextVersion(t_index=t_index_of(latest), statements=statements, summary_t=summary_t)
-
-
 def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
     """``GraphReader.sizes``."""
     keys = set(session_keys)
@@ -205,62 +115,12 @@ def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
     return sizes_of(view.totals, (row[2:] for row in rows))
 
 
+def stored_counts(queries: Queries) -> dict[str, Any]:
+    """How much of everything but sessions the namespace holds, by the fields of ``Stats``."""
+    return {field: queries.rows(sql)[0][0] for field, sql in _STATS.items()}
+
+
 def read_stats(view: View) -> Stats:
     """``GraphReader.stats``."""
-    statements, _, sessions = view.totals
-    counts = {field: view.rows(sql)[0][0] for field, sql in _STATS.items()}
-    return Stats(t_index=view.state.t_index, statements=statements, sessions=sessions, **counts)
-
-
-_RELATED: LiteralString = (
-    "SELECT c.name, o.name, e.strength, e.shown FROM neighbour n CROSS JOIN evidence e"
-    " ON e.ns = n.ns AND e.a = min(n.a, n.b) AND e.b = max(n.a, n.b){latest}"
-    " CROSS JOIN concept c ON c.id = n.a CROSS JOIN concept o ON o.id = n.b WHERE n.ns = :ns"
-)
-_NOW: LiteralString = _RELATED.replace("{latest}", " AND e.shown = n.t_index")
-_THEN: LiteralString = _RELATED.replace(
-    "{latest}",
-    " AND e.shown = (SELECT max(shown) FROM evidence q WHERE q.ns = :ns"
-    "  AND q.a = min(n.a, n.b) AND q.b = max(n.a, n.b) AND q.shown <= :last)",
-)
-"""Relations as they are now, and as they were at the view's t."""
-
-_IDS: LiteralString = "(SELECT id FROM concept WHERE ns = :ns AND name IN {list})"
-
-
-def read_relations(
-    view: View, names: Collection[str], *, limit: int | None = None, among: bool = False
-) -> list[Relation]:
-    """``GraphReader.relations``."""
-    shown: LiteralString = ""
-    if view.hides:
-        shown = (
-            " AND EXISTS (SELECT 1 FROM evidence WHERE ns = :ns AND a = e.a AND b = e.b"
-            + view.visible_evidence + ")"
-        )  # fmt: skip
-    if among:
-        ends: LiteralString = " AND n.a IN " + _IDS + " AND n.b IN " + _IDS + " AND n.b > n.a"
-        rows = view.rows(_THEN + ends + shown, set(names))
-    else:
-        rows = [row for name in set(names) for row in _newest_relations(view, name, limit, shown)]
-    found = {
-        Relation(a=min(one, other), b=max(one, other), strength=strength, t_index=t_index)
-        for one, other, strength, t_index in rows
-    }
-    return sorted(found, key=attrgetter("a", "b"))
-
-
-def _newest_relations(
-    view: View, name: str, limit: int | None, shown: LiteralString
-) -> list[tuple[Any, ...]]:
-    """The rows of the newest relations of a concept that meet the condition ``shown``."""
-    most = -1 if limit is None else limit
-    order: LiteralString = " ORDER BY n.t_index DESC, e.strength DESC, o.name LIMIT :limit"
-    of: LiteralString = (
-        " AND n.a = (SELECT id FROM concept WHERE ns = :ns AND name = :name) AND n.t_index "
-    )
-    rows = view.rows(_NOW + of + "<= :last" + shown + order, name=name, limit=most)
-    if not view.is_present:
-        rows += view.rows(_THEN + of + "> :last" + shown, name=name)
-        rows.sort(key=lambda row: (-row[3], -row[2], row[1]))
-    return rows[:limit]
+    *_, sessions = view.totals
+    return Stats(t_index=view.state.t_index, sessions=sessions, **stored_counts(view))

@@ -18,12 +18,26 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recallm.ground.forking import cached_property
-from recallm.model import NO_SESSION, Filter, Horizon, Scalar, canonical_json, statement_key
+from recallm.model import (
+    NO_SESSION,
+    POSITION_BITS,
+    Filter,
+    Horizon,
+    NamespaceState,
+    Scalar,
+    canonical_json,
+    statement_key,
+)
+from recallm.stores.semantics.reader import literal, with_parts
 from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
+from recallm.stores.sqlite.queries import COUNTED, VISIBLE, VISIBLE_PASSAGE, spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -59,35 +73,34 @@ def columns(table: LiteralString) -> LiteralString:
     return ", ".join((*columns_of(table), "crc"))
 
 
-def among(listed: LiteralString) -> LiteralString:
-    """The values of a list, for a condition with ``IN``."""
-    return _VALUES + ":" + listed + "))"
-
-
 class Queries:
     """Queries with the parameters ``bound``, and those that a call adds.
 
-    A parameter may be a list: ``among`` names its values, and ``json_each`` makes a table of them.
-    A query names the values of the list ``listed`` as ``{list}``, and ``listed`` as ``:list``.
+    A parameter may be a list: a query names its values as ``{name}``, a table with the column
+    ``value``, and ``json_each(:name)`` makes a table of them too. ``listed`` is the list ``list``.
     """
 
     def __init__(self, fetch: Fetch, **bound: Any) -> None:
         self.fetch = fetch
         self.bound = bound
+        self.given: frozenset[str] = frozenset()
+        """The parts of queries that hold, beside those of what a call gives."""
 
     def rows(
         self, sql: LiteralString, listed: Collection[object] | None = None, **values: Any
     ) -> list[tuple[Any, ...]]:
-        """All rows of a query; none where a list is empty."""
-        values["list"] = listed
+        """All rows of a query; none where ``listed`` is empty."""
+        if listed is not None:
+            values["list"] = listed
+            if not listed:
+                return []
         lists = {
             name: list(value)
             for name, value in values.items()
             if isinstance(value, Collection) and not isinstance(value, str)
         }
-        if not all(lists.values()):
-            return []
-        sql = sql.replace("{list}", among("list"))
+        for name in lists:
+            sql = sql.replace(literal("{" + name + "}"), _VALUES + ":" + literal(name) + "))")
         texts = {name: json.dumps(items) for name, items in lists.items()}
         if any("\\u0000" in text for text in texts.values()):
             sql = sql.replace(_VALUES, _VALUES_WITH_NUL)
@@ -109,6 +122,19 @@ class Queries:
         """
         return verified(self.rows(sql.replace("{}", columns(table)), listed, **values), table)
 
+    def sound(self, sql: LiteralString, **given: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query whose first column says whether a row is sound, without that column,
+        with the parts of what is given (not None).
+
+        Raises:
+            ValueError: a row is damaged.
+        """
+        known = {name: value for name, value in given.items() if value is not None}
+        rows = self.rows(spelled(sql, self.given.union(known)), **known)
+        if not all(is_sound for is_sound, *_ in rows):
+            raise ValueError("a row does not have its checksum")
+        return [row[1:] for row in rows]
+
 
 def _escaped(value: object) -> str:
     return str(value).replace("\x1e", "\x1e1").replace("\0", "\x1e0")
@@ -125,26 +151,17 @@ _NAMESPACE: LiteralString = (
     + columns("namespace")
     + " FROM namespace WHERE name = :name"
 )
-_TOUCHED: LiteralString = (
-    " AND (EXISTS (SELECT 1 FROM mention WHERE ns = c.ns AND concept = c.id{visible})"
-    " OR EXISTS (SELECT 1 FROM element e JOIN element_evidence v ON v.ns = e.ns"
-    "  AND v.element = e.number WHERE e.ns = c.ns AND e.concept = c.name{visible}))"
-)
-"""The condition that a row touches ``concept c``: a mention, or evidence of an entity on it."""
 
 
 class View(Queries):
     """A namespace within a horizon.
 
-    Each condition continues a WHERE. Its parameters are bound in every query of the view: ``:ns``,
-    ``:last`` (the view's t), ``:end`` (the first key after it), ``:said`` (the datetime ``as_of``)
-    and ``:now``.
-
-    * ``counted``: on a table with a column ``at``, the rows that count.
-    * ``visible``: on the same tables, the visible rows.
-    * ``visible_evidence``: the visible rows of ``evidence``.
-    * ``visible_passage``: the visible rows of ``passage``.
-    * ``visible_concept``: the rows of ``concept c`` that a visible row touches.
+    In every query of the view, the parameters ``:ns``, ``:last`` (the view's t), ``:end`` (the
+    first key after it), ``:said`` (the datetime ``as_of``) and ``:now`` are bound. ``given`` says
+    whether the view ends before the latest update (``past``), whether it hides passages that were
+    said later (``dated``), have ``expired`` or are ``withdrawn``, whether it hides any (``hides``),
+    and whether any row may not be visible (``bounded``). ``counted``, ``visible`` and
+    ``visible_passage`` are conditions of ``queries``.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -167,41 +184,26 @@ class View(Queries):
                 t_index = latest_said
             else:
                 t_index = counter if as_of is None else min(as_of, counter)
-            self.state = state_of(t_index, vector_bytes, vocabulary, model, origin, revision)
+            self.state: NamespaceState = state_of(
+                t_index, vector_bytes, vocabulary, model, origin, revision
+            )
         self.is_present = t_index >= counter
-        self.is_dated = said is not None
-        self.has_withdrawn = (
-            not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
-        )
-        self.hides = self.is_dated or bool(has_expired) or self.has_withdrawn
+        has_withdrawn = not horizon.withdrawn and withdrawn is not None and withdrawn <= t_index
         self.last = max(-1, min(t_index, MAX_T))
-        self.bound.update(ns=self.ns, last=self.last, end=statement_key(self.last + 1, 0))
-        self._set_conditions(bool(has_expired))
-
-    def _set_conditions(self, has_expired: bool) -> None:
-        self.counted: LiteralString = "" if self.is_present else " AND at < :end"
-        self.visible: LiteralString = self.counted
-        self.visible_evidence: LiteralString = "" if self.is_present else " AND shown <= :last"
-        self.visible_passage: LiteralString = "" if self.is_present else " AND passage.t <= :last"
-        self.visible_concept: LiteralString = ""
-        if not self.hides:
-            return
-        shown: LiteralString = ""
-        if self.is_dated:
-            shown += " AND +said <= :said"
-        if has_expired:
-            shown += " AND (expires IS NULL OR +expires > :now)"
-        if self.has_withdrawn:
-            shown += " AND (withdrawn IS NULL OR +withdrawn > :last)"
-        # Only a datetime hides an update without a passage.
-        update_shown: LiteralString = (
-            " AND coalesce((SELECT 1" + shown + " FROM passage INDEXED BY passage_t"
-            "  WHERE passage.ns = :ns AND passage.t = {t}), :said IS NULL)"
-        )
-        self.visible += update_shown.replace("{t}", "at >> 20")
-        self.visible_evidence += update_shown.replace("{t}", "shown")
-        self.visible_passage += shown
-        self.visible_concept = _TOUCHED.replace("{visible}", self.visible)
+        self.end = statement_key(self.last + 1, 0)
+        self.bound.update(ns=self.ns, last=self.last, end=self.end)
+        parts = {
+            "past": not self.is_present,
+            "dated": said is not None,
+            "expired": bool(has_expired),
+            "withdrawn": has_withdrawn,
+        }
+        given = {name for name, holds in parts.items() if holds}
+        given |= {"hides"} if given - {"past"} else set()
+        self.given = frozenset(given | {"bounded"} if given else given)
+        self.counted: LiteralString = with_parts(COUNTED, self.given)
+        self.visible: LiteralString = with_parts(VISIBLE, self.given)
+        self.visible_passage: LiteralString = with_parts(VISIBLE_PASSAGE, self.given)
 
 
 FEW = 1_000
@@ -231,12 +233,11 @@ Values = Mapping[str, Any]
 class FilterSql:
     """A ``Filter`` as conditions that continue a WHERE, with the parameters ``values``.
 
-    ``passages`` is for ``passage``, ``statements`` for a table with a column ``at``.
+    ``passages`` is for ``passage``.
     """
 
     def __init__(self, view: View, where: Filter) -> None:
         self.passages: LiteralString = ""
-        self.statements: LiteralString = ""
         self.values: dict[str, Any] = {}
         self._view = view
         self._metadata = where.metadata
@@ -254,21 +255,17 @@ class FilterSql:
             source = "metadata_entry WHERE ns = :ns AND entry = :entry"
             for entry in entries:
                 self._indexes.append((source, {"entry": entry}))
-        if self.passages:
-            self.statements = (
-                " AND EXISTS (SELECT 1 FROM passage NOT INDEXED"
-                " WHERE passage.row = (:ns << 32) + (at >> 20)" + self.passages + ")"
-            )
+        self._tests_rows = bool(self.passages)
+        self._first, self._last = 0, view.last
         if isinstance(where.since, int):
             self.passages += " AND passage.t >= :first_t"
-            self.statements += " AND at >= :first_key"
-            first = max(-1, min(where.since, MAX_T))
-            self.values |= {"first_t": first, "first_key": statement_key(first, 0)}
+            self._first = self.values["first_t"] = max(-1, min(where.since, MAX_T))
         if isinstance(where.until, int):
             self.passages += " AND passage.t <= :last_t"
-            self.statements += " AND at < :stop_key"
-            last = max(-1, min(where.until, MAX_T))
-            self.values |= {"last_t": last, "stop_key": statement_key(last + 1, 0)}
+            last = self.values["last_t"] = max(-1, min(where.until, MAX_T))
+            self._last = min(self._last, last)
+        self.is_plain = not self.passages and not view.given
+        """Whether every statement is visible and meets the filter."""
 
     @cached_property
     def is_met_by_few(self) -> bool:
@@ -287,8 +284,29 @@ class FilterSql:
             return False
         sql: LiteralString = "SELECT t FROM passage NOT INDEXED WHERE row IN {list}"
         met = self._view.rows(sql + self.passages, found, **self.values)
-        self.values["few"] = json.dumps([t for (t,) in met])
+        self.few = [t for (t,) in met]
+        self.values["few"] = json.dumps(self.few)
         return True
+
+    def met(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these keys are of visible statements that meet the filter."""
+        ts = keys >> POSITION_BITS
+        met: NDArray[np.bool_] = (ts >= self._first) & (ts <= self._last)
+        tests_rows = self._tests_rows and not self.is_met_by_few
+        if self._tests_rows and not tests_rows:
+            met &= np.isin(ts, self.few)
+        if tests_rows or "hides" in self._view.given:
+            source: LiteralString = _BY_T + " AND t IN {list}"
+            conditions = self._view.visible_passage
+            if tests_rows:
+                source = "passage NOT INDEXED WHERE row IN {list}"
+                conditions += self.passages
+            asked = np.unique(ts[met]) + (self._view.ns << 32 if tests_rows else 0)
+            rows = self._view.rows(
+                "SELECT t FROM " + source + conditions, asked.tolist(), **self.values
+            )
+            met &= np.isin(ts, [t for (t,) in rows])
+        return met
 
     def passage_source(self, *, every: bool) -> LiteralString:
         """A table of passages with its WHERE, for the newest passages that meet the filter, or for

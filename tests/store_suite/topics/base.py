@@ -28,9 +28,9 @@ from recallm.stores.base import Applied, GraphReader, GraphStore
 from tests.store_suite.dict_store import DictStore
 from tests.store_suite.snapshots import (
     Vocabulary,
-    context_version,
     find_item,
     find_passage,
+    revisable,
     snapshot,
     summaries,
 )
@@ -40,9 +40,9 @@ __all__ = [
     "Space",
     "StoreTests",
     "at",
-    "context_version",
     "find_item",
     "find_passage",
+    "revisable",
     "snapshot_of",
     "summaries",
     "summary",
@@ -81,9 +81,9 @@ class Space:
     def amend(self, amendment: Amendment) -> int:
         return self.store.amend(self.name, amendment)
 
-    def forget(self, kind: SelectionKind, value: Any, *, limit: int | None = None) -> Forgotten:
+    def forget(self, kind: SelectionKind, value: Any) -> Forgotten:
         """Forget what one selection selects."""
-        return self.forget_selection(Selection(kind=kind, value=value, limit=limit))
+        return self.forget_selection(Selection(kind=kind, value=value))
 
     def forget_selection(self, selection: Selection) -> Forgotten:
         return self.store.forget(self.name, selection)
@@ -96,12 +96,13 @@ class Space:
         return self.forget("graph", names)
 
     def revise(self, concept: str, t_index: int) -> None:
-        """Write ``summary(concept, t_index)``; ``t_index`` must be that of its latest statement."""
+        """Write ``summary(concept, t_index)``; ``t_index`` must be that of the concept."""
         with self.reader() as reader:
-            version = context_version(reader, concept)
-        assert version is not None
-        assert version.t_index == t_index
-        assert self.amend(WriteSummary(summary=summary(concept, t_index), expected=version))
+            row = revisable(reader, concept)
+        assert row is not None
+        assert self.amend(
+            WriteSummary(summary=summary(concept, t_index), statements=row.statements)
+        )
 
     def dump(self) -> list[Any]:
         """Its records."""

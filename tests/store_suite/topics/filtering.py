@@ -43,8 +43,8 @@ class FilteringTests(StoreTests):
     def met(space: Space, where: Filter) -> list[int]:
         """The t of the updates that meet ``where``, asked in both ways."""
         with space.reader() as reader:
-            mentions = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
-            postings = reader.postings(["ann"], limit=99, where=where)["ann"].keys
+            mentions = reader.mentions(["ann"], limit=None, where=where)["ann"].keys.tolist()
+            postings = reader.postings(["ann"], limit=99, where=where)["ann"].keys.tolist()
         assert mentions == postings
         assert list(mentions) == sorted(mentions, reverse=True)
         return sorted(key >> 20 for key in mentions)

@@ -62,7 +62,7 @@ class GraphTests(StoreTests):
         with space.reader() as reader:
             [row] = reader.concepts(["banana"])
             assert (row.label, row.kind) == ("banana", "noun")
-            keys = reader.mentions(["banana"], limit=None, where=Filter())["banana"].keys
+            keys = reader.mentions(["banana"], limit=None, where=Filter())["banana"].keys.tolist()
             labels = [s.concepts[0].label for s in reader.statements(keys)]
         assert labels == ["banana", "Bananas", "BANANAS"]
 

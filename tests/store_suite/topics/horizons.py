@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from recallm.errors import ConflictError
 from recallm.model import (
     ConceptRow,
     Filter,
@@ -16,7 +17,7 @@ from recallm.model import (
     Withdraw,
     statement_key,
 )
-from recallm.stores.base import Applied, ExpiredError
+from recallm.stores.base import SWEPT_PASSAGES, Applied
 from tests.store_suite.dict_store import DictStore
 from tests.store_suite.marked_text import entity, prepared, triplet, vector
 from tests.store_suite.snapshots import UNHIDDEN, Vocabulary
@@ -144,7 +145,7 @@ class HorizonTests(StoreTests):
             assert reader.triplets() == []
             assert find_passage(reader, "1") is None
             met = reader.postings(["met"], limit=9, where=Filter())["met"]
-            assert (met.documents, len(met.keys)) == (5, 2)
+            assert (met.statements, len(met.keys)) == (5, 2)
             assert reader.stats() == Stats(
                 t_index=7,
                 passages=6,
@@ -182,40 +183,39 @@ class HorizonTests(StoreTests):
             assert (reader.entities(), reader.triplets()) == ([], [])
             assert reader.vectors([statement_key(2, 0)], model="m") == {}
             mentions = reader.mentions(["ann", "cy"], limit=9, where=Filter())
-            assert mentions["ann"].keys == (statement_key(1, 0),)
+            assert mentions["ann"].keys.tolist() == [statement_key(1, 0)]
             assert [found.statements for found in mentions.values()] == [2, 1]
-            assert mentions["cy"].keys == ()
+            assert not len(mentions["cy"].keys)
             assert (reader.stats().passages, reader.sizes().corpus.statements) == (2, 2)
         assert space.forget("expired", at(5)).passages == 1
         with space.reader(Horizon(now=at(5))) as reader:
             assert [(c.name, c.updates) for c in reader.concepts()] == [("ann", 1), ("bo", 1)]
             assert reader.stats().passages == 1
 
-    def test_a_write_that_finds_an_expired_passage(self, space: Space) -> None:
-        """With ``now`` such a write does nothing; without, or where none has expired, it writes."""
+    def test_a_write_sweeps_what_has_expired(self, space: Space) -> None:
+        """With ``now``; the id of such a passage is free then."""
         expiring = prepared("1", "[Ann]", expires_at=at(5))
         assert space.apply([expiring], now=at(9)) == [Applied(t_index=1)]
-        later = [prepared("2", "[Bo]"), prepared("3", "[Cy]")]
-        with pytest.raises(ExpiredError):
-            space.apply(later, now=at(5))
+        assert space.apply([prepared("2", "[Bo]")], now=at(4)) == [Applied(t_index=2)]
+        assert space.apply([prepared("3", "[Cy]")]) == [Applied(t_index=3)]
+        with pytest.raises(ConflictError):
+            space.apply([prepared("1", "[Di]"), prepared("2", "[Di]")], now=at(5))
         with space.reader() as reader:
-            assert reader.state.t_index == 1
-        assert space.apply(later[:1], now=at(4)) == [Applied(t_index=2)]
-        assert space.apply(later[1:]) == [Applied(t_index=3)]
-        with pytest.raises(ExpiredError):
-            space.apply([prepared("4", "[Di]")], now=at(6))
-        space.forget("expired", at(6))
-        assert space.apply([prepared("1", "[Di]")], now=at(6)) == [Applied(t_index=4)]
+            assert reader.stats().passages == 3
+        assert space.apply([prepared("1", "[Di]")], now=at(5)) == [Applied(t_index=4)]
+        with space.reader() as reader:
+            assert [passage.id for passage in reader.passages(Filter())] == ["1", "3", "2"]
+            assert reader.concepts(["ann"]) == []
 
-    def test_some_of_the_expired_are_forgotten(self, space: Space) -> None:
-        """A limited sweep forgets those that expired first, then by t."""
-        space.write(*(prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(3)))
-        space.write(prepared("3", "[Ann]", expires_at=at(8)))
-        space.write(prepared("4", "[Ann]", expires_at=at(99)))
-        for limit, left in ((0, "01234"), (2, "124"), (9, "4")):
-            space.forget("expired", at(9), limit=limit)
-            with space.reader() as reader:
-                assert sorted(passage.id for passage in reader.passages(Filter())) == list(left)
+    def test_a_write_sweeps_a_bounded_number(self, space: Space) -> None:
+        """Those that expired first, then by t, and those with an id of the write."""
+        first = [prepared(str(n), "[Ann]", expires_at=at(9)) for n in range(SWEPT_PASSAGES + 3)]
+        space.apply([*first, prepared("soon", "[Ann]", expires_at=at(8))])
+        last, before = str(SWEPT_PASSAGES + 2), str(SWEPT_PASSAGES + 1)
+        assert not space.apply([prepared(last, "[Ann]")], now=at(9))[0].duplicate
+        with space.reader() as reader:
+            left = [passage.id for passage in reader.passages(Filter())]
+        assert left == [last, before, str(SWEPT_PASSAGES), str(SWEPT_PASSAGES - 1)]
 
     def test_statements_skip_the_hidden(self, space: Space) -> None:
         """``previous`` and ``next`` skip hidden statements; session keys stay as written."""
@@ -303,10 +303,11 @@ class HorizonTests(StoreTests):
             found = view.pop(kind)
             assert sorted(map(_named, found)) == sorted(shown), kind
             assert found == [row for row in whole[kind] if _named(row) in shown], kind
-        for kind, total in (("postings", "documents"), ("mentions", "statements")):
+        for kind in ("postings", "mentions"):
             for name, found in view.pop(kind).items():
-                assert getattr(found, total) == getattr(whole[kind][name], total), name
-                assert found.keys == (alone[kind][name].keys if name in alone[kind] else ()), name
+                assert found.statements == whole[kind][name].statements, name
+                keys = alone[kind][name].keys.tolist() if name in alone[kind] else []
+                assert found.keys.tolist() == keys, name
         for kind in view.keys() - UNHIDDEN:
             assert view[kind] == alone[kind], kind
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from recallm.errors import ClosedError
-from recallm.model import ContextVersion, Filter, Neighbours, PreparedUpdate, WriteSummary
+from recallm.model import Filter, Neighbours, PreparedUpdate, WriteSummary
 from recallm.stores.base import GraphStore
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
 from tests.store_suite.snapshots import Vocabulary, snapshot
@@ -62,7 +62,7 @@ class IsolationTests(StoreTests):
                 assert control[kind] == alone[kind]
             with each.reader() as reader:
                 found = reader.postings([f"{n}", f"{n + 1}", "ann"], limit=9, where=Filter())
-            assert {stem: p.documents for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
+            assert {stem: p.statements for stem, p in found.items()} == {"ann": 2, f"{n}": 1}
         space.forget("concept", "ann")
         space.delete_graph(entities=["e"])
         assert spaces[-1].snapshot() == alone
@@ -91,17 +91,18 @@ class IsolationTests(StoreTests):
         also = Vocabulary()
         strange_namespace.write(update)
         dumped = strange_namespace.snapshot()["dump"]
-        version = ContextVersion(t_index=1, statements=1, summary_t=None)
         written = summary(strange, 1, strange)
-        assert strange_namespace.amend(WriteSummary(summary=written, expected=version))
+        assert strange_namespace.amend(WriteSummary(summary=written, statements=1))
         assert strange_namespace.snapshot(also=also) == oracle_snapshot(1, [*dumped, written], also)
         [only] = dumped
         assert only.text == update.text
         assert only.triplets == update.triplets
         where = Filter(speaker=strange, session=strange, metadata={strange: strange})
         with strange_namespace.reader() as reader:
-            assert reader.mentions([strange], limit=9, where=where)[strange].keys == (1 << 20,)
-            assert reader.postings([strange], limit=9, where=where)[strange].counts == (2,)
+            assert reader.mentions([strange], limit=9, where=where)[strange].keys.tolist() == [
+                1 << 20
+            ]
+            assert reader.postings([strange], limit=9, where=where)[strange].counts.tolist() == [2]
             assert [t.predicate for t in reader.triplets(predicates=[strange])] == [strange]
             assert [{r.a, r.b} for r in reader.relations([strange])] == [{"ann", strange}]
         assert strange_namespace.is_listed()
@@ -126,7 +127,9 @@ class IsolationTests(StoreTests):
             assert reader.mentions([long], limit=1, where=Filter())[long].statements == 1
         space.write(prepared("3", f"[Bo] met [Cy=cy] {long}y"))
         with space.reader() as reader:
-            assert reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].documents == 1
+            assert (
+                reader.postings([f"{long}y"], limit=1, where=Filter())[f"{long}y"].statements == 1
+            )
 
     def test_a_reader_keeps_one_state(self, space: Space) -> None:
         """An open reader does not see later updates; the next reader does."""
@@ -247,12 +250,11 @@ class IsolationTests(StoreTests):
         space.write(prepared("1", "[Ann]"))
         space.store.close()
         space.store.close()
-        version = ContextVersion(t_index=1, statements=1, summary_t=None)
         calls: list[Callable[[], object]] = [
             lambda: space.apply([prepared("2", "[Ann]")]),
             lambda: space.apply([]),
             lambda: space.reader().__enter__(),
-            lambda: space.amend(WriteSummary(summary=summary("ann", 1), expected=version)),
+            lambda: space.amend(WriteSummary(summary=summary("ann", 1), statements=1)),
             lambda: space.forget("id", "1"),
             space.delete_graph,
             lambda: space.beside("-2").restore(0, []),

@@ -236,9 +236,9 @@ class ItemTests(StoreTests):
         with space.reader() as reader:
             for path, expected in cases:
                 where = Filter(path=path)
-                keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys
+                keys = reader.mentions(["ann"], limit=None, where=where)["ann"].keys.tolist()
                 assert [key >> 20 for key in keys] == expected, path
-                assert reader.postings(["ann"], limit=99, where=where)["ann"].keys == keys
+                assert reader.postings(["ann"], limit=99, where=where)["ann"].keys.tolist() == keys
             paths = [
                 statement.item_path
                 for statement in reader.statements([t << 20 for t in range(1, 6)])

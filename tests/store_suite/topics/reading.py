@@ -11,7 +11,6 @@ from recallm.model import (
     CorpusSize,
     Filter,
     Horizon,
-    Mentions,
     PreparedUpdate,
     SessionSize,
     Stats,
@@ -26,8 +25,8 @@ from tests.store_suite.topics.base import (
     Space,
     StoreTests,
     at,
-    context_version,
     find_passage,
+    revisable,
     summaries,
 )
 
@@ -51,7 +50,7 @@ class ReadingTests(StoreTests):
             assert reader.sizes().corpus == CorpusSize(statements=0, terms=0, sessions=0)
             assert reader.sizes(["=a", "@1"]).sessions == {}
             assert reader.vectors([statement_key(1, 0)], model="m") == {}
-            assert context_version(reader, "a") is None
+            assert revisable(reader, "a") is None
             assert reader.stats() == Stats(**dict.fromkeys(Stats.__slots__, 0))
             assert list(reader.dump()) == []
         assert not space.is_listed()
@@ -168,7 +167,7 @@ class ReadingTests(StoreTests):
 
         def chained(reader: GraphReader) -> list[StoredStatement]:
             mentions = reader.mentions(["ann"], limit=None, where=Filter())
-            return reader.statements(mentions["ann"].keys)
+            return reader.statements(mentions["ann"].keys.tolist())
 
         reads: list[Callable[[GraphReader], object]] = [
             lambda reader: reader.postings(["sings", "rome"], limit=5, where=Filter()),
@@ -216,7 +215,7 @@ class ReadingTests(StoreTests):
             assert reader.statements([statement_key(1, 0)])[0].traits == all_traits
 
     def test_postings(self, space: Space) -> None:
-        """Newest first, with counts and sessions; ``documents`` counts beyond the limit."""
+        """Newest first, with counts and sessions; ``statements`` counts beyond the limit."""
         space.write(
             prepared("a", "tea and tea", "tea", session="s"),
             prepared("b", "milk"),
@@ -225,16 +224,15 @@ class ReadingTests(StoreTests):
         with space.reader() as reader:
             found = reader.postings(["tea", "milk", "rum"], limit=2, where=Filter())
             assert sorted(found) == ["milk", "tea"]
-            tea = found["tea"]
-            assert tea.documents == 3
-            assert tea.keys == (statement_key(3, 0), statement_key(1, 1))
-            assert tea.counts == (3, 1)
-            assert tea.sessions == ("@3", "=s")
-            assert found["milk"].sessions == (None,)
+            tea = [(statement_key(3, 0), 3, "@3"), (statement_key(1, 1), 1, "=s")]
+            assert found["tea"].rows() == (3, tea)
+            assert found["tea"].session_names() == {"@3", "=s"}
+            assert found["milk"].rows() == (1, [(statement_key(2, 0), 1, None)])
+            assert found["milk"].session_names() == set()
             every = reader.postings(["tea"], limit=9, where=Filter())["tea"]
-            assert (every.counts, every.sessions) == ((3, 1, 2), ("@3", "=s", "=s"))
+            assert every.rows() == (3, [*tea, (statement_key(1, 0), 2, "=s")])
             none = reader.postings(["tea"], limit=9, where=Filter(session="nowhere"))["tea"]
-            assert (none.documents, none.keys, none.counts, none.sessions) == (3, (), (), ())
+            assert none.rows() == (3, [])
             assert reader.postings([], limit=9, where=Filter()) == {}
 
     def test_mentions(self, space: Space) -> None:
@@ -247,15 +245,16 @@ class ReadingTests(StoreTests):
         keys = (statement_key(2, 0), statement_key(1, 2), statement_key(1, 0))
         with space.reader() as reader:
             found = reader.mentions(["ann", "bo", "nobody", "only"], limit=None, where=Filter())
-            assert found == {
-                "ann": Mentions(statements=3, keys=keys, sessions=("=s", None, None)),
-                "bo": Mentions(statements=1, keys=(statement_key(1, 1),), sessions=(None,)),
+            ann = [(keys[0], 1, "=s"), (keys[1], 1, None), (keys[2], 1, None)]
+            assert {name: mentions.rows() for name, mentions in found.items()} == {
+                "ann": (3, ann),
+                "bo": (1, [(statement_key(1, 1), 1, None)]),
             }
             two = reader.mentions(["ann"], limit=2, where=Filter())["ann"]
-            assert two == Mentions(statements=3, keys=keys[:2], sessions=("=s", None))
+            assert two.rows() == (3, ann[:2])
             met = reader.mentions(["ann", "bo"], limit=2, where=Filter(session="s"))
-            assert met["ann"] == Mentions(statements=3, keys=keys[:1], sessions=("=s",))
-            assert met["bo"] == Mentions(statements=1, keys=(), sessions=())
+            assert met["ann"].rows() == (3, ann[:1])
+            assert met["bo"].rows() == (1, [])
 
     def test_a_limit_counts_after_the_filter(self, space: Space) -> None:
         """The newest statements that meet the filter are found behind any number that do not."""
@@ -263,8 +262,10 @@ class ReadingTests(StoreTests):
         space.apply([prepared(f"{n}", f"[Ann] said {n}") for n in range(300)])
         where = Filter(speaker="Bo")
         with space.reader() as reader:
-            assert reader.mentions(["ann"], limit=1, where=where)["ann"].keys == (1 << 20,)
-            assert reader.postings(["said"], limit=1, where=where)["said"].keys == (1 << 20,)
+            assert reader.mentions(["ann"], limit=1, where=where)["ann"].keys.tolist() == [1 << 20]
+            assert reader.postings(["said"], limit=1, where=where)["said"].keys.tolist() == [
+                1 << 20
+            ]
 
     def test_sizes(self, space: Space) -> None:
         """The corpus, its sessions, and the statistics count what is there."""

@@ -46,7 +46,7 @@ class ReferenceTests(StoreTests):
                 found = [statement.concepts for statement in reader.statements(keys)]
                 assert found == [first.concepts, second.concepts]
                 mentions = reader.mentions(["ann"], limit=9, where=Filter())["ann"]
-                assert mentions.keys == (keys[0], statement_key(1, 0))
+                assert mentions.keys.tolist() == [keys[0], statement_key(1, 0)]
                 [ann] = reader.concepts(["ann"])
                 assert (ann.label, ann.updates, ann.statements) == ("Ann", 2, 2)
                 dumped = [replace(update, t_index=t) for t, update in enumerate(updates, 1)]
