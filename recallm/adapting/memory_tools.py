@@ -7,7 +7,8 @@ Bad arguments raise ``InvalidInputError``, whose message is for the model.
 
 # LlamaIndex reads the annotations of the methods: they must not be strings.
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
@@ -236,15 +237,22 @@ def bounded_reply(
     if not lines:
         return "Nothing is remembered about that."
     rest = more and "\n" + more.format(len(lines) + beyond)
-    shown: list[int] = []
-    text = ""
-    for place in sorted(range(len(lines)), key=lambda place: (-values[place], -place)):
-        places = sorted((*shown, place))
-        longer = as_data("\n".join(lines[each] for each in places))
-        if max_tokens is None or memory.count_tokens(longer + rest) <= max_tokens:
-            shown, text = places, longer
+
+    def text_of(places: Iterable[int]) -> str:
+        return as_data("\n".join(lines[place] for place in sorted(places)))
+
+    def is_too_long(places: Iterable[int]) -> bool:
+        return max_tokens is not None and memory.count_tokens(text_of(places) + rest) > max_tokens
+
+    shown = sorted(range(len(lines)), key=lambda place: (-values[place], -place))
+    if is_too_long(shown):
+        # A line that is too long by itself must not exclude the others.
+        best = [place for place in shown if not is_too_long([place])]
+        counts = range(1, len(best) + 1)
+        shown = best[: bisect_left(counts, True, key=lambda count: is_too_long(best[:count]))]
     if not shown:
         return "What is remembered about that is too long to be shown."
+    text = text_of(shown)
     left_out = len(lines) - len(shown) + beyond
     if left_out and more:
         text += "\n" + more.format(left_out)
