@@ -262,6 +262,8 @@ def traits(tagged: TaggedText, span: Span, entities: Sequence[Entity], text: str
     result = int(tenses(marks, tags, [word.lowered for word in words]))
     if seen & Mark.FIRST_PERSON:
         result |= Trait.FIRST_PERSON.value
+    if seen & Mark.SECOND_PERSON:
+        result |= Trait.SECOND_PERSON.value
     if seen & Mark.NEGATION:
         result |= Trait.NEGATION.value
     if seen & _MAY_BE_TIME and mentions_time(marks, tags, [word.is_capitalised for word in words]):

@@ -23,6 +23,7 @@ class Trait(IntFlag):
     PAST = 512
     PRESENT = 1024
     FUTURE = 2048
+    SECOND_PERSON = 4096
 
 
 class Mark:

@@ -118,13 +118,15 @@ def test_names_and_their_types() -> None:
     assert not read(given("a/DET cat/NOUN")) & Trait.NAME
 
 
-def test_first_person_and_negation() -> None:
+def test_persons_and_negation() -> None:
     """ "US" in capitals is not us."""
     assert read(given("I/PRON never/ADV left/VERB")) & (Trait.FIRST_PERSON | Trait.NEGATION) == (
         Trait.FIRST_PERSON | Trait.NEGATION
     )
     assert read(given("he/PRON told/VERB us/PRON")) & Trait.FIRST_PERSON
     assert not read(given("the/DET US/PROPN won/VERB")) & Trait.FIRST_PERSON
+    assert read(given("Your/PRON cat/NOUN")) & Trait.SECOND_PERSON
+    assert not read(given("my/PRON cat/NOUN")) & Trait.SECOND_PERSON
 
 
 @each_row(

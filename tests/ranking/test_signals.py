@@ -268,7 +268,14 @@ def test_the_speaker_by_a_part_of_the_name() -> None:
     )
     found = signals(store, asked("heron silva", "silva"))
     assert (found["I saw a heron"]["speaker"], found["heron indeed"]["speaker"]) == (1, 0)
-    assert (found["I saw a heron"]["first person"], found["heron indeed"]["first person"]) == (1, 0)
+    assert (found["I saw a heron"]["person"], found["heron indeed"]["person"]) == (1, 0)
+
+
+def test_what_says_you_unless_the_question_does() -> None:
+    store = store_of(turn("you saw a heron", traits=Trait.SECOND_PERSON), turn("heron indeed"))
+    for question, expected in (("heron", [-1, 0]), ("your heron", [0, 0])):
+        found = signals(store, replace(asked(question), words=tuple(question.split())))
+        assert [row["person"] for row in found.values()] == expected, question
 
 
 WORDS = st.sampled_from(["heron", "owl", "Ana", "harbour", "sea", "boat", "Naxos", "then?"])

@@ -28,14 +28,14 @@ _FILMS = 120
 _TABLES = {
     "words": (
         *("passage", "session", "answer", "meaning", "meaning rank", "similar", "near similar"),
-        *("named alone", "kind", "date", "speaker", "first person", "question"),
+        *("named alone", "kind", "date", "speaker", "person", "question"),
         *("user", "elsewhere"),
         *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
     "vectors": (
         *("passage", "session", "answer", "meaning", "meaning rank"),
         *("similar", "similar window", "similar alone", "near similar"),
-        *("kind", "date", "first person", "question", "user", "elsewhere"),
+        *("kind", "date", "person", "question", "user", "elsewhere"),
         *("newest", "superseded", "earliest", "like anchor", "neighbour state"),
     ),
 }

@@ -38,9 +38,9 @@ from recallm.recall.request import ROLES_OF_PERSONS
 LEAST_CONFIDENCE = 0.2
 """A context with less confidence is empty."""
 
-_LEAST_SHARE = 0.0085
+_LEAST_SHARE = 0.0095
 """The share of the best statement's odds that a statement needs, multiplied by the square of its
-rank less one: 2.6 % for the second, 20 % for the fifth. The best is not always the answer, and
+rank less one: 2.9 % for the second, 23 % for the fifth. The best is not always the answer, and
 three lines are soon read. ``python -m benchmarks.choosing`` shows what this keeps of the
 evidence."""
 
@@ -49,7 +49,7 @@ _OF_SEVERAL = 0.25
 ``_LEAST_SHARE``."""
 
 _LAST_RANK = 8
-"""Statements behind the eighth need no more than the eighth: half of the best one's odds."""
+"""Statements behind the eighth need no more than the eighth: 0.6 of the best one's odds."""
 
 _OF_SPEAKER = 3
 """Statements that are kept of the speaker for whom the question asks, at most, where the best
@@ -67,7 +67,7 @@ _FURTHER_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+\w")
 _LOOKED_AT = 10
 """Statements that may show that somebody with a role speaks of himself or herself."""
 
-_CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.51, 1.54, -6.97
+_CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.83, 1.70, -6.95
 """The log-odds that the candidates hold an answer: a constant, a factor on the log-odds of the best
 statement, and a factor on the share of unknown names. ``python -m training.ranking.confidence``
 fits them."""

@@ -176,14 +176,14 @@ def _mentions(mentioned: Sequence[frozenset[str]], parts: Mapping[str, frozenset
 
 
 def trait_signals(candidates: Candidates) -> dict[str, Floats]:
-    """The signals ``kind``, ``speaker``, ``first person``, ``question`` and ``user``."""
+    """The signals ``kind``, ``speaker``, ``person``, ``question`` and ``user``."""
     traits = candidates.traits
     asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
     speaker = _speaker(candidates)
     return {
         "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0) + _names(candidates),
         "speaker": speaker,
-        "first person": speaker * _first_person(candidates),
+        "person": speaker * _first_person(candidates) - _second_person(candidates),
         "question": _has_trait(traits, Trait.QUESTION),
         "user": _user(candidates),
     }
@@ -247,6 +247,13 @@ def _first_person(candidates: Candidates) -> Floats:
         for place in np.flatnonzero(found).tolist():
             found[place] = bool(_SUBJECT.search(candidates.statements[place].text))
     return found
+
+
+def _second_person(candidates: Candidates) -> Floats:
+    """1 where a statement says "you", and the question does not: who speaks to somebody seldom
+    tells anything."""
+    asks_you = not {"you", "your"}.isdisjoint(candidates.question.words)
+    return _has_trait(candidates.traits, Trait.SECOND_PERSON) * (not asks_you)
 
 
 def _has_trait(traits: Keys, trait: Trait) -> Floats:

@@ -44,7 +44,7 @@ SIGNALS: Mapping[str, str] = MappingProxyType(
         "kind": "the asked kinds of answer in it: time, number, entity; new names, as a logarithm",
         "date": "its date, or a date that it mentions, meets a date in the question",
         "speaker": "the question names its speaker",
-        "first person": "the question names its speaker, and it is in the first person",
+        "person": "the question names its speaker, who says I; or (negative) it says you, unasked",
         "question": "it is a question",
         "user": "question that says I: a user said it, or (negative) an assistant unasked",
         "elsewhere": "the question names somebody whom neither it nor its session mentions",
