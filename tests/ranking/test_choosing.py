@@ -177,6 +177,32 @@ def test_a_former_state_never_scores_above_the_latest() -> None:
             assert best(memory, question) == "Ingrid moved to Rome."
 
 
+def test_of_things_that_nothing_mentions_nothing_is_handed_over() -> None:
+    talk = (
+        ("user", "I have a dentist appointment with Dr. Kwan on Tuesday."),
+        ("assistant", "Noted. Do you want a reminder?"),
+        ("user", "My flight to Oslo is at 7:40 on Friday."),
+        ("user", "By the way, my sister Petra is allergic to shellfish."),
+        ("assistant", "You might consider carrying antihistamines."),
+    )
+    with RecallM() as memory:
+        memory.update_many({"speaker": who, "text": text} for who, text in talk)
+        for question in ("What is my budget?", "Do I have a car?", "How many guitars do I own?"):
+            context = memory.recall(question)
+            assert (context.text, (context.confidence or 0.0) < 0.1) == ("", True), question
+        # Whoever is known, "I" alone, another word for a thing, and advice: a reader may need it.
+        for question in (
+            "What is Petra's job?",
+            "What do you know about me?",
+            "Any allergies in my family?",
+            "What should I cook?",
+        ):
+            assert "shellfish" in memory.recall(question).text, question
+        known, unknown = map(memory.recall, ("What is Petra allergic to?", "What is Petra's job?"))
+        assert (known.confidence or 0.0) > 0.8
+        assert (unknown.confidence or 0.0) < 0.5
+
+
 def test_a_name_that_a_filter_leaves_out_is_unknown() -> None:
     with RecallM() as memory:
         memory.update("Ann lives in Oslo.")
@@ -210,12 +236,12 @@ def test_rankings_without_probabilities_have_no_confidence(memory: RecallM) -> N
     assert context.confidence is None
 
 
-def test_confidence_grows_with_the_best_and_falls_with_what_is_unknown() -> None:
+def test_confidence_grows_with_the_matter_and_falls_with_what_is_unknown() -> None:
     odds = (-800.0, -5.0, -2.0, 0.0, 4.0)
-    rising = [answer_probability(best, 0.0) for best in odds]
+    rising = [answer_probability(matter, 0.0) for matter in odds]
     assert rising == sorted(rising)
-    assert all(answer_probability(best, 1.0) < answer_probability(best, 0.5) for best in odds[1:])
-    assert all(0 <= answer_probability(best, share) <= 1 for best in odds for share in (0, 0.5, 1))
+    assert all(answer_probability(each, 1.0) < answer_probability(each, 0.5) for each in odds[1:])
+    assert all(0 <= answer_probability(each, share) <= 1 for each in odds for share in (0, 0.5, 1))
 
 
 @given(st.lists(st.floats(-30, 30), min_size=1, max_size=40), st.booleans())

@@ -1,20 +1,25 @@
 """``python -m training.ranking.confidence``: fits when a memory says that nothing is known.
 
-    python -m training.ranking.confidence --locomo DIR --realtalk DIR
+    python -m training.ranking.confidence --locomo DIR --realtalk DIR --longmemeval DIR
 
 Each conversation becomes a memory. Its own questions have an answer there, those of the next
-conversation have none. A logistic model of two values tells them apart: the log-odds of the best
-statement, and the share of the question's names that the memory does not know. Both kinds of
-question weigh the same, and so do both data sets. The command prints the numbers that
-``recallm.recall.ranking.choosing`` holds, and the area under the ROC curve for each conversation by
-the numbers that are fitted without that conversation.
+conversation have none: neither as they are, about people unknown here, nor about those who speak
+here ("What is Tom's budget?" of Ann). A history of LongMemEval is told by its sessions of evidence
+and two others, and is asked its own question and that of each of the next five histories.
+
+A logistic model of two values tells the kinds of question apart: what the signals ``OF_MATTER`` add
+for the statement that meets the matter best, and the share of the question's names that the memory
+does not know. Both kinds weigh the same, and so does each data set. The command prints the numbers
+that ``recallm.recall.ranking.choosing`` holds, and the area under the ROC curve for each
+conversation (of histories: a fifth of them) by the numbers that are fitted without it.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import rankdata
 
-from benchmarks.corpora import Conversation, conversations
+from benchmarks.corpora import ABSTENTION, Conversation, Turn, conversations, histories
 from recallm import RecallM
 from recallm.recall.ranking.choosing import AskedNames
 from recallm.recall.ranking.linear_model import rank
@@ -33,17 +38,18 @@ from training.ranking.examples import candidates_of
 Floats = NDArray[np.float64]
 
 _PENALTY = 1e-4
-_LEAST_ODDS = -10.0
-"""The log-odds of the best statement where no statement is found."""
+_OTHER_SESSIONS = 2
+_OTHER_HISTORIES = 5
+_PARTS = 5
 
 
 class Question(NamedTuple):
-    """A question that was put to a memory: where, what was measured, and whether the memory holds
-    an answer."""
+    """A question that was put to a memory: of which data set, in what part of it, what was
+    measured, and whether the memory holds an answer."""
 
     kind: str
-    conversation: str
-    log_odds: float
+    part: str
+    matter: float
     unknown: float
     answered: bool
 
@@ -51,8 +57,8 @@ class Question(NamedTuple):
 def main() -> None:
     """Ask, fit, print."""
     parser = argparse.ArgumentParser(description="The confidence of the default ranking")
-    parser.add_argument("--locomo", type=Path, required=True, help="a folder of conversations")
-    parser.add_argument("--realtalk", type=Path, required=True, help="a folder of conversations")
+    for name in ("locomo", "realtalk", "longmemeval"):
+        parser.add_argument(f"--{name}", type=Path, required=True, help="a folder")
     options = parser.parse_args()
     questions: list[Question] = []
     for kind, folder in (("LoCoMo", options.locomo), ("REALTALK", options.realtalk)):
@@ -60,54 +66,90 @@ def main() -> None:
         if len(talks) < 2:
             parser.error(f"{folder} must hold at least two conversations")
         for talk, other in zip(talks, [*talks[1:], talks[0]], strict=True):
-            questions += asked(kind, talk, other)
-    constant, of_best, of_unknown = fitted(questions)
-    print(f"constant {constant:.2f}, of best {of_best:.2f}, of unknown {of_unknown:.2f}")
-    for name in dict.fromkeys(question.conversation for question in questions):
-        others = [each for each in questions if each.conversation != name]
-        own = [each for each in questions if each.conversation == name]
-        print(f"{name}: area under the ROC curve {area(own, fitted(others)):.3f}")
+            strange = [each.question for each in other.questions]
+            strange += about_speakers(strange, other, talk)
+            own = [each.question for each in talk.questions]
+            questions += asked(kind, talk.name, talk.turns, own, strange)
+    told = [each for each in histories(options.longmemeval) if _is_answered(each)]
+    for place, history in enumerate(told):
+        others = [told[(place + step) % len(told)] for step in range(1, _OTHER_HISTORIES + 1)]
+        strange = [other.questions[0].question for other in others]
+        own = [history.questions[0].question]
+        part = f"LongMemEval {place % _PARTS}"
+        questions += asked("LongMemEval", part, sessions_of_evidence(history), own, strange)
+    constant, of_matter, of_unknown = fitted(questions)
+    print(f"constant {constant:.2f}, of matter {of_matter:.2f}, of unknown {of_unknown:.2f}")
+    for part in dict.fromkeys(question.part for question in questions):
+        rest = [each for each in questions if each.part != part]
+        left_out = [each for each in questions if each.part == part]
+        print(f"{part}: area under the ROC curve {area(left_out, fitted(rest)):.3f}")
 
 
-def asked(kind: str, talk: Conversation, other: Conversation) -> list[Question]:
-    """The questions of two conversations, put to a memory of the first one."""
+def _is_answered(history: Conversation) -> bool:
+    [asked] = history.questions
+    return bool(asked.evidence) and asked.category != ABSTENTION
+
+
+def about_speakers(
+    questions: Iterable[str], other: Conversation, talk: Conversation
+) -> Iterator[str]:
+    """Questions about who speaks in ``other``, about who speaks in ``talk`` instead."""
+    here, there = ({turn.speaker: None for turn in each.turns} for each in (talk, other))
+    renamed = dict(zip(there, here, strict=False))
+    names = re.compile(r"\b(?:" + "|".join(map(re.escape, renamed)) + r")\b")
+    return (names.sub(lambda found: renamed[found[0]], question) for question in questions)
+
+
+def sessions_of_evidence(history: Conversation) -> list[Turn]:
+    """The turns of the sessions with evidence, and of the first two others."""
+    evidence = {id for asked in history.questions for id in asked.evidence}
+    sessions = {turn.session for turn in history.turns if turn.id in evidence}
+    others = dict.fromkeys(turn.session for turn in history.turns if turn.session not in sessions)
+    sessions.update([*others][:_OTHER_SESSIONS])
+    return [turn for turn in history.turns if turn.session in sessions]
+
+
+def asked(
+    kind: str, part: str, turns: Iterable[Turn], own: Iterable[str], strange: Iterable[str]
+) -> list[Question]:
+    """Questions with an answer (``own``) and without (``strange``), put to a memory of turns; those
+    for which nothing is found are left out."""
     found: list[Question] = []
     with RecallM() as memory:
         memory.update_many(
-            {"text": turn.text, "speaker": turn.speaker, "session": turn.session}
-            for turn in talk.turns
+            {
+                "text": turn.text,
+                "speaker": turn.speaker,
+                "session": turn.session,
+                "timestamp": turn.timestamp,
+            }
+            for turn in turns
             if turn.text.strip()
         )
-        for conversation in (talk, other):
-            for each in conversation.questions:
-                best, unknown = measured(memory, each.question)
-                found.append(
-                    Question(
-                        kind=kind,
-                        conversation=talk.name,
-                        log_odds=best,
-                        unknown=unknown,
-                        answered=conversation is talk,
-                    )
-                )
+        for answered, texts in ((True, own), (False, strange)):
+            for text in texts:
+                measures = measured(memory, text)
+                if measures is not None:
+                    found.append(Question(kind, part, *measures, answered))
     return found
 
 
-def measured(memory: RecallM, question: str) -> tuple[float, float]:
-    """The log-odds of the best statement, and the share of the names that the memory does not
-    know."""
+def measured(memory: RecallM, question: str) -> tuple[float, float] | None:
+    """What the signals ``OF_MATTER`` add for the statement that meets the matter best, and the
+    share of the names that the memory does not know; None where nothing is found."""
     candidates = candidates_of(memory, question)
     if candidates is None:
-        return _LEAST_ODDS, 1.0
+        return None
     ranked = rank(candidates, RecallRequest(question=question, config=memory.config))
-    odds = ranked.odds()
-    best = (odds.whole - odds.superseded)[list(ranked.order)].max(initial=_LEAST_ODDS)
-    return float(best), AskedNames.of(candidates).unknown_share
+    if not ranked.order:
+        return None
+    matter = ranked.odds().matter[list(ranked.order)].max()
+    return float(matter), AskedNames.of(candidates).unknown_share
 
 
 def fitted(questions: Sequence[Question]) -> tuple[float, float, float]:
-    """The constant, the factor on the log-odds of the best statement, and the factor on the share
-    of unknown names."""
+    """The constant, the factor on what the matter adds, and the factor on the share of unknown
+    names."""
     counts = Counter((each.kind, each.answered) for each in questions)
     weights = np.array([1 / counts[each.kind, each.answered] for each in questions])
     weights /= weights.sum()
@@ -119,8 +161,8 @@ def fitted(questions: Sequence[Question]) -> tuple[float, float, float]:
         value = weights @ (np.logaddexp(0.0, odds) - answered * odds) + _PENALTY * row[1:] @ row[1:]
         return float(value), values.T @ slope + 2 * _PENALTY * np.array([0.0, *row[1:]])
 
-    constant, of_best, of_unknown = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B").x
-    return float(constant), float(of_best), float(of_unknown)
+    constant, of_matter, of_unknown = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B").x
+    return float(constant), float(of_matter), float(of_unknown)
 
 
 def area(questions: Sequence[Question], row: tuple[float, float, float]) -> float:
@@ -133,7 +175,7 @@ def area(questions: Sequence[Question], row: tuple[float, float, float]) -> floa
 
 
 def _values(questions: Sequence[Question]) -> Floats:
-    return np.array([(1.0, each.log_odds, each.unknown) for each in questions])
+    return np.array([(1.0, each.matter, each.unknown) for each in questions])
 
 
 def _answered(questions: Sequence[Question]) -> Floats:

@@ -2,10 +2,12 @@
 
 A reader who gets ten lines reads ten lines. Three rules end the list earlier:
 
-* **Confidence** is the probability that the candidates hold an answer. Confidence grows with the
-  score of the best candidate, and falls with the share of the asked names that the memory does not
-  know. Below ``LEAST_CONFIDENCE`` nothing is handed over: that nothing is known is an answer too.
-  Where every name is known, something is.
+* **Confidence** is the probability that the candidates hold an answer. Confidence grows with what
+  the question's words, their meaning and its dates add to the score of a candidate, and falls with
+  the share of the asked names that the memory does not know. Who speaks and when says little:
+  everybody has said something. With little confidence nothing is handed over for unknown names,
+  nor for things that nothing stored mentions ("What is my budget?"): that nothing is known is an
+  answer too. Whoever names somebody who is known, or asks for advice, gets what is there.
 * **About others**: where the best statement is about a name in the question, a statement has no
   place if nothing in its session mentions such a name.
 * **A statement's odds**, as a share of those of the best statement, decide whether the statement
@@ -32,11 +34,15 @@ import numpy as np
 from recallm.model import StoredStatement, Trait, readable_term
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import about_others, labels_of_names, of_other_speakers
+from recallm.recall.ranking.replies import WORDS
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
 LEAST_CONFIDENCE = 0.2
-"""A context with less confidence is empty."""
+"""A context with less confidence is empty where a name is unknown."""
+
+_LEAST_OF_THINGS = 0.1
+"""The same where things are unknown: a stored sentence may call the thing by another word."""
 
 _LEAST_SHARE = 0.0095
 """The share of the best statement's odds that a statement needs, multiplied by the square of its
@@ -67,18 +73,22 @@ _FURTHER_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]]*\s+\w")
 _LOOKED_AT = 10
 """Statements that may show that somebody with a role speaks of himself or herself."""
 
-_CONSTANT, _OF_BEST, _OF_UNKNOWN = 6.83, 1.70, -6.95
-"""The log-odds that the candidates hold an answer: a constant, a factor on the log-odds of the best
-statement, and a factor on the share of unknown names. ``python -m training.ranking.confidence``
-fits them."""
+OF_MATTER = ("passage", "answer", "meaning", "similar", "date")
+"""The signals that say how well a statement meets the matter of the question."""
+
+_CONSTANT, _OF_MATTER, _OF_UNKNOWN = -4.35, 2.82, -2.92
+"""The log-odds that the candidates hold an answer: a constant, a factor on what the signals
+``OF_MATTER`` add for the statement that meets the matter best, and a factor on the share of unknown
+names. ``python -m training.ranking.confidence`` fits them."""
 
 
 class Odds(NamedTuple):
-    """Log-odds of statements, by their places: the ``whole``, what "superseded" adds to them, and
-    the ``timeless`` rest without the signals ``OF_TIME``."""
+    """Log-odds of statements, by their places: the ``whole``, what "superseded" and the signals
+    ``OF_MATTER`` add to them, and the ``timeless`` rest without the signals ``OF_TIME``."""
 
     whole: Floats
     superseded: Floats
+    matter: Floats
     timeless: Floats
 
 
@@ -137,15 +147,14 @@ def confidence(
         return 1.0
     if not order:
         return 0.0
-    # What a later statement supersedes still says that the matter is known.
-    best = (odds.whole - odds.superseded)[list(order)].max()
-    return answer_probability(float(best), names.unknown_share)
+    return answer_probability(float(odds.matter[list(order)].max()), names.unknown_share)
 
 
-def answer_probability(best: float, unknown: float) -> float:
-    """The probability (0 to 1) that statements hold an answer: ``best`` are the log-odds of the
-    best of them, ``unknown`` is the share (0 to 1) of the asked names that are unknown."""
-    odds = _CONSTANT + _OF_BEST * best + _OF_UNKNOWN * unknown
+def answer_probability(matter: float, unknown: float) -> float:
+    """The probability (0 to 1) that statements hold an answer: ``matter`` is the most that the
+    signals ``OF_MATTER`` add for one of them, ``unknown`` is the share (0 to 1) of the asked names
+    that are unknown."""
+    odds = _CONSTANT + _OF_MATTER * matter + _OF_UNKNOWN * unknown
     return float(np.exp(-np.logaddexp(0.0, -odds)))
 
 
@@ -157,9 +166,7 @@ def chosen(
     question = candidates.question
     if _FURTHER_SENTENCE.search(question.text) or not order:
         return order
-    is_unknown = names.unknown or not names.known
-    first = [candidates.statements[place] for place in order[:_LOOKED_AT]]
-    if is_unknown and sure < LEAST_CONFIDENCE and not any(map(_is_of_a_role, first)):
+    if _is_unknown(order, candidates, sure, names):
         # The words of a text say little of the facts that a caller gave with the text.
         stated = [each for each in order if candidates.statements[each].key in candidates.stated]
         return () if names.unknown else stated
@@ -185,6 +192,27 @@ def chosen(
     )
     kept.update(earning_their_place(current, odds.timeless, several=several))
     return [place for place in order if place in kept]
+
+
+def _is_unknown(
+    order: Sequence[int], candidates: Candidates, sure: float, names: AskedNames
+) -> bool:
+    """Whether nothing is known of what a question is about."""
+    if names.unknown:
+        first = [candidates.statements[place] for place in order[:_LOOKED_AT]]
+        return sure < LEAST_CONFIDENCE and not any(map(_is_of_a_role, first))
+    return not names.known and sure < _LEAST_OF_THINGS and _names_unknown_things(candidates)
+
+
+def _names_unknown_things(candidates: Candidates) -> bool:
+    """Whether no statement or fact mentions any of the things in the question: "What is my
+    budget?". Whoever asks for advice does not ask about the things that the question names."""
+    question = candidates.question
+    if not WORDS["stems_of_advice"].isdisjoint(question.words):
+        return False
+    things = {concept.name for concept in question.concepts} - {question.asker}
+    words = {word for thing in things - question.time_terms for word in (thing, *thing.split(" "))}
+    return bool(words) and _stored_words(candidates).isdisjoint(words)
 
 
 def _is_of_a_role(statement: StoredStatement) -> bool:

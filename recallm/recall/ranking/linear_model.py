@@ -29,7 +29,14 @@ from recallm.recall.ranking.budget import (
     wanted_statements,
 )
 from recallm.recall.ranking.candidates import Candidates
-from recallm.recall.ranking.choosing import OF_TIME, AskedNames, Odds, chosen, confidence
+from recallm.recall.ranking.choosing import (
+    OF_MATTER,
+    OF_TIME,
+    AskedNames,
+    Odds,
+    chosen,
+    confidence,
+)
 from recallm.recall.ranking.completing import (
     completed,
     superseded_candidates,
@@ -91,6 +98,7 @@ class RankedStatements:
         return Odds(
             whole=whole,
             superseded=added["superseded"],
+            matter=np.sum([added[name] for name in OF_MATTER], axis=0),
             timeless=whole - np.sum([added[name] for name in OF_TIME], axis=0),
         )
 
