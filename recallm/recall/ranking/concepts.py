@@ -118,8 +118,8 @@ def of_other_speakers(candidates: Candidates, about: Collection[str]) -> set[int
     return {
         place
         for place in np.flatnonzero(candidates.traits & Trait.FIRST_PERSON.value).tolist()
-        if candidates.statements[place].speaker_concept is not None
-        and named.isdisjoint(candidates.names[place])
+        if (statement := candidates.statements[place]).speaker_concept is not None
+        and named.isdisjoint(mention.name for mention in statement.concepts)
     }
 
 
