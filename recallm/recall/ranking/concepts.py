@@ -180,10 +180,13 @@ def trait_signals(candidates: Candidates) -> dict[str, Floats]:
     traits = candidates.traits
     asked = [candidates.question.asks & kind for kind in _ANSWER_KINDS]
     speaker = _speaker(candidates)
+    # Who speaks to somebody ("you") seldom tells anything.
+    unasked = {"you", "your"}.isdisjoint(candidates.question.words)
+    says_you = _has_trait(traits, Trait.SECOND_PERSON) * unasked
     return {
         "kind": np.sum([_has_trait(traits, kind) for kind in asked], axis=0) + _names(candidates),
         "speaker": speaker,
-        "person": speaker * _first_person(candidates) - _second_person(candidates),
+        "person": speaker * _first_person(candidates) - says_you,
         "question": _has_trait(traits, Trait.QUESTION),
         "user": _user(candidates),
     }
@@ -247,13 +250,6 @@ def _first_person(candidates: Candidates) -> Floats:
         for place in np.flatnonzero(found).tolist():
             found[place] = bool(_SUBJECT.search(candidates.statements[place].text))
     return found
-
-
-def _second_person(candidates: Candidates) -> Floats:
-    """1 where a statement says "you", and the question does not: who speaks to somebody seldom
-    tells anything."""
-    asks_you = not {"you", "your"}.isdisjoint(candidates.question.words)
-    return _has_trait(candidates.traits, Trait.SECOND_PERSON) * (not asks_you)
 
 
 def _has_trait(traits: Keys, trait: Trait) -> Floats:
