@@ -154,6 +154,7 @@ def test_the_confidence_has_its_model_card() -> None:
     assert f"{len(model.trees)} trees, {len(model.names)} features" in card
     assert model.value({}) != model.value(dict.fromkeys(model.names, 1.0))
     assert "CaRB" in card
+    assert f"{len(read_model('fact_confidence').trees)} trees, 1,044\nfacts of messages" in card
 
 
 SENTENCES: dict[str, list[str]] = tomllib.loads(
