@@ -1,7 +1,6 @@
 """Facts that chats state: what holds when a chat ends, against hand-written lists.
 
-    python -m benchmarks.chat_facts [--half develop|kept] [--wrong] [--json OUT]
-                                    [--roles | --messages]
+    python -m benchmarks.chat_facts [--half HALF] [--wrong] [--json OUT] [--roles | --messages]
 
 Each chat of ``chat_facts.toml`` is written message by message with ``RecallM(triplets=True)``;
 then ``FactMemory.read`` and ``changes`` are compared with its lists. ``--wrong`` shows all that is
@@ -26,9 +25,10 @@ from recallm import RecallM
 from recallm.facts import Fact, FactMemory
 from recallm.recall.predicates.relations import PredicateNames, Relations
 
-_CHATS = Path(__file__).with_suffix(".toml")
-_MESSAGES = _CHATS.with_name("user_messages.toml")
-_HALVES = ("develop", "kept")
+CHATS = Path(__file__).with_suffix(".toml")
+MESSAGES = CHATS.with_name("user_messages.toml")
+_HALVES = ("develop", "kept", "fit", "last")
+"""Chats have the first two."""
 _ROLES = {"user": "Human", "assistant": "AI"}
 
 Terms = tuple[str, str, str]
@@ -147,18 +147,26 @@ def _show(
     print()
 
 
+_NAMES = {True: "right", False: "wrong", None: "unmarked"}
+
+
+def marks_of(message: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether the marked facts of a message are right."""
+    wrong = {line.rpartition(" | ")[0]: False for line in message.get("wrong", [])}
+    return wrong | dict.fromkeys(message.get("right", []), True)
+
+
 def _marked(messages: Sequence[Mapping[str, Any]], *, wrong: bool) -> dict[str, Any]:
     """The row of one half of the messages."""
-    counts = dict.fromkeys(("right", "wrong", "unmarked"), 0)
+    counts = dict.fromkeys(_NAMES.values(), 0)
     with RecallM(triplets=True) as memory:
         for place, message in enumerate(messages):
             own = memory.in_namespace(str(place))
             own.update(message["said"], speaker="user")
-            marks = dict.fromkeys(message.get("right", []), "right")
-            marks |= {line.rpartition(" | ")[0]: "wrong" for line in message.get("wrong", [])}
+            marks = marks_of(message)
             for fact in FactMemory(own).read():
                 terms = f"{fact.subject} | {fact.relation} | {fact.object}"
-                mark = marks.get(terms, "unmarked")
+                mark = _NAMES[marks.get(terms)]
                 counts[mark] += 1
                 if wrong and mark != "right":
                     print(f"{message['said']}\n   {mark}: {terms} ({fact.confidence:.2f})\n")
@@ -170,18 +178,18 @@ def _marked(messages: Sequence[Mapping[str, Any]], *, wrong: bool) -> dict[str, 
 def main(options: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Facts that chats state")
-    parser.add_argument("--half", choices=_HALVES, help="one half alone")
+    parser.add_argument("--half", choices=_HALVES, help="one part alone")
     parser.add_argument("--wrong", action="store_true", help="show what is missing and false")
     parser.add_argument("--roles", action="store_true", help="write messages of a chat API")
     parser.add_argument("--messages", action="store_true", help="single messages of users")
     parser.add_argument("--json", type=Path, metavar="OUT", help="the table")
     chosen = parser.parse_args(options)
-    data = tomllib.loads((_MESSAGES if chosen.messages else _CHATS).read_text(encoding="utf-8"))
+    data = tomllib.loads((MESSAGES if chosen.messages else CHATS).read_text(encoding="utf-8"))
     score = _marked if chosen.messages else partial(_score, roles=chosen.roles)
     rows = [
         {"half": half, **score(data[half], wrong=chosen.wrong)}
         for half in _HALVES
-        if chosen.half in (None, half)
+        if half in data and chosen.half in (None, half)
     ]
     report("facts of chats", rows, chosen.json)
 

@@ -240,7 +240,8 @@ def _amended(
         if topic and not re.search(rf"\b{re.escape(topic[0])}\b", said.text, re.IGNORECASE):
             continue
         if (text := _with_value(said.text, new, old)) and text != said.text:
-            return Change((text,), was=said.text, corrects=rule.corrects)
+            means = f"{text.rstrip('.! ')}."  # "3 pm." may end the sentence
+            return Change((means,), was=said.text, corrects=rule.corrects)
     return None
 
 
