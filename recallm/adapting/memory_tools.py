@@ -265,20 +265,15 @@ def bounded_reply(
 def forgotten_by_model(
     memory: RecallM, *, id: str | None, about: str | None, session: str | None = None
 ) -> str:
-    """Forget one statement, fact or passage by the ``id`` that tools show, of ``session`` alone
-    where one is given, or all that mention a concept, where none is; say what was forgotten."""
+    """Forget one statement, fact or passage by the ``id`` that tools show, or all that mention a
+    concept, of ``session`` alone where one is given; say what was forgotten."""
     # Tools show an unusual id in quotation marks.
     id, about = (id or "").strip().strip('"'), storable((about or "").strip())
     if bool(id) == bool(about):
         raise InvalidInputError(
             "Give exactly one of id and about; nothing was forgotten.", argument="id"
         )
-    if about and session is not None:
-        raise InvalidInputError(
-            "In this conversation a statement is forgotten by its id alone; nothing was forgotten.",
-            argument="about",
-        )
-    return _forget_one(memory, id, session) if id else _forget_about(memory, about)
+    return _forget_one(memory, id, session) if id else _forget_about(memory, about, session)
 
 
 def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
@@ -296,12 +291,36 @@ def _forget_one(memory: RecallM, id: str, session: str | None) -> str:
     return f"Forgot the {kind} {id}."
 
 
-def _forget_about(memory: RecallM, about: str) -> str:
-    forgotten = memory.forget(concept=about)
-    counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
+def _forget_about(memory: RecallM, about: str, session: str | None) -> str:
+    if session is None:
+        forgotten = memory.forget(concept=about)
+        counts = {"statement": forgotten.statements, "fact": forgotten.triplets}
+    else:
+        statements = sum(
+            memory.forget(statement=statement.id).statements
+            for statement in memory.history(about)
+            if statement.session == session
+        )
+        facts = sum(memory.forget(id=id).triplets for id in _facts_about(memory, about, session))
+        counts = {"statement": statements, "fact": facts}
     if not any(counts.values()):
         return f"Nothing is remembered that mentions {about!r}; nothing was forgotten."
     texts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count]
     return (
         f"Forgot {' and '.join(texts)} that mention{'s' * (sum(counts.values()) == 1)} {about!r}."
     )
+
+
+def _facts_about(memory: RecallM, about: str, session: str) -> list[str]:
+    """The passages of the facts of ``session`` that have the concept as an end."""
+    with memory.graph.reader() as reader:
+        found = reader.entities(concepts={memory.graph.concept_name(about)})
+        ends = {entity.id for entity in found}
+        shown = [*reader.triplet_evidence(subjects=ends), *reader.triplet_evidence(objects=ends)]
+        ids = {triplet.passage for triplet in shown if triplet.passage is not None}
+        passages = reader.passages(ids=ids)
+    return [
+        passage.id
+        for passage in passages
+        if not passage.text and (passage.session or passage.source) == session
+    ]

@@ -153,7 +153,7 @@ def test_every_query_enters_by_an_index(driver: Driver, store: Neo4jStore, names
             assert plan is not None
             if any("Scan" in operator for operator in _operators(plan)):
                 scanning.add(name)
-    assert len(queries) > 40
+    assert len(queries) > 30
     assert scanning == {"recallm.stores.cypher.reader_queries.NAMESPACES"}
 
 
