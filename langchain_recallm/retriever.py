@@ -52,7 +52,7 @@ class RecallMRetriever(BaseRetriever):
 
     A document's ``id`` is the statement's. Its ``metadata`` holds ``t_index``, ``timestamp`` (ISO
     8601), ``speaker``, ``source``, ``session``, ``score``, ``concepts`` and ``passage``, None where
-    unknown, and the statement's own metadata; own keys that are also one of these stand under
+    unknown, and the statement's own metadata; own keys with the name of a field stand under
     ``own``.
 
     >>> from recallm import RecallM

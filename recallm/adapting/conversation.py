@@ -261,8 +261,8 @@ def shortened_question(question: str) -> str:
 def statement_metadata(statement: RecalledStatement) -> dict[str, Any]:
     """The metadata of a document that shows a recalled statement, in JSON values, None where
     unknown: ``t_index``, ``timestamp`` (ISO 8601), ``speaker``, ``source``, ``session``, ``score``,
-    ``concepts`` (names) and ``passage`` (an id), and the statement's own metadata. Own keys that
-    are also one of these stand under ``own``, so that none is lost."""
+    ``concepts`` (names) and ``passage`` (an id), and the statement's own metadata. Own keys with
+    the name of a field stand under ``own``, so that none is lost."""
     timestamp = statement.timestamp
     fields = {
         "t_index": statement.t_index,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol, Unpack, runtime_checkable
@@ -13,8 +13,9 @@ from recallm.errors import ClosedError, InvalidInputError, LLMError, LLMRequired
 from recallm.ground import checks
 from recallm.hybrid.discriminator import Choice, Discriminator, TrainedDiscriminator
 from recallm.memory import RecallM
+from recallm.model import Moment, Passage
 from recallm.recall.prompts import answer_of, question_prompt
-from recallm.recall.request import RecallArguments
+from recallm.recall.request import FilterArguments, RecallArguments
 from recallm.recall.results import Answer, RecalledContext
 
 _log = logging.getLogger(__name__)
@@ -33,6 +34,15 @@ class Collection(Protocol):
 
     def upsert(self, *, ids: Any, documents: Any, metadatas: Any) -> None:
         """Add documents, or replace those with the same ids."""
+
+    def delete(self, *, ids: Any) -> Any:
+        """Delete documents."""
+
+    def get(self, *, where: Any, include: Any) -> Any:
+        """The documents with these metadata."""
+
+    def query(self, *, query_texts: Any, n_results: int, where: Any) -> Any:
+        """The nearest documents with these metadata."""
 
 
 class HybridError(RecallMError):
@@ -136,7 +146,7 @@ class HybridRecallM:
         """Answer ``question`` in both branches at once, and choose.
 
         ``llm`` takes the place of the hybrid's. ``recall`` are the arguments of ``RecallM.recall``.
-        A retriever of your own and a collection get the question only. ``min_score`` goes to the
+        A retriever of your own gets the question only. ``min_score`` goes to the
         branch "recallm" only, since the nearest by embedding have no probabilities.
 
         Raises:
@@ -181,35 +191,67 @@ class HybridRecallM:
         return choice
 
 
-def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[[str], str]:
-    """The passages of ``memory`` that are nearest to a question, in a collection of chromadb that
-    follows the memory: a text each, as many as the memory's ``limit``, the nearest first.
+def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
+    """What finds the passages of ``memory`` that are nearest to a question, in a collection of
+    chromadb that follows the memory: a line each with its speaker, the nearest first, bounded and
+    filtered by the arguments of ``RecallM.recall``.
 
     With each question the collection gets the texts that were added since, and loses those that
-    were forgotten, withdrawn or changed, or have expired: until then they stay in Chroma. Its own
-    embedding function embeds them. Several memories may share a collection: each document bears the
-    namespace as its metadata.
+    were forgotten, withdrawn or changed, or have expired: until then they stay in Chroma, those of
+    an erased namespace until the collection is deleted. Nothing of them is handed over: each line
+    is read from the memory. The collection's own embedding function embeds the texts. Namespaces of
+    one memory may share a collection; another memory needs another one.
     """
+    own = {"namespace": memory.namespace}
 
-    def nearest(question: str) -> str:
-        own = {"namespace": memory.namespace}
-        stored = {
-            f"{memory.namespace} {passage.t_index}": passage.text
-            for passage in memory.passages()
-            if passage.text.strip()
-        }
+    def id_of(passage: Passage) -> str:
+        return f"{memory.namespace} {passage.t_index}"
+
+    def follow() -> None:
+        stored = {id_of(each): each for each in memory.passages() if each.text.strip()}
         found = collection.get(where=own, include=["documents"])
         held = dict(zip(found["ids"], found["documents"], strict=True))
         gone = [id for id in held if id not in stored]
-        new = [id for id, text in stored.items() if held.get(id) != text]
+        new = [id for id, passage in stored.items() if held.get(id) != passage.text]
         for start in range(0, len(gone), _BATCH):
             collection.delete(ids=gone[start : start + _BATCH])
         for start in range(0, len(new), _BATCH):
             ids = new[start : start + _BATCH]
-            texts = [stored[id] for id in ids]
-            collection.upsert(ids=ids, documents=texts, metadatas=[own] * len(ids))
-        near = collection.query(query_texts=[question], n_results=memory.config.limit, where=own)
-        return "\n".join(near["documents"][0])
+            collection.upsert(
+                ids=ids,
+                documents=[stored[id].text for id in ids],
+                metadatas=[{**own, "t": stored[id].t_index} for id in ids],
+            )
+
+    def nearest(
+        question: str,
+        *,
+        limit: int | None = None,
+        max_tokens: int | None = None,
+        as_of: Moment | None = None,
+        known: Iterable[str] = (),
+        asker: str | None = None,  # noqa: ARG001 - the nearest text says "I" or not
+        min_score: float | None = None,  # noqa: ARG001 - distances are no probabilities
+        **filters: Unpack[FilterArguments],
+    ) -> str:
+        follow()
+        seen = memory.passages(as_of=as_of, **filters)
+        allowed = {id_of(each): each for each in seen if each.id not in known}
+        if not allowed:
+            return ""
+        near = collection.query(
+            query_texts=[question],
+            n_results=memory.config.limit if limit is None else limit,
+            where={"$and": [own, {"t": {"$in": [each.t_index for each in allowed.values()]}}]},
+        )
+        text = ""
+        for id in near["ids"][0]:
+            passage = allowed[id]
+            line = f"{passage.speaker}: {passage.text}" if passage.speaker else passage.text
+            longer = f"{text}\n{line}" if text else line
+            if max_tokens is None or memory.count_tokens(longer) <= max_tokens:
+                text = longer
+        return text
 
     return nearest
 
@@ -220,13 +262,20 @@ def _vector_branch(
     """What answers in the branch "vectors", as ``RecallM.ask`` does."""
     if isinstance(vectors, RecallM):
         return vectors.ask
+    retrieve: Callable[..., object] | None = None
     if isinstance(vectors, Collection):
-        vectors = nearest_in_chroma(memory, vectors)
-    if callable(vectors):
-        retrieve = vectors
+        retrieve = nearest_in_chroma(memory, vectors)
+    elif callable(vectors):
+        own = vectors
 
-        def ask(question: str, *, llm: Callable[[str], str], **_: Any) -> Answer:
-            text: object = retrieve(question)
+        def retrieve(question: str, **_: Any) -> object:
+            return own(question)
+
+    if retrieve is not None:
+        finder = retrieve
+
+        def ask(question: str, *, llm: Callable[[str], str], **recall: Any) -> Answer:
+            text = finder(question, **recall)
             if not isinstance(text, str):
                 # Not an InvalidInputError: the other branch may still answer.
                 kind = type(text).__name__

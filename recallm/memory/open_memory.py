@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 class Life:
     """Whether a memory is open. ``end``: closes its store. A memory that is derived from another
-    one has the life of that one as its ``root``, and ends with it."""
+    memory has the life of the other as its ``root``, and ends with the other."""
 
     def __init__(self, end: Callable[[], None] | None = None, *, root: Life | None = None) -> None:
         self._end = end

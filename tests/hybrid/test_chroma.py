@@ -78,6 +78,30 @@ def test_memories_in_one_collection_are_apart(collection: Any) -> None:
         assert texts_in(collection) == {"Bo moved to York.", "Bo moved to Hull."}
 
 
+def test_the_collection_is_asked_within_the_bounds_of_a_recall(collection: Any) -> None:
+    with RecallM() as memory:
+        memory.update("My code is 4711.", speaker="Ann", session="a", id="1")
+        memory.update("My code is 1234.", speaker="Bob", session="b", id="2")
+        ask = HybridRecallM(memory, llm=model, vectors=collection).ask
+
+        def found(**bounds: Any) -> list[str]:
+            text = ask("What is my code?", **bounds).contexts["vectors"].text
+            return sorted(text.splitlines())
+
+        ann, bob = "Ann: My code is 4711.", "Bob: My code is 1234."
+        assert found() == [ann, bob]
+        for bounds, lines in (
+            ({"session": "b"}, [bob]),
+            ({"speaker": "Ann"}, [ann]),
+            ({"as_of": 1}, [ann]),
+            ({"known": ["1"]}, [bob]),
+            ({"session": "c"}, []),
+            ({"max_tokens": 2}, []),
+        ):
+            assert found(**bounds) == lines, bounds
+        assert len(found(limit=1)) == 1
+
+
 def test_a_collection_that_fails_leaves_the_other_branch(collection: Any) -> None:
     with RecallM() as memory:
         memory.update("Bo moved to York.")

@@ -107,7 +107,7 @@ def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[FoundRefer
     """The anaphors of a passage that have an antecedent, in textual order.
 
     ``earlier`` are the passages before it in the session, the newest last; the caller bounds them.
-    If none of them spells the antecedent, but one refers to it by pronoun, that one counts.
+    Where no passage spells the antecedent, a passage that refers to the antecedent counts.
     The time is linear in the number of tokens: an anaphor has a bounded number of candidates.
     """
     ranker = shipped_ranker()

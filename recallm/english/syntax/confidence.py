@@ -83,8 +83,6 @@ def fact_features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, fl
             tag == VERB and base in _CLAUSES
             for tag, base in zip(tree.tags, tree.bases, strict=True)
         ),
-        "unended": not tree.lowered[-1].endswith((".", "!")),
-        "lower case": tree.words[0].text[:1].islower(),
         "first person": tree.lowered[subject] in ("i", "we"),
         "common subject": tree.tags[subject] == NOUN and not tree.is_relative(subject),
         "own subject": clause is None or clause.own_subject,

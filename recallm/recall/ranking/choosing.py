@@ -5,9 +5,9 @@ A reader who gets ten lines reads ten lines. Three rules end the list earlier:
 * **Confidence** is the probability that the candidates hold an answer. Confidence grows with what
   the question's words, their meaning and its dates add to the score of a candidate, and falls with
   the share of the asked names that the memory does not know. Who speaks and when says little:
-  everybody has said something. With little confidence nothing is handed over for unknown names,
-  nor for things that nothing stored mentions ("What is my budget?"): that nothing is known is an
-  answer too. Whoever names somebody who is known, or asks for advice, gets what is there.
+  everybody has said something. With little confidence nothing is handed over where a name is
+  unknown: that nothing is known is an answer too. Where no name is unknown, a reader may know
+  another word for what the question calls so, and gets what is there with the confidence.
 * **About others**: where the best statement is about a name in the question, a statement has no
   place if nothing in its session mentions such a name.
 * **A statement's odds**, as a share of those of the best statement, decide whether the statement
@@ -34,15 +34,14 @@ import numpy as np
 from recallm.model import StoredStatement, Trait, readable_term
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import about_others, labels_of_names, of_other_speakers
-from recallm.recall.ranking.replies import WORDS
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
 LEAST_CONFIDENCE = 0.2
 """A context with less confidence is empty where a name is unknown."""
 
-_LEAST_OF_THINGS = 0.1
-"""The same where things are unknown: a stored sentence may call the thing by another word."""
+_LEAST_WITHOUT_NAMES = 0.05
+"""The same where a question has no name and is not about whoever asks."""
 
 _LEAST_SHARE = 0.0095
 """The share of the best statement's odds that a statement needs, multiplied by the square of its
@@ -198,21 +197,11 @@ def _is_unknown(
     order: Sequence[int], candidates: Candidates, sure: float, names: AskedNames
 ) -> bool:
     """Whether nothing is known of what a question is about."""
-    if names.unknown:
-        first = [candidates.statements[place] for place in order[:_LOOKED_AT]]
-        return sure < LEAST_CONFIDENCE and not any(map(_is_of_a_role, first))
-    return not names.known and sure < _LEAST_OF_THINGS and _names_unknown_things(candidates)
-
-
-def _names_unknown_things(candidates: Candidates) -> bool:
-    """Whether no statement or fact mentions any of the things in the question: "What is my
-    budget?". Whoever asks for advice does not ask about the things that the question names."""
-    question = candidates.question
-    if not WORDS["stems_of_advice"].isdisjoint(question.words):
+    if not names.unknown and (names.known or candidates.question.asks_of_asker):
         return False
-    things = {concept.name for concept in question.concepts} - {question.asker}
-    words = {word for thing in things - question.time_terms for word in (thing, *thing.split(" "))}
-    return bool(words) and _stored_words(candidates).isdisjoint(words)
+    if sure >= (LEAST_CONFIDENCE if names.unknown else _LEAST_WITHOUT_NAMES):
+        return False
+    return not any(_is_of_a_role(candidates.statements[place]) for place in order[:_LOOKED_AT])
 
 
 def _is_of_a_role(statement: StoredStatement) -> bool:

@@ -48,8 +48,8 @@ WITH n, writes, coalesce(last(writes), '') AS latest, $write IN writes AS writte
 """
 """Locks the namespace ``n``, and says what its latest write is, and whether this write is done.
 
-``writes`` has the names of the latest hundred writes: who lost the reply to a commit learns from
-it that the write is done."""
+``writes`` has the names of the latest hundred writes: whoever lost the reply to a commit finds
+there that the write is done."""
 
 NOTE_WRITE: Final[LiteralString] = """
 SET n.writes = writes[-99..] + $write

@@ -26,8 +26,8 @@ from recallm.stores.sqlite.view import FilterSql, Queries, View
 Records = NDArray[np.void]
 
 _BLOCK = 136
-"""Records of a block when it is cut: with its checksum and its key it fills a page of 2,048 bytes,
-and no second one."""
+"""Records of a block when it is cut: with its checksum and its key a block fills a page of 2,048
+bytes, and no second page."""
 
 _OLDER: LiteralString = (
     "SELECT last, blob FROM {table}_block WHERE ns = :ns AND owner = :of AND last < :before"
