@@ -20,7 +20,6 @@ from spacy.symbols import AUX, NOUN, PRON, PROPN, VERB
 from benchmarks.carb import plain, read_gold, read_tabbed, score, tabbed
 from benchmarks.report import report
 from recallm.english.pipeline import TaggedText, load_pipeline
-from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.tree import SentenceTree
 from recallm.english.syntax.triplets import drafts, written
 from recallm.model import OpenTriplet
@@ -37,7 +36,7 @@ def open_triplets(tagged: TaggedText) -> list[OpenTriplet]:
     read = drafts(tree)
     found: dict[tuple[str, str, str], OpenTriplet] = {}
     for draft in read:
-        triplet = written(tree, draft, confidence(tree, draft, len(read)))
+        triplet = written(tree, draft, len(read))
         found.setdefault((triplet.subject, triplet.predicate, triplet.object), triplet)
     return list(found.values())
 

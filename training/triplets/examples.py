@@ -38,7 +38,7 @@ def read_examples(
         own: dict[str, Mapping[str, float]] = {}
         read = drafts(tree)
         for draft in read:
-            triplet = written(tree, draft, 1.0)
+            triplet = written(tree, draft, len(read))
             line = tabbed(sentence, 1.0, triplet.predicate, arguments(triplet))
             own.setdefault(line, features(tree, draft, len(read)))
         extractions = read_tabbed(own).get(key, [])

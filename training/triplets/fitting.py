@@ -76,20 +76,20 @@ def fit(examples: Sequence[Example]) -> TreeModel:
     )
     targets = np.array([example.agreement for example in examples])
     model.fit(_table(examples, names), targets)
-    trees = [node(stage[0].tree_, 0, _RATE) for stage in model.estimators_]
+    trees = [_node(stage[0].tree_, 0) for stage in model.estimators_]
     return TreeModel(round(float(targets.mean()), 5), names, trees)
 
 
-def node(tree: Any, place: int, rate: float) -> Node:
-    """A node of a fitted tree and those below it; leaves times the learning ``rate``."""
+def _node(tree: Any, place: int) -> Node:
+    """A node of a fitted tree and those below it."""
     below, above = int(tree.children_left[place]), int(tree.children_right[place])
     if below < 0:
-        return round(rate * float(tree.value[place][0][0]), 5)
+        return round(_RATE * float(tree.value[place][0][0]), 5)
     return [
         int(tree.feature[place]),
         round(float(tree.threshold[place]), 4),
-        node(tree, below, rate),
-        node(tree, above, rate),
+        _node(tree, below),
+        _node(tree, above),
     ]
 
 

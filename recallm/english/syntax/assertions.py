@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADP, AUX, NOUN, NUM, PART, PRON, PROPN, SCONJ, VERB
+from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, NUM, PART, PRON, PROPN, SCONJ, VERB
 
 from recallm.english.syntax.clauses import is_any
 from recallm.english.syntax.drafts import Draft, normal_form
@@ -18,13 +18,14 @@ from recallm.english.syntax.modality import (
     QUESTION,
     sentence_modality,
 )
-from recallm.english.syntax.phrases import Clause, preposition
+from recallm.english.syntax.phrases import Clause, coordinated, preposition
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
 PLACES: Final = frozenset(("in", "at", "near"))
 """Prepositions of places."""
 _VAGUE: Final = WORDS["vague"]
+_UNREALISED: Final = WORDS["unrealised"]
 _OPINIONS: Final = frozenset(
     (
         "think",
@@ -42,9 +43,11 @@ _OPINIONS: Final = frozenset(
 )
 _LETTING: Final = frozenset(("let", "make", "help", "see", "hear", "watch", "have"))
 """Verbs behind whose object stands an infinitive without "to"."""
-_POINTING: Final = frozenset(("this", "that", "these", "those", "such", "same", "similar"))
-_OWNERS: Final = frozenset(("his", "her", "its", "their"))
+_LIGHT: Final = frozenset(("do", "make", "take", "give", "have"))
 _WHENEVER: Final = frozenset(("when", "whenever", "after", "before", "until", "once"))
+_PLURALS: Final = frozenset(
+    ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
+)
 _EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which", "where"))
 _RELATIVES: Final = WORDS["relatives"]
 _CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
@@ -52,20 +55,26 @@ _CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
 
 def assertions(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
     """The drafts of a sentence that may be facts; without a clause where it asks."""
+    is_order = _is_order(tree)
     is_asked = sentence_modality(tree) == QUESTION
     return [
         draft
         for draft in drafts
-        if _is_telling(tree, draft)
-        and (draft.clause is None or (not is_asked and _states(tree, draft, draft.clause)))
+        if _is_telling(tree, draft, is_order=is_order)
+        and (
+            draft.clause is None
+            or (not is_asked and _states(tree, draft, draft.clause, is_order=is_order))
+        )
     ]
 
 
-def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
+def _is_telling(tree: SentenceTree, draft: Draft, *, is_order: bool) -> bool:
     """Whether what stands behind a noun, between commas or not, tells what the noun is: one of the
     two is a name, the other is none. Else they may be items of a list."""
     if draft.construction != "apposition":
         return True
+    if is_order:
+        return False
     if tree.lowered[draft.subject_head] in OPENING:
         return False  # "Hmm, interesting numbers."
     if draft.object_head in tree.written_together(draft.subject_head):
@@ -75,42 +84,40 @@ def _is_telling(tree: SentenceTree, draft: Draft) -> bool:
 
 
 def says_which(tree: SentenceTree, draft: Draft) -> bool:
-    """Whether both ends of a fact say what they are, as wholes: "I saw the old one", "I have
-    issues", "I love her work", "in the same city" and "timer" of "self-timer" do not."""
-    if tree.tags[draft.subject_head] == NUM:
-        return False  # "One of the vases has a chip"
+    """Whether both ends of a fact say what they are: "I saw the old one", "I have issues", "in the
+    same city", "I spent hours" and "timer" of "self-timer" do not."""
     ends = [i for i in (draft.subject_head, draft.object_head) if i >= 0]
-    return not any(_is_vague(tree, i) or _refers_back(tree, i, draft) for i in ends) and not any(
-        _is_cut(tree, i, draft) for i in (*ends, *draft.object[:1], *draft.object[-1:])
+    behind = max(draft.object, default=-1) + 1
+    is_cut = 0 < behind < len(tree) and tree.lowered[behind] == "of"
+    is_case = any(
+        tree.tags[i] == ADP and tree.tags[i + 1 : i + 2] != [NUM]
+        for i in (*draft.subject[:1], *draft.object[:1])
     )
-
-
-def _refers_back(tree: SentenceTree, head: int, draft: Draft) -> bool:
-    """Whether an object is known by what was said before alone: "I like these tips", "I love her
-    work"; "Ann loves her work" says whose."""
-    if head != draft.object_head:
+    # "One of the vases has a chip"
+    if is_cut or is_case or tree.tags[draft.subject_head] == NUM:
         return False
-    is_own = tree.lowered[draft.subject_head] in ("i", "we")
-    first = tree.heads[head] if tree.bases[head] == "conj" else head
-    around = [i for i in tree.children[first] if tree.relations[i] in ("det", "nmod:poss", "amod")]
-    return any(
-        tree.lowered[i] in _POINTING or (is_own and tree.lowered[i] in _OWNERS)
-        for i in (*draft.object, *around)
+    return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
+        _is_cut(tree, i, draft) for i in (*ends, *draft.object[:1], *draft.object[-1:])
     )
 
 
 def _is_vague(tree: SentenceTree, head: int) -> bool:
     """Whether a noun names nothing without a phrase that says of what."""
     below = tree.children[head]
-    if any(tree.tags[i] == PRON and tree.text(preposition(tree, i)) == "of" for i in below):
+    if any(
+        tree.lowered[i] == "same"
+        or (tree.tags[i] == PRON and tree.text(preposition(tree, i)) == "of")
+        for i in below
+    ):
         return True
-    if tree.lowered[head] not in _VAGUE:
+    is_unit = tree.bases[head] == "obj" and tree.words[head].marks & Mark.UNIT
+    if not ((is_unit and not tree.is_time(head)) or tree.lowered[head] in _VAGUE):
         return False
     return not any(
         tree.relations[i] == "compound"
         or (
             tree.bases[i] == "nmod"
-            and tree.text(preposition(tree, i)).lower() in ("of", "for", "on", "about")
+            and tree.text(preposition(tree, i)).lower() in ("of", "for")
             and tree.tags[i] != PRON
         )
         for i in below
@@ -125,7 +132,13 @@ def _is_cut(tree: SentenceTree, head: int, draft: Draft) -> bool:
     return "-" in text and not has_digit and not {*together} <= {*draft.subject, *draft.object}
 
 
-def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+def _is_order(tree: SentenceTree) -> bool:
+    """Whether a sentence tells somebody to do something: "Write a script based on this."."""
+    first = next((i for i, word in enumerate(tree.lowered) if word not in OPENING), 0)
+    return tree.heads[first] < 0 and tree.tags[first] == VERB
+
+
+def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool) -> bool:
     """Whether a draft of a clause says enough to be a fact. "Tips for finding a teacher", "I am
     sure that she left", "how much music has changed", "there are tools for that" and "I baked for
     two hours" do not."""
@@ -133,9 +146,12 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     is_held = clause.governors and tree.tags[clause.governors[-1]] != ADJ
     if is_gerund and not (clause.auxiliaries or is_held or clause.is_copula):
         return False
-    is_open = tree.bases[clause.head] == "xcomp"
-    if is_open and not (clause.own_subject or clause.governors):
-        return False  # "Help me define the goal", "It made me think of Ann"
+    if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
+        return False  # "between saving and being happy"
+    if any(tree.base_form(i) in WORDS["light_verbs"] for i in clause.governors):
+        return False  # "I take acting classes"
+    if not clause.own_subject and tree.child(clause.head, "expl") >= 0:
+        return False  # "I have many and it is hard to choose"
     if any(
         tree.lowered[i] in _RELATIVES or tree.words[i].marks & Mark.ASKS
         for i in (*draft.subject, *draft.object)
@@ -143,27 +159,41 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
         return False
     if draft.relation in _OPINIONS or draft.relation.endswith((" like", " between")):
         return False
+    if draft.construction == "verb oblique" and (
+        normal_form(tree, clause) in _LIGHT
+        # "I treated myself to a new chain"
+        or tree.tags[min(clause.head + 1, len(tree) - 1)] == PRON
+    ):
+        return False
     if _is_duration(tree, draft):
         return False
     is_named = draft.relation.endswith(("called", "named"))
-    if not is_named and _is_kind(tree, draft.subject_head):
+    if tree.is_time(draft.subject_head) or (not is_named and _is_kind(tree, draft.subject_head)):
         return False
     if draft.construction in ("verb object", "verb xcomp") and not _is_object(tree, draft, clause):
         return False
+    if is_order and tree.bases[clause.head] in ("acl", "advcl", "xcomp"):
+        return False
     if clause.is_copula and not _is_predicate(tree, draft, clause):
         return False
-    has_clause = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
+    is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
     # "I plan to fish from a boat", "I think of sending a card to Ann"
-    is_intended = normal_form(tree, clause) in WORDS["unrealised"] and any(
+    is_intended = normal_form(tree, clause) in _UNREALISED and any(
         tree.bases[i] == "xcomp" or (tree.bases[i] == "advcl" and i < draft.object_head)
         for i in tree.children[clause.head]
     )
-    if (draft.construction == "verb oblique" and is_intended) or _is_supposed(tree, draft, clause):
+    if draft.construction == "verb oblique" and (clause.merged or is_intended):
         return False
-    if _is_about_clause(tree, clause) or _asks_within(tree, clause):
+    if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
+        return False
+    if _asks_within(tree, clause) or _is_supposed(tree, draft, clause):
+        return False
+    if tree.bases[clause.head] == "conj" and _is_loose(tree, clause):
+        return False
+    if clause.existential and draft.relation.rpartition(" ")[2] not in PLACES:
         return False
     is_state = draft.construction in ("copula adjective", "copula noun", "passive alone")
-    return not (has_clause and is_state and tree.tags[clause.head] in (ADJ, VERB))
+    return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
 
 
 def _is_duration(tree: SentenceTree, draft: Draft) -> bool:
@@ -210,7 +240,6 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
             tree.tags[i] == ADJ
             or tree.lowered[i] != tree.base_form(i)
             or (tree.child(i, "mark") < 0 and draft.relation not in _LETTING)
-            or draft.relation in WORDS["unrealised"]  # "I want Ann to stay"
         )
         for i in tree.children[clause.head]
     )
@@ -255,6 +284,8 @@ def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
 def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     """Whether a clause says of something unknown what that is like ("stories that move us"), or
     what happens whenever something else does ("when I post at noon")."""
+    if clause.relation == "advcl" and clause.passive and not clause.auxiliaries:
+        return True  # "I put it on a tray, surrounded by flowers"
     is_antecedent = any(phrase.is_antecedent for phrase in clause.subjects)
     has_antecedent = is_antecedent or any(
         phrase.is_antecedent for phrase in (*clause.objects, *clause.obliques)
@@ -270,11 +301,69 @@ def _is_supposed(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     return not is_past and any(tree.lowered[i] in _WHENEVER and i < clause.head for i in marks)
 
 
+def _is_loose(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether a verb behind "and" may belong to another one than the parser says: "I want to call
+    and find out", "tips on how to clean and maintain it", "I cook rice or roasted corn"."""
+    above = clause.parent
+    if clause.own_subject or above is None:
+        return False
+    between = range(above.head + 1, clause.head)
+    if tree.child(clause.head, "cc") < 0 and not any(
+        tree.lowered[i] in (",", ";") for i in between
+    ):
+        return True
+    forms = _forms(tree, clause.head)
+    if tree.child(clause.head, "aux", "aux:pass") >= 0:
+        return False
+    if any(tree.tags[i] == VERB and not forms.isdisjoint(_forms(tree, i)) for i in between):
+        return True
+    is_finite = above.is_copula or (above.auxiliaries and "s" in forms)
+    return not is_finite and forms.isdisjoint(_forms(tree, above.head))
+
+
+def _forms(tree: SentenceTree, verb: int) -> set[str]:
+    """The forms that a verb may have: its base, its past, or the one with that ending."""
+    word = tree.words[verb]
+    if word.marks & (Mark.BARE_PAST | Mark.BARE_PARTICIPLE):
+        return {"base", "past"}
+    if word.marks & Mark.PAST:
+        return {"past"}
+    if word.lowered == tree.base_form(verb):
+        return {"base"}
+    return {"ing" if word.lowered.endswith("ing") else "s"}
+
+
 def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:
     """Whether "which" behind a comma may stand for all that was said: "I walk, which helps"."""
     return "rel" in clause.relation and any(
         tree.lowered[i] == "which" and i > 0 and tree.lowered[i - 1] == ","
         for i in tree.children[clause.head]
+    )
+
+
+def _disagrees(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
+    """Whether a singular stands before a verb without -s, which the parser misread: "the chance to
+    volunteer at a centre" does not say that the chance volunteers."""
+    subject, verb = draft.subject_head, tree.words[clause.head]
+    word = tree.words[subject]
+    is_singular = (
+        tree.tags[subject] in (NOUN, PROPN)
+        and not word.lowered.endswith("s")
+        and word.noun_stem == word.stem
+        and tree.entity_labels.get(subject) != "ORG"
+        and word.lowered not in _PLURALS
+        and len(
+            coordinated(tree, tree.heads[subject] if tree.bases[subject] == "conj" else subject)
+        )
+        == 1
+    )
+    is_plain = not (clause.auxiliaries or clause.governors or clause.is_copula or clause.passive)
+    return (
+        is_singular
+        and is_plain
+        and verb.lowered == tree.base_form(clause.head)
+        and not verb.marks & (Mark.PAST | Mark.BARE_PAST)
+        and tree.tags[clause.head] == VERB
     )
 
 

@@ -77,7 +77,7 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
             clause.subjects.append(NounPhrase(i))
             clause.passive |= relation == "nsubj:pass" and not clause.is_copula
         elif base == "obj":
-            (clause.obliques if is_frequency(tree, i) else clause.objects).append(NounPhrase(i))
+            (clause.obliques if _is_frequency(tree, i) else clause.objects).append(NounPhrase(i))
         elif base == "iobj":
             clause.indirect.append(NounPhrase(i))
         elif base == "obl" or (base == "nmod" and not clause.is_copula):
@@ -132,7 +132,7 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
     return clause
 
 
-def is_frequency(tree: SentenceTree, noun: int) -> bool:
+def _is_frequency(tree: SentenceTree, noun: int) -> bool:
     """Whether a phrase in the place of an object says how often: "three times a week", "every
     Sunday"."""
     before = [tree.lowered[i] for i in tree.children[noun] if i < noun]

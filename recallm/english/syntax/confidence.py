@@ -1,15 +1,15 @@
-"""How sure an open triplet and a fact are: boosted regression trees over features of how a sentence
-states them, fitted by ``training/triplets``: the former on CaRB, the latter on marked messages."""
+"""How sure a triplet is: boosted regression trees over features of its construction, fitted on
+CaRB by ``training/triplets``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from math import exp, log1p
+from math import log1p
 from typing import Final, NamedTuple
 
-from spacy.symbols import NOUN, PRON, PROPN, VERB
+from spacy.symbols import PRON, PROPN, VERB
 
 from recallm.english.syntax.drafts import Draft
 from recallm.english.syntax.phrases import Clause
@@ -40,54 +40,14 @@ class TreeModel(NamedTuple):
 
 
 _MODALITIES: Final = frozenset(("", "if", "to", "question", "will", "would", "may", "can", "could"))
-_CLAUSES: Final = frozenset(("ccomp", "advcl", "acl", "xcomp", "parataxis", "conj"))
 _DEEPEST: Final = 5
 _LEAST: Final = 0.01
 
 
 def confidence(tree: SentenceTree, draft: Draft, others: int) -> float:
-    """How well an open triplet agrees with what people find (0 to 1) in a sentence with ``others``
-    drafts."""
-    return _bounded(_OPEN.value(features(tree, draft, others)))
-
-
-def fact_confidence(tree: SentenceTree, draft: Draft, others: int) -> float:
-    """The probability (0 to 1) that a fact of a sentence with ``others`` drafts is right."""
-    return _bounded(1 / (1 + exp(-_FACT.value(fact_features(tree, draft, others)))))
-
-
-def _bounded(value: float) -> float:
+    """The probability (0 to 1) that a sentence with ``others`` drafts states this one."""
+    value = _MODEL.value(features(tree, draft, others))
     return round(min(max(value, _LEAST), 1 - _LEAST), 4)
-
-
-_KEPT: Final = ("place in sentence", "sentence length", "share of sentence", "drafts", "gerund")
-"""Features of open triplets that facts have, too."""
-
-
-def fact_features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, float]:
-    """The features of a fact by name. Where the tagger and the parser, which have nothing in
-    common, read a sentence in two ways, the facts of that sentence are less sure."""
-    found = features(tree, draft, others)
-    clause, subject, head = draft.clause, draft.subject_head, draft.object_head
-    tokens = [*draft.subject, *draft.object, *draft.predicate, subject]
-    tokens += [head] * (head >= 0) + ([clause.head] if clause is not None else [])
-    below = tree.children[head] if head >= 0 else []
-    return {name: found.get(name, 0) for name in _KEPT} | {
-        "agreement": _bounded(_OPEN.value(found)),
-        "roles agree": sum(tree.agrees) / len(tree),
-        "roles differ": tree.agrees[min(tokens) : max(tokens) + 3].count(False),
-        "before object's head": sum(i < head for i in draft.object),
-        "behind object's head": sum(i > head for i in draft.object),
-        "determined": any(tree.bases[i] == "det" or "poss" in tree.relations[i] for i in below),
-        "clauses": sum(
-            tag == VERB and base in _CLAUSES
-            for tag, base in zip(tree.tags, tree.bases, strict=True)
-        ),
-        "first person": tree.lowered[subject] in ("i", "we"),
-        "common subject": tree.tags[subject] == NOUN and not tree.is_relative(subject),
-        "own subject": clause is None or clause.own_subject,
-        "open clause": clause is not None and tree.bases[clause.head] == "xcomp",
-    }
 
 
 def features(tree: SentenceTree, draft: Draft, others: int) -> dict[str, float]:
@@ -179,16 +139,12 @@ def _add_clause(tree: SentenceTree, draft: Draft, clause: Clause, found: dict[st
         found[f"pronoun subject of {base}"] = 1
 
 
-def read_model(name: str) -> TreeModel:
-    """A model that is shipped.
-
-    Raises:
-        OSError: there is no such file.
-    """
-    path = files("recallm.english.syntax").joinpath("data", f"{name}.json")
-    content = json.loads(path.read_text(encoding="utf-8"))
+def read_model(text: str) -> TreeModel:
+    """A model of a file in JSON."""
+    content = json.loads(text)
     return TreeModel(content["base"], content["features"], content["trees"])
 
 
-_OPEN: Final = read_model("confidence")
-_FACT: Final = read_model("fact_confidence")
+_MODEL: Final = read_model(
+    files("recallm.english.syntax").joinpath("data/confidence.json").read_text(encoding="utf-8")
+)

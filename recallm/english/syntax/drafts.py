@@ -185,14 +185,7 @@ def _adjuncts(tree: SentenceTree, clause: Clause, place: str) -> list[AdjunctTok
         if tree.tags[i] == ADV or tree.is_time(i)
     )
     found.sort(key=lambda adjunct: adjunct[2][:1])
-    joined: list[AdjunctTokens] = []
-    for kind, case, tokens in found:
-        before = joined[-1][2] if joined and joined[-1][0] == kind == "time" and not case else []
-        if before and tokens[:1] == [before[-1] + 1]:
-            before += tokens  # "three times", "a week"
-        else:
-            joined.append((kind, case, tokens))
-    return joined
+    return found
 
 
 def _of_copula(tree: SentenceTree, clause: Clause, subjects: Sequence[int]) -> Iterator[Draft]:

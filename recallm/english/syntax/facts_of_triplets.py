@@ -21,7 +21,6 @@ from typing import Final, NamedTuple
 from spacy.symbols import ADJ, NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.assertions import PLACES, assertions, says_which
-from recallm.english.syntax.clauses import is_frequency
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.modality import ATTITUDES, is_negated
 from recallm.english.syntax.name_phrases import name_around
@@ -100,10 +99,6 @@ def _of_verb(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft
     if not draft.object and clause.governors and is_gerund:  # "Ada likes swimming"
         relation, head = tree.base_form(clause.governors[-1]), clause.head
         yield replace(draft, relation=relation, object=[head], object_head=head)
-    for kind, _, often in () if draft.object else draft.adjuncts:
-        is_whole = len(often) > 2 or tree.lowered[often[0]] in ("every", "each")
-        if kind == "time" and is_whole and any(is_frequency(tree, i) for i in often):
-            yield replace(draft, object=often, value="quality")  # "Ada swims twice a week"
     if draft.object:
         named = _named(tree, draft)
         is_state = draft.construction.startswith(("passive", "copula oblique"))
@@ -233,6 +228,10 @@ def _role(tree: SentenceTree, noun: int) -> _Role | None:
         if tree.tags[noun] not in (NOUN, PROPN) or (tree.tags[noun] == PROPN and is_one):
             return None
         return _Role(f"{_role_words(tree, noun)} {preposition_}", coordinated(tree, owner))
+    before = noun - 1
+    is_company = tree.entity_labels.get(before) == "ORG" and tree.tags[noun] == NOUN
+    if is_company and tree.heads[before] == noun and tree.bases[before] == "compound":
+        return _Role(f"{tree.words[noun].text} {_OF}", [before])  # "Apple CEO"
     return None
 
 

@@ -224,8 +224,9 @@ def _join(tree: SentenceTree, name: Name) -> None:
 
 
 def _mend_title(tree: SentenceTree, name: Name) -> None:
-    """Hang a name from the noun before it that says whose it is: "my brother Tom", "Norway's king,
-    Harald,"."""
+    """Hang a name from the noun before it that says whose it is ("my brother Tom", "Norway's king,
+    Harald,", "the king of Norway, Harald,"), and a company from the role between it and a name
+    ("Apple CEO Tim Cook")."""
     outer = [i for i in range(*name) if tree.heads[i] not in range(*name)]
     if not outer:
         return
@@ -233,11 +234,22 @@ def _mend_title(tree: SentenceTree, name: Name) -> None:
     above, noun = tree.heads[own], name[0] - 1
     has_comma = noun > 0 and tree.lowered[noun] == ","
     noun -= has_comma
+    if tree.bases[own] == "appos" and above >= 0 and tree.bases[above] == "nmod":
+        bearer = tree.heads[above]
+        if has_comma and tree.tags[bearer] == NOUN and tree.child(bearer, "det") >= 0:
+            tree.move(own, bearer, "appos")
+        return
     if noun < 1 or tree.tags[noun] != NOUN or tree.is_time(noun):
         return
-    if tree.child(noun, "nmod:poss") < 0:
+    before = noun - 1
+    if tree.relations[noun] == "nmod:desc" and tree.heads[own] == before:
+        tree.move(own, tree.heads[before], tree.relations[before])
+        tree.move(before, noun, "compound")
+        tree.move(noun, own, "nmod:desc")
+        tree.move_all(tree.children[before], own)
+    elif tree.child(noun, "nmod:poss") < 0:
         return
-    if tree.heads[noun] == own and not has_comma:
+    elif tree.heads[noun] == own and not has_comma:
         tree.move(noun, above, tree.relations[own])
         tree.move_all((i for i in tree.children[own] if i not in range(*name)), noun)
         tree.move(own, noun, "flat")

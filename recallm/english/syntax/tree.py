@@ -57,8 +57,7 @@ class SentenceTree:
 
     ``words``, ``lowered``, ``tags``, ``lemmas`` and ``relations`` run in parallel; ``heads`` are -1
     for roots; ``children`` are ascending. ``bases`` are relations without their subtypes.
-    ``quotes`` are the tokens that are quotation marks. ``agrees`` says of each token whether the
-    tagger gives it the parser's relation.
+    ``quotes`` are the tokens that are quotation marks.
     """
 
     def __init__(self, tagged: TaggedText, tree: Tree, span: tuple[int, int]) -> None:
@@ -75,11 +74,6 @@ class SentenceTree:
         self.heads = [
             head - first if first <= head < end and head - first != i else -1
             for i, head in enumerate(tree.heads[first:end])
-        ]
-        roles = tagged.roles[first:end] or self.relations
-        self.agrees = [
-            role.partition(":")[0] == relation.partition(":")[0]
-            for role, relation in zip(roles, self.relations, strict=True)
         ]
         self._mend(tagged.roles[first:end])
         self.bases = [relation.partition(":")[0] for relation in self.relations]

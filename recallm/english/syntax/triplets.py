@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from spacy.symbols import ADP, ADV, AUX, DET, NOUN, NUM, PRON, PROPN
 
 from recallm.english.syntax.clauses import read_clauses
-from recallm.english.syntax.confidence import fact_confidence
+from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
 from recallm.english.syntax.facts_of_triplets import fact_drafts
 from recallm.english.syntax.modality import REPORTING
@@ -35,6 +35,12 @@ ConceptAt = Callable[[int], ConceptMention | None]
 
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
+
+_SHORT: Final = 14
+"""Tokens of a sentence whose parse can be trusted."""
+
+_SURE: Final = 0.9
+"""How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
 
 _CLOSED: Final = frozenset((ADP, AUX, DET, PRON))
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
@@ -69,15 +75,18 @@ def facts_in(
     if _is_foreign(tree):
         return []
     read = drafts(tree)
+    least = 0.55 if len(tree) <= _SHORT else 0.0
     return [
         replace(
-            written(tree, draft, fact_confidence(tree, draft, len(read))),
+            fact,
+            confidence=max(fact.confidence, _SURE if draft.construction == "possessor" else least),
             position=position,
             subject_concept=_end(tree, draft.subject_head, concept_at),
             object_concept=_end(tree, draft.object_head, concept_at, _INSIDE_OBJECTS),
         )
         for draft in fact_drafts(tree, read)
         if draft.subject  # the parser may take punctuation for a subject
+        for fact in (written(tree, draft, len(read)),)
     ]
 
 
@@ -102,8 +111,8 @@ def drafts(tree: SentenceTree) -> list[Draft]:
     return found
 
 
-def written(tree: SentenceTree, draft: Draft, confidence: float) -> OpenTriplet:
-    """A draft of a sentence as a triplet."""
+def written(tree: SentenceTree, draft: Draft, others: int) -> OpenTriplet:
+    """A draft of a sentence with ``others`` drafts as a triplet."""
     return OpenTriplet(
         subject=tree.text(draft.subject),
         predicate=draft.words or tree.text(draft.predicate),
@@ -116,7 +125,7 @@ def written(tree: SentenceTree, draft: Draft, confidence: float) -> OpenTriplet:
         ),
         negated=draft.negated,
         modality=draft.modality,
-        confidence=confidence,
+        confidence=confidence(tree, draft, others),
         object_value=draft.value,
         said_by=_reporter(tree, draft),
     )

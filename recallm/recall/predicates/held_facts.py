@@ -44,7 +44,7 @@ _FIRST_ROWS = 64
 """Pieces of evidence that a limited read begins with."""
 
 
-SURE: Final = 0.84
+SURE: Final = 0.55
 """Confidence of evidence that counts where nobody says otherwise."""
 
 
