@@ -32,8 +32,9 @@ class RecallMHybridQueryEngine(BaseQueryEngine):
     context text. A retriever's nodes are data in the prompt, as a language model sees them.
     ``discriminator``: None means a ``TrainedDiscriminator``, which needs no model. ``namespace``:
     whose memory, where it is not the memory's own; a ``RecallM`` as ``vectors`` is asked in the
-    same namespace. The other arguments are those of ``RecallMRetriever``; ``max_tokens`` counts each branch's recalled text.
-    The engine writes nothing, and does not stream: the discriminator needs both answers.
+    same namespace. The other arguments are those of ``RecallMRetriever``; ``max_tokens`` counts
+    each branch's recalled text. The engine writes nothing, and does not stream: the discriminator
+    needs both answers.
 
     The response's ``source_nodes`` are what the chosen answer's model was given: statements, like
     the nodes of ``RecallMRetriever``, or the retriever's nodes. Its ``metadata`` holds the chosen

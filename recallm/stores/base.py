@@ -32,7 +32,7 @@ from recallm.model import (
     TripletEvidence,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of SQLite files: a store opens no other version. Neo4j databases have a version of their own."""
 
 

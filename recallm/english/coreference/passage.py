@@ -75,9 +75,9 @@ class Name(NamedTuple):
 class TextRead:
     """A passage as coreference sees it: the tokens of its blocks in one row, and its names.
 
-    ``id`` is that of an earlier passage, None for the passage whose anaphors are resolved. ``speaker``
-    is the concept of who says it. ``referred`` are the concepts that it mentions by pronoun, where
-    an earlier call resolved them.
+    ``id`` is that of an earlier passage, None for the passage whose anaphors are resolved.
+    ``speaker`` is the concept of who says it. ``referred`` are the concepts that it mentions by
+    pronoun, where an earlier call resolved them.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, LiteralString, TypeVar
 
 from recallm.errors import StoreError
@@ -229,7 +229,8 @@ class RowWriter(Queries):
             found["evidence"] += [(*self.of_pair(*pair), t) for pair in pairs_of(u)]
             found["metadata_entry"] += [(hash_of(*entry), t) for entry in u.metadata.items()]
             measured = [
-                (s, statement_key(t, s.position), len(content_terms(s.terms))) for s in u.statements
+                (s, statement_key(t, s.position), len(content_terms(s.terms)))
+                for s in sorted(u.statements, key=attrgetter("position"))
             ]
             for s, at, length in measured:
                 statement = (

@@ -41,13 +41,23 @@ def back_up(path: str | os.PathLike[str], target: str | os.PathLike[str]) -> Non
         draft = Path(name)
         try:
             _copy(source, draft)
-            draft.replace(to)
+            _put(draft, to)
         finally:
             draft.unlink(missing_ok=True)
     except DRIVER_ERRORS as error:
         raise translated(error, str(to)) from error
     except OSError as error:
         raise StoreError(f"{to} cannot be written ({error})") from error
+
+
+def _put(draft: Path, to: Path) -> None:
+    """Give the draft its name. A file that another process has put there meanwhile stays."""
+    try:
+        os.link(draft, to)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        draft.replace(to)
 
 
 def _copy(source: Path, draft: Path) -> None:

@@ -8,7 +8,7 @@ which fills a page. ``last`` is the greatest key that a block had when it was cu
 what lies after the ``last`` of the block before it, up to its own.
 
 Records begin with their checksum, which counts the number of their term or concept: they are
-valid in their own row alone.
+valid with their own term or concept alone.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def newest_records(
         values = {**where.values, "of": owner, "before": before, "blocks": blocks}
         rows = view.rows(sql, **values)
         if not rows:
-            break
+            if has_few:
+                break
+            raise ValueError("a list of postings has lost a block")
         before = min(rows)[0]
         page = b"".join(unsealed(owner, blob) for _, blob in sorted(set(rows)))
         records = np.frombuffer(page, RECORD)[::-1]
