@@ -256,26 +256,26 @@ def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
     return nearest
 
 
+def _retriever(
+    memory: RecallM, vectors: Collection | Callable[[str], str]
+) -> Callable[..., object]:
+    """What finds a context: in a collection, within the bounds of a recall; else a function."""
+    if isinstance(vectors, Collection):
+        return nearest_in_chroma(memory, vectors)
+    return lambda question, **_: vectors(question)
+
+
 def _vector_branch(
     memory: RecallM, vectors: RecallM | Collection | Callable[[str], str] | None
 ) -> Callable[..., Answer]:
     """What answers in the branch "vectors", as ``RecallM.ask`` does."""
     if isinstance(vectors, RecallM):
         return vectors.ask
-    retrieve: Callable[..., object] | None = None
-    if isinstance(vectors, Collection):
-        retrieve = nearest_in_chroma(memory, vectors)
-    elif callable(vectors):
-        own = vectors
-
-        def retrieve(question: str, **_: Any) -> object:
-            return own(question)
-
-    if retrieve is not None:
-        finder = retrieve
+    if isinstance(vectors, Collection) or callable(vectors):
+        retrieve = _retriever(memory, vectors)
 
         def ask(question: str, *, llm: Callable[[str], str], **recall: Any) -> Answer:
-            text = finder(question, **recall)
+            text = retrieve(question, **recall)
             if not isinstance(text, str):
                 # Not an InvalidInputError: the other branch may still answer.
                 kind = type(text).__name__

@@ -84,7 +84,7 @@ def newest_records(
         if not missing or left <= 0:
             break
         blocks = -(-min(missing, left) // _BLOCK)
-        values = {**where.values, "of": owner, "before": before, "blocks": blocks}
+        values: dict[str, Any] = {**where.values, "of": owner, "before": before, "blocks": blocks}
         rows = view.rows(sql, **values)
         if not rows:
             if has_few:
