@@ -67,7 +67,7 @@ def main() -> None:
             parser.error(f"{folder} must hold at least two conversations")
         for talk, other in zip(talks, [*talks[1:], talks[0]], strict=True):
             strange = [each.question for each in other.questions]
-            strange += about_speakers(strange, other, talk)
+            strange += [*about_speakers(strange, other, talk)]
             own = [each.question for each in talk.questions]
             questions += asked(kind, talk.name, talk.turns, own, strange)
     told = [each for each in histories(options.longmemeval) if _is_answered(each)]

@@ -75,7 +75,7 @@ _LOOKED_AT = 10
 OF_MATTER = ("passage", "answer", "meaning", "similar", "date")
 """The signals that say how well a statement meets the matter of the question."""
 
-_CONSTANT, _OF_MATTER, _OF_UNKNOWN = -3.84, 2.72, -3.05
+_CONSTANT, _OF_MATTER, _OF_UNKNOWN = -3.27, 2.19, -3.92
 """The log-odds that the candidates hold an answer: a constant, a factor on what the signals
 ``OF_MATTER`` add for the statement that meets the matter best, and a factor on the share of unknown
 names. ``python -m training.ranking.confidence`` fits them."""
