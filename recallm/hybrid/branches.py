@@ -146,8 +146,8 @@ class HybridRecallM:
         """Answer ``question`` in both branches at once, and choose.
 
         ``llm`` takes the place of the hybrid's. ``recall`` are the arguments of ``RecallM.recall``.
-        A retriever of your own gets the question only. ``min_score`` goes to the
-        branch "recallm" only, since the nearest by embedding have no probabilities.
+        A retriever of your own gets the question only. ``min_score`` goes to the branch "recallm"
+        only, since the nearest by embedding have no probabilities.
 
         Raises:
             LLMRequiredError: no language model was given.
@@ -202,12 +202,12 @@ def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
     is read from the memory. The collection's own embedding function embeds the texts. Namespaces of
     one memory may share a collection; another memory needs another one.
     """
-    own = {"namespace": memory.namespace}
+    own: dict[str, Any] = {"namespace": memory.namespace}
 
     def id_of(passage: Passage) -> str:
         return f"{memory.namespace} {passage.t_index}"
 
-    def follow() -> None:
+    def follow() -> dict[str, Passage]:
         stored = {id_of(each): each for each in memory.passages() if each.text.strip()}
         found = collection.get(where=own, include=["documents"])
         held = dict(zip(found["ids"], found["documents"], strict=True))
@@ -222,6 +222,7 @@ def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
                 documents=[stored[id].text for id in ids],
                 metadatas=[{**own, "t": stored[id].t_index} for id in ids],
             )
+        return stored
 
     def nearest(
         question: str,
@@ -234,19 +235,21 @@ def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
         min_score: float | None = None,  # noqa: ARG001 - distances are no probabilities
         **filters: Unpack[FilterArguments],
     ) -> str:
-        follow()
-        seen = memory.passages(as_of=as_of, **filters)
-        allowed = {id_of(each): each for each in seen if each.id not in known}
+        allowed, where, hidden = follow(), own, set(known)
+        if as_of is not None or filters or hidden:
+            seen = memory.passages(as_of=as_of, **filters)
+            allowed = {id_of(each): each for each in seen if each.id not in hidden}
+            where = {"$and": [own, {"t": {"$in": [each.t_index for each in allowed.values()]}}]}
         if not allowed:
             return ""
         near = collection.query(
             query_texts=[question],
             n_results=memory.config.limit if limit is None else limit,
-            where={"$and": [own, {"t": {"$in": [each.t_index for each in allowed.values()]}}]},
+            where=where,
         )
         text = ""
-        for id in near["ids"][0]:
-            passage = allowed[id]
+        # Another thread may have added passages meanwhile.
+        for passage in [allowed[id] for id in near["ids"][0] if id in allowed]:
             line = f"{passage.speaker}: {passage.text}" if passage.speaker else passage.text
             longer = f"{text}\n{line}" if text else line
             if max_tokens is None or memory.count_tokens(longer) <= max_tokens:

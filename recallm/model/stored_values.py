@@ -333,14 +333,14 @@ class Postings:
         return isinstance(other, Postings) and self.rows() == other.rows()
 
     def session_names(self) -> set[str]:
-        """The keys of the sessions of these statements."""
+        """The keys of the sessions of the statements."""
         if not self.sessions.any():
             return set()
         numbers = np.unique(self.sessions).tolist()
         return {self.session_keys[number] for number in numbers if number}
 
     def hold(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of some keys are among those of these statements."""
+        """Which of ``keys`` are keys of the statements."""
         ascending = self.keys[::-1]
         places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
         return np.asarray(ascending[places] == keys if len(ascending) else places >= 0)

@@ -44,7 +44,7 @@ def checked_embedding(given: object) -> Embedding | None:
     vectors.
 
     Raises:
-        InvalidInputError: it is none of these.
+        InvalidInputError: ``given`` has another type.
         MissingDependencyError: "default" or a folder needs a package that is not installed.
 
     """

@@ -79,7 +79,8 @@ class FoundReference(NamedTuple):
     """A pronoun and what it stands for.
 
     ``start`` and ``end`` are its span in the text. ``concepts`` are the concept and the parts of
-    its name. ``antecedent`` is the id of the passage that spells the concept, None for this one.
+    its name. ``antecedent`` is the id of the passage that spells the concept, None
+    where the text itself does.
     """
 
     start: int
@@ -159,7 +160,7 @@ def _found(
     if mention is not None:
         antecedent = None
         if back:
-            reference = mention.reference  # that passage may refer to it itself
+            reference = mention.reference  # the earlier passage may have a pronoun, too
             antecedent = (reference and reference.antecedent) or earlier[-back].id
         concepts = (mention, *referent.parts.get(back, ()))
         yield FoundReference(start, end, concepts, antecedent)

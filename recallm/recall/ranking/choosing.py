@@ -6,8 +6,8 @@ A reader who gets ten lines reads ten lines. Three rules end the list earlier:
   the question's words, their meaning and its dates add to the score of a candidate, and falls with
   the share of the asked names that the memory does not know. Who speaks and when says little:
   everybody has said something. With little confidence nothing is handed over where a name is
-  unknown: that nothing is known is an answer too. Where no name is unknown, a reader may know
-  another word for what the question calls so, and gets what is there with the confidence.
+  unknown: that nothing is known is an answer too. Where no name is unknown, the answer may use
+  another word than the question, and the reader gets what is there with the confidence.
 * **About others**: where the best statement is about a name in the question, a statement has no
   place if nothing in its session mentions such a name.
 * **A statement's odds**, as a share of those of the best statement, decide whether the statement

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 1
+VERSION: Final = 2
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """

@@ -305,7 +305,7 @@ class Rows(Protocol):
         ...
 
     def count_relations(self, pairs: Collection[Pair]) -> int:
-        """How many of these relations some update shows. Their concepts were looked up."""
+        """How many of the relations ``pairs`` some update shows. Their concepts were looked up."""
         ...
 
     def count_touches(self, left: Mapping[str, tuple[int, int] | None]) -> dict[str, ConceptTotals]:

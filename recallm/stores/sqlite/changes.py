@@ -69,7 +69,7 @@ class RowWriter(Queries):
 
     It keeps the namespace's number (0 before it has a row), and the numbers of the rows that the
     transaction has looked up or written, by their natural keys. ``concept_of`` is the name of the
-    concept that each of these entities stands on, as stored. ``newest`` are the newest records of
+    concept that each known entity stands on, as stored. ``newest`` are the newest records of
     postings, by the table of their rows and the number there.
     """
 

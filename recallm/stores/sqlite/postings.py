@@ -152,7 +152,7 @@ def cut_blocks(
 
 
 def _edited(records: bytes, edits: Mapping[int, bytes], keys: Collection[int]) -> bytes:
-    """Records with the edits of these keys, in order."""
+    """Records with the edits of ``keys``, in order."""
     size = RECORD.itemsize
     held = {
         key: records[place * size : (place + 1) * size]

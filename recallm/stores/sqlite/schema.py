@@ -368,7 +368,7 @@ def register(connection: sqlite3.Connection) -> None:
 
 
 def checksum(columns: tuple[LiteralString, ...], alias: LiteralString = "") -> LiteralString:
-    """The checksum of these columns of a table, as SQL.
+    """The checksum of ``columns`` of a table, as SQL.
 
     The checksum of a vector has the number added of what the vector belongs to: it holds only in
     its own row, so that a damaged index cannot give a vector to another owner.

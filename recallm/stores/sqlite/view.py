@@ -289,7 +289,7 @@ class FilterSql:
         return True
 
     def met(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of these keys are of visible statements that meet the filter."""
+        """Which of ``keys`` are of visible statements that meet the filter."""
         ts = keys >> POSITION_BITS
         met: NDArray[np.bool_] = (ts >= self._first) & (ts <= self._last)
         tests_rows = self._tests_rows and not self.is_met_by_few
