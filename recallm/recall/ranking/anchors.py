@@ -24,7 +24,6 @@ from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.stem_counts import Floats, Keys, matrix_product, rarity, weighted_sums
 from recallm.recall.ranking.succession import (
     IN_CONVERSATION,
-    moments_of,
     rare_stems,
     relative_matches,
     tell_changes,
@@ -109,7 +108,7 @@ def _history(candidates: Candidates, anchor: TemporalAnchor, match: Floats) -> _
         return None
     telling = telling * np.exp(np.minimum(match - match[certain].max(), 0.0))
     telling = np.minimum(telling, _MOST_CERTAIN)
-    times = moments_of(candidates.statements)
+    times = candidates.moments
     order = np.argsort(-times if anchor.relation == "after" else times, kind="stable")
     held, telling, person = held[order], telling[order], person[order]
     if anchor.relation == "at":

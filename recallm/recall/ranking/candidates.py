@@ -28,10 +28,26 @@ from recallm.model import (
     Summary,
 )
 from recallm.recall.ranking.matches import Matches
-from recallm.recall.ranking.stem_counts import Floats, Keys, StatementStems, StemCounts
+from recallm.recall.ranking.stem_counts import (
+    Floats,
+    Keys,
+    StatementStems,
+    StemCounts,
+    t_indexes_of,
+)
+from recallm.recall.results import have_timestamps
 
 TripletIds: TypeAlias = tuple[str, str, str]
 """The exact ids of a triplet: subject, predicate, object."""
+
+
+def moments_of(statements: Sequence[StoredStatement]) -> Floats:
+    """Each statement's time as a number: its timestamp if all have one, else its t_index."""
+    if have_timestamps(statements):
+        times = [row.timestamp.timestamp() for row in statements if row.timestamp is not None]
+        return np.array(times)
+    keys = np.array([row.key for row in statements], dtype=np.int64)
+    return t_indexes_of(keys).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +152,11 @@ class Rows:
     def keys(self) -> Keys:
         """The key of each candidate."""
         return np.array([statement.key for statement in self.statements], dtype=np.int64)
+
+    @cached_property
+    def moments(self) -> Floats:
+        """``moments_of`` the candidates."""
+        return moments_of(self.statements)
 
     @cached_property
     def traits(self) -> Keys:

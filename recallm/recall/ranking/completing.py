@@ -19,10 +19,10 @@ from typing import NamedTuple, Self
 
 from recallm.model import StoredStatement, Trait, content_terms
 from recallm.recall.ranking.budget import EqualSentences
-from recallm.recall.ranking.candidates import Candidates
+from recallm.recall.ranking.candidates import Candidates, moments_of
 from recallm.recall.ranking.concepts import NAME_KINDS
 from recallm.recall.ranking.stem_counts import Floats
-from recallm.recall.ranking.succession import moments_of, places_of_states
+from recallm.recall.ranking.succession import places_of_states
 
 _POINTS_BACK = re.compile(
     r"(?:(?:and|but|so|then|also|because|plus|yes|no|well|maybe|luckily|sadly),? )?"

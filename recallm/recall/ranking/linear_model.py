@@ -49,7 +49,7 @@ from recallm.recall.ranking.matches import Matches
 from recallm.recall.ranking.replies import of_best_answers, placed
 from recallm.recall.ranking.signals import SIGNALS, Weights, load_tables, measure
 from recallm.recall.ranking.stem_counts import Floats
-from recallm.recall.ranking.succession import moments_of, places_of_states
+from recallm.recall.ranking.succession import places_of_states
 from recallm.recall.ranking.tracing import Trace, log
 from recallm.recall.request import RecallRequest
 from recallm.recall.results import RankedConcept, RecalledContext, RecalledStatement, chronological
@@ -166,7 +166,7 @@ def _above_successors(candidates: Candidates, odds: Floats) -> Floats:
     """By how much the log-odds of each statement of a former state must fall to those of the
     latest statement of that state, where the question asks for the present; 0 for all others."""
     above = np.zeros(len(odds))
-    moments = moments_of(candidates.statements) if candidates.states else above
+    moments = candidates.moments if candidates.states else above
     for places in places_of_states(candidates.states).values():
         latest = max(places, key=moments.__getitem__)
         former = [place for place in places if moments[place] < moments[latest]]

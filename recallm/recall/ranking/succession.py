@@ -17,20 +17,18 @@ that one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recallm.model import StoredStatement
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.concepts import names_asked_for
 from recallm.recall.ranking.meaning import similar_in_topic
 from recallm.recall.ranking.replies import tells_change
 from recallm.recall.ranking.stem_counts import Floats, matrix_product
-from recallm.recall.results import have_timestamps
 
 _NEWEST = 15.0
 """Number of later statements at which ``newest`` has fallen to 1/e in a conversation: the paper's
@@ -86,7 +84,7 @@ def succession_signals(
     found: dict[str, Floats] = dict.fromkeys(("superseded", "earliest", "neighbour state"), nothing)
     if not len(match):
         return found
-    moments = moments_of(candidates.statements)
+    moments = candidates.moments
     if reading.order == "earliest":
         found["earliest"] = 1.0 / (1.0 + np.log1p(_later_matches(match, -moments)))
     elif reading.previous:
@@ -114,7 +112,7 @@ def newest(
     nothing = np.zeros(len(named))
     if reading.order != "latest" or reading.previous or not len(named):
         return nothing, nothing
-    moments = moments_of(candidates.statements)
+    moments = candidates.moments
     same_names = named >= named.max() / 2
     of_same_names = np.sort(moments[same_names])
     later = len(of_same_names) - np.searchsorted(of_same_names, moments, side="right")
@@ -208,14 +206,6 @@ def places_of_states(
         for state in stated:
             places[state].append(place)
     return places
-
-
-def moments_of(statements: Sequence[StoredStatement]) -> Floats:
-    """Each statement's time as a number: its timestamp if all have one, else its t_index."""
-    if have_timestamps(statements):
-        times = [row.timestamp.timestamp() for row in statements if row.timestamp is not None]
-        return np.array(times)
-    return np.array([row.t_index for row in statements], dtype=np.float64)
 
 
 def _later_matches(match: Floats, moments: Floats) -> Floats:

@@ -10,7 +10,7 @@ summary in force counts as one more statement, and so does each triplet that no 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from operator import itemgetter
@@ -45,10 +45,10 @@ from recallm.recall.retrieval.nearest import EmbeddedQuestion, meets
 from recallm.recall.retrieval.relations import RelationIndex
 from recallm.stores.base import GraphReader
 
-FETCHED, _OF_TALK = 112, 72
+FETCHED, _OF_PRESENT, _FEWEST = 112, 88, 72
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
-as many where the nearest by embedding come beside them. The history of a person takes many of the
-facts that stand alone. In conversations fewer are enough without embeddings."""
+of 112 where the nearest by embedding come beside them. Without embeddings conversations need
+fewer, and so do facts that stand alone, but for the history of a person or a thing."""
 
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
@@ -78,7 +78,9 @@ def read_candidates(
     if not (leads.postings or leads.mentions or brought or leads.newest or facts.facts):
         return None
     brought.update(leads.of_neighbours)
-    fetched = max(_OF_TALK if leads.is_talk and vector is None else FETCHED, 2 * wanted)
+    fetched = max(
+        FETCHED if vector is not None else _without_embeddings(question, leads), 2 * wanted
+    )
     posted = _posting_counts(question, leads)
     first = fetched if vector is None else fetched // 2
     best = posted.best(first + len(request.known), leads.sizes)
@@ -109,6 +111,16 @@ def read_candidates(
         matches=None if dates else matches,
         question_vector=None if vector is None else vector.of_asked(when),
     )
+
+
+def _without_embeddings(question: Question, leads: Leads) -> int:
+    """How many statements are fetched for a question in a memory without embeddings."""
+    time = question.time
+    if leads.is_talk:
+        return _FEWEST
+    if time.previous or time.anchor is not None or time.order == "earliest":
+        return FETCHED
+    return _OF_PRESENT if time.recency else _FEWEST
 
 
 def _read_facts(
@@ -243,31 +255,24 @@ def states_of(
     asked = [(name, {*name.split(" ")}) for name in names] or [("", set[str]())]
     found: dict[int, set[tuple[str, str]]] = {}
     for place, row in enumerate(statements):
-        stated = stated_relations(row.text)
-        if not stated:
-            continue
-        states = {
-            state for name, words in asked for state in _states_of_name(row, stated, name, words)
-        }
-        if states:
-            found[place] = states
+        for relation, subject in stated_relations(row.text):
+            for name, words in asked:
+                if (bearer := _bearer(row, subject, name, words)) is not None:
+                    found.setdefault(place, set()).add((relation, bearer))
     return found
 
 
-def _states_of_name(
-    row: StoredStatement, stated: Iterable[tuple[str, str]], name: str, words: AbstractSet[str]
-) -> Iterator[tuple[str, str]]:
-    """Of the relations ``stated`` with their subjects, those of the bearer of ``name``, which has
-    the ``words``, and those of the speaker."""
-    subjects = {SPEAKER, SOMEBODY}
-    for mention in row.concepts:
-        if not words.isdisjoint(mention.name.split(" ")):
-            subjects.update(mention.label.lower().split())
-    speaker = row.speaker_concept or ""
-    is_named = not words.isdisjoint(speaker.split(" "))
-    for relation, subject in stated:
-        if subject in subjects:
-            yield relation, name if is_named or subject != SPEAKER else speaker
+def _bearer(row: StoredStatement, subject: str, name: str, words: AbstractSet[str]) -> str | None:
+    """Whom the ``subject`` of a stated relation may stand for: the bearer of ``name``, which has
+    the ``words``, or the speaker; None where that is somebody else."""
+    if subject == SPEAKER:
+        speaker = row.speaker_concept or ""
+        return speaker if words.isdisjoint(speaker.split(" ")) else name
+    is_meant = subject == SOMEBODY or any(
+        subject in mention.label.lower().split() and not words.isdisjoint(mention.name.split(" "))
+        for mention in row.concepts
+    )
+    return name if is_meant else None
 
 
 def _are_mostly_alone(rows: Collection[StoredStatement]) -> bool:

@@ -24,7 +24,6 @@ from recallm.model import (
     Passage,
     Postings,
     Question,
-    Relation,
     Sizes,
     statement_key,
 )
@@ -47,7 +46,7 @@ _OF_ASKER = 128
 _RELATIONS = 16
 """Newest relations read of each of the question's concepts."""
 
-_NEIGHBOURS, _NEIGHBOUR_STATEMENTS = 6, 4
+_NEIGHBOURS, _NEIGHBOUR_STATEMENTS = 6, 2
 """Neighbouring concepts, those of greatest activation, and the newest statements of each that are
 candidates: "They let Greta go" may answer who the boss is now."""
 
@@ -87,11 +86,9 @@ def read_leads(
     dates = () if _names_more_than(dates, question) else dates
     words: _Words
     mentions: Mapping[str, Postings]
-    concepts: list[ConceptRow]
-    words, mentions, concepts, nearest, dated, newest = reader.together(
+    words, mentions, nearest, dated, newest = reader.together(
         lambda reader: _read_words(reader, question, where, limit, with_related=vector is None),
         lambda reader: _read_mentions(reader, names, question.asker, where, limit),
-        lambda reader: reader.concepts(names) if names else [],
         lambda reader: [] if vector is None else vector.nearest(reader, _NEAREST),
         lambda reader: _newest_statements(reader, _intervals(dates, request)),
         lambda reader: _newest_statements(
@@ -103,7 +100,7 @@ def read_leads(
         mentions=mentions,
         sizes=words.sizes,
         is_talk=words.is_talk,
-        essential={row.name: row for row in concepts},
+        essential=words.essential,
         similar=statements_of_related_stems(
             question, words.related, words.of_related, mentions, words.sizes.corpus
         )
@@ -117,11 +114,12 @@ def read_leads(
 
 
 class _Words(NamedTuple):
-    """The postings of a question's stems, the sizes of the sessions that hold them, whether these
-    are conversations, its related stems, the postings of these, the neighbouring concepts, and the
-    keys of their statements."""
+    """The postings of a question's stems, its concepts that are known, the sizes of the sessions
+    that hold the stems, whether these are conversations, its related stems, the postings of these,
+    the neighbouring concepts, and the keys of their statements."""
 
     postings: Mapping[str, Postings]
+    essential: Mapping[str, ConceptRow]
     sizes: Sizes
     is_talk: bool
     related: Mapping[str, Related]
@@ -134,13 +132,18 @@ def _read_words(
     reader: GraphReader, question: Question, where: Filter, limit: int, *, with_related: bool
 ) -> _Words:
     stems = (*question.search_terms, *question.tokens)
-    postings = reader.postings(stems, limit=limit, where=where)
+    names = [concept.name for concept in question.concepts]
+    postings: Mapping[str, Postings]
+    concepts: list[ConceptRow]
+    postings, concepts = reader.together(
+        lambda reader: reader.postings(stems, limit=limit, where=where),
+        lambda reader: reader.concepts(names) if names else [],
+    )
     sessions = set[str]().union(*(found.session_names() for found in postings.values()))
     related = related_stems_of(question) if with_related else {}
-    names = {concept.name for concept in question.concepts if concept.name != question.asker}
     is_talk = _is_talk(postings.values(), len(sessions))
-    if is_talk:
-        names = set()  # the statements around lead on
+    # In a talk the statements around lead on.
+    known = [row for row in concepts if row.name != question.asker] if not is_talk else []
     sizes: Sizes
     of_related: Mapping[str, Postings]
     neighbours: tuple[dict[str, Activation], list[int]]
@@ -149,9 +152,10 @@ def _read_words(
         lambda reader: (
             reader.postings(related.keys(), limit=_RELATED_NEWEST, where=where) if related else {}
         ),
-        lambda reader: _read_neighbours(reader, names, where) if names else ({}, []),
+        lambda reader: _read_neighbours(reader, known, where) if known else ({}, []),
     )
-    return _Words(postings, sizes, is_talk, related, of_related, *neighbours)
+    essential = {row.name: row for row in concepts}
+    return _Words(postings, essential, sizes, is_talk, related, of_related, *neighbours)
 
 
 def _is_talk(postings: Collection[Postings], sessions: int) -> bool:
@@ -162,17 +166,12 @@ def _is_talk(postings: Collection[Postings], sessions: int) -> bool:
 
 
 def _read_neighbours(
-    reader: GraphReader, names: Collection[str], where: Filter
+    reader: GraphReader, known: Collection[ConceptRow], where: Filter
 ) -> tuple[dict[str, Activation], list[int]]:
-    """The concepts that those with these ``names`` activate, and the keys of the newest statements
-    of those that are activated most."""
-    rows: list[ConceptRow]
-    relations: list[Relation]
-    rows, relations = reader.together(
-        lambda reader: reader.concepts(names),
-        lambda reader: reader.relations(names, limit=_RELATIONS),
-    )
-    essential = {row.name: row for row in rows}
+    """The concepts that those ``known`` activate, and the keys of the newest statements of those
+    that are activated most."""
+    essential = {row.name: row for row in known}
+    relations = reader.relations(essential.keys(), limit=_RELATIONS)
     ends = {end for relation in relations for end in (relation.a, relation.b)} - essential.keys()
     if not ends:
         return {}, []

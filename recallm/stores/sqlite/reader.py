@@ -184,40 +184,60 @@ class SQLiteReader(View, Reader):
         rows = self.rows(_STATEMENTS.replace("{visible}", self.visible), _keys(keys))
         rows.sort(key=itemgetter(3))
         found = verified((row[2:] for row in rows), "statement")
-        numbers = {passage_row(self.ns, row[1] >> 20) for row in found}
-        passages = {row[1]: row for row in self.read("passage", _PASSAGES, numbers)}
-        metadata = {text: json.loads(text) for text in {row[9] for row in passages.values()}}
         self._read_session_keys(row[2] for row in found)
+        passages = self._passages_of({row[1] >> 20 for row in found})
         statements: list[StoredStatement] = []
         for (previous, following, *_), row in zip(rows, found, strict=True):
             _, at, session_id, start, stop, _, terms, concepts, traits = row
-            (
-                _, _, id, text, source, session, speaker, speaker_concept, said, entries, path, key,
-                *_,
-            ) = passages[at >> 20]  # fmt: skip
+            text, id, said, speaker, speaker_concept, source, session, metadata, path = passages[
+                at >> 20
+            ]
             statements.append(
                 StoredStatement(
                     at,
                     id,
                     text[start:stop],
-                    unpack_timestamp(said),
+                    said,
                     speaker,
                     speaker_concept,
                     source,
                     session,
                     self._session_keys.get(session_id),
-                    metadata[entries],
+                    metadata,
                     unpack(terms),
                     unpack_mentions(concepts),
                     _trait(traits),
                     previous,
                     following,
-                    None if key is None else unpack(path),
+                    path,
                     start,
                     stop,
                 )
             )
         return statements
+
+    def _passages_of(self, ts: Collection[int]) -> dict[int, tuple[Any, ...]]:
+        """By each t what the statements of its passage share."""
+        rows = self.read("passage", _PASSAGES, {passage_row(self.ns, t) for t in ts})
+        metadata = {text: json.loads(text) for text in {row[9] for row in rows}}
+        found: dict[int, tuple[Any, ...]] = {}
+        for row in rows:
+            (
+                _, t, id, text, source, session, speaker, speaker_concept, said, entries, path, key,
+                *_,
+            ) = row  # fmt: skip
+            found[t] = (
+                text,
+                id,
+                unpack_timestamp(said),
+                speaker,
+                speaker_concept,
+                source,
+                session,
+                metadata[entries],
+                None if key is None else unpack(path),
+            )
+        return found
 
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
