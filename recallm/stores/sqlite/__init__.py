@@ -107,10 +107,13 @@ class SQLiteStore:
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
 
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
-            return forget(SQLiteRows(connection, namespace), selection)
+            forgotten = forget(SQLiteRows(connection, namespace), selection)
+            if forgotten:
+                connection.execute("INSERT INTO erasure VALUES (1)")
+            return forgotten
 
         try:
-            forgotten = self._connections.write(forget_selected, erase=True)
+            forgotten = self._connections.write(forget_selected)
         except DryRun as dry_run:
             return dry_run.forgotten
         pending = bool(forgotten) and self._connections.erasure_pending

@@ -66,8 +66,8 @@ def _copy(source: Path, draft: Path) -> None:
         connections.read() as snapshot,
         closing(sqlite3.connect(draft, isolation_level=None)) as copy,
     ):
-        if snapshot.source is not None:
-            snapshot.source.connection.backup(copy)
+        if snapshot.connection is not None:
+            snapshot.connection.backup(copy)
         register(copy)
         begin(copy)
         problems = copy.execute("PRAGMA integrity_check").fetchall()

@@ -78,11 +78,11 @@ _FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
 _UNKNOWN_FAILURE = (StoreError, "failed in SQLite: {}")
 
 
-def busy(name: str, waited: float, limit: float) -> StoreBusyError:
-    """The error of a writer that did not get the lock."""
+def busy(name: str, limit: float) -> StoreBusyError:
+    """The error of a writer that did not get the lock within so many seconds."""
     return StoreBusyError(
-        f"{name}: another writer held the database for {waited:.1f} s (the limit is {limit:g} s); "
-        "try again, write smaller batches, or open the store with a longer timeout"
+        f"{name}: another writer held the database for {limit:g} s, the limit; try again, write "
+        "smaller batches, or open the store with a longer timeout"
     )
 
 
@@ -135,12 +135,12 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def translated(
-    error: sqlite3.Error | UnicodeDecodeError, name: str, waited: float = 0.0, limit: float = 0.0
+    error: sqlite3.Error | UnicodeDecodeError, name: str, limit: float = 0.0
 ) -> RecallMError:
     """The error of the ``RecallMError`` tree for an error of the database ``name``."""
     code = _code(error)
     if code in _BUSY:
-        return busy(name, waited, limit)
+        return busy(name, limit)
     if code == sqlite3.SQLITE_TOOBIG:
         return InvalidInputError(
             "a text is longer than SQLite can hold (1 GB); split it", argument="text"

@@ -106,7 +106,7 @@ class SQLiteReader(View, Reader):
         return rows
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
-        return count_touches(self, dict.fromkeys(names), self.counted)
+        return count_touches(self, dict.fromkeys(names), self.end)
 
     def _related(self, name: str, *, limit: int | None, **_: Any) -> list[tuple[Any, ...]]:
         """The rows of the newest relations of a concept."""

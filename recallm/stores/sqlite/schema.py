@@ -336,12 +336,6 @@ def keys_of(records: bytes) -> NDArray[np.int64]:
     return found
 
 
-def end_keys(blob: bytes) -> tuple[int, int]:
-    """The keys of the first and of the last of records with their checksum."""
-    keys = keys_of(blob[_CHECKSUM:])
-    return int(keys[0]), int(keys[-1])
-
-
 def _keys_in(blob: bytes) -> str:
     return str(keys_of(blob[_CHECKSUM:]).tolist())
 

@@ -5,39 +5,32 @@ What a horizon hides up to the view's t counts.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any, LiteralString
 
-from recallm.model import Sizes, Stats, t_index_of
+from recallm.model import LARGEST_NUMBER, POSITION_BITS, Sizes, Stats, t_index_of
 from recallm.stores.semantics.reading import sizes_of
 from recallm.stores.semantics.rows import ConceptTotals
-from recallm.stores.sqlite.schema import end_keys, unpack_mentions
+from recallm.stores.sqlite.schema import keys_of, unpack_mentions, unsealed
 from recallm.stores.sqlite.view import Queries, View
 
-_TOUCHES: LiteralString = (
-    "WITH every (concept, at, entity) AS ("
-    " SELECT c.name, k.value, NULL FROM concept c CROSS JOIN json_each(keys_in(c.newest)) k"
-    " WHERE c.ns = :ns AND c.name IN {list} UNION ALL"
-    " SELECT c.name, k.value, NULL FROM concept c CROSS JOIN concept_block b ON b.ns = c.ns"
-    "  AND b.owner = c.id CROSS JOIN json_each(keys_in(b.blob)) k"
-    " WHERE c.ns = :ns AND c.name IN {list} UNION ALL"
-    " SELECT c.name, at, e.id FROM concept c CROSS JOIN element e"
-    " ON e.ns = c.ns AND e.concept = c.name CROSS JOIN element_evidence v"
-    " ON v.ns = e.ns AND v.element = e.number WHERE c.ns = :ns AND c.name IN {list}),"
-    " touch AS (SELECT * FROM every WHERE true{counted}) "
+_ON: LiteralString = (
+    "SELECT concept, at, id, label, kind FROM element e CROSS JOIN element_evidence v"
+    " ON v.ns = e.ns AND v.element = e.number WHERE e.ns = :ns AND concept IN {list} AND at < :end"
 )
-"""One row for each mention of a concept, and for each evidence of an entity on it."""
+"""The evidence of entities that stand on concepts."""
 
-_ENDS: LiteralString = (
-    "SELECT name, coalesce((SELECT blob FROM concept_block b WHERE b.ns = c.ns AND b.owner = c.id"
-    "  ORDER BY last LIMIT 1), newest), CASE WHEN newest != x'' THEN newest ELSE (SELECT blob"
-    "  FROM concept_block b WHERE b.ns = c.ns AND b.owner = c.id ORDER BY last DESC LIMIT 1) END"
-    " FROM concept c WHERE NOT EXISTS"
-    " (SELECT 1 FROM element e WHERE e.ns = c.ns AND e.concept = c.name)"
-    " AND ns = :ns AND name IN {list}"
+_BLOCKS: LiteralString = (
+    "SELECT owner, blob FROM concept_block WHERE ns = :ns AND owner IN {list} ORDER BY owner, last"
 )
-"""The first and the last records of mentions of concepts without entities: two seeks each, however
-many mentions there are."""
+_ENDS: LiteralString = (
+    "SELECT owner, blob FROM json_each(:list) CROSS JOIN concept_block b ON b.ns = :ns"
+    " AND owner = value AND last IN ("
+    "(SELECT min(last) FROM concept_block WHERE ns = :ns AND owner = value), "
+    "(SELECT max(last) FROM concept_block WHERE ns = :ns AND owner = value)) ORDER BY owner, last"
+)
+"""The first and the last block of mentions: two seeks each, however many mentions there are."""
 
 _CORPUS: LiteralString = (
     "SELECT count(*), coalesce(sum(length), 0),"
@@ -64,45 +57,46 @@ _STATS: dict[str, LiteralString] = {
 
 
 def count_touches(
-    queries: Queries,
-    left: Mapping[str, tuple[int, int] | None],
-    counted: LiteralString = "",
+    queries: Queries, left: Mapping[str, tuple[int, int] | None], end: int = LARGEST_NUMBER
 ) -> dict[str, ConceptTotals]:
-    """``Rows.count_touches``. ``counted`` is a condition on ``at``."""
-    if not left:
-        return {}
-    touches: LiteralString = _TOUCHES.replace("{counted}", counted)
-    known = {name: counts for name, counts in left.items() if counts}
-    rows: list[tuple[Any, ...]] = [
-        (name, t_index_of(end_keys(latest)[1]), *known[name], end_keys(earliest)[0])
-        for name, earliest, latest in queries.rows(_ENDS, known)
-        if latest
-    ]
-    names = left.keys() - {name for name, *_ in rows}
-    rows += queries.rows(
-        touches + "SELECT concept, max(at) >> 20, count(DISTINCT at >> 20),"
-        " count(*) - count(entity), min(CASE WHEN entity IS NULL THEN at END)"
-        " FROM touch GROUP BY concept",
-        names,
-    )
-    spellings: dict[str, tuple[Any, Any]] = {}
-    if any(first is None for *_, first in rows):
-        for name, label, kind in queries.rows(
-            touches + "SELECT touch.concept, e.label, e.kind FROM touch JOIN element e"
-            " ON e.ns = :ns AND e.id = touch.entity ORDER BY at >> 20, e.id",
-            names,
-        ):
-            spellings.setdefault(name, (label, kind))
-    firsts = {name: first for name, *_, first in rows if first is not None}
-    sql: LiteralString = "SELECT at, concepts FROM statement WHERE ns = :ns AND at IN {list}"
+    """``Rows.count_touches``, of what is earlier than the key ``end``.
+
+    Raises:
+        ValueError: records of mentions are damaged.
+    """
+    shown: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for name, *evidence in queries.rows(_ON, left, end=end):
+        shown[name].append(tuple(evidence))
+    sql: LiteralString = "SELECT id, name, newest FROM concept WHERE ns = :ns AND name IN {list}"
+    concepts = queries.rows(sql, left)
+    known = {id: left[name] for id, name, _ in concepts if name not in shown and left[name]}
+    rows = queries.rows(_ENDS, known)
+    rows += queries.rows(_BLOCKS, [id for id, *_ in concepts if id not in known])
+    records: defaultdict[int, bytes] = defaultdict(bytes)
+    for id, blob in (*rows, *((id, newest) for id, _, newest in concepts)):
+        records[id] += unsealed(id, blob)
+    totals: dict[str, ConceptTotals] = {}
+    firsts: dict[str, int] = {}
+    for id, name, _ in concepts:
+        keys = keys_of(records[id])
+        keys = keys[keys < end]
+        ts = {*(keys >> POSITION_BITS).tolist(), *(t_index_of(at) for at, *_ in shown[name])}
+        if not ts:
+            continue
+        counts = known.get(id) or (len(ts), len(keys))
+        totals[name] = ConceptTotals("", "entity", max(ts), *counts)
+        if len(keys):
+            firsts[name] = int(keys[0])
+        else:
+            *_, totals[name].label, totals[name].kind = min(
+                shown[name], key=lambda each: (t_index_of(each[0]), each[1])
+            )
+    sql = "SELECT at, concepts FROM statement WHERE ns = :ns AND at IN {list}"
     mentions = dict(queries.rows(sql, set(firsts.values())))
     for name, first in firsts.items():
         mention = next(m for m in unpack_mentions(mentions[first]) if m.name == name)
-        spellings[name] = (mention.label, mention.kind)
-    return {
-        name: ConceptTotals(*spellings[name], t_index, updates, statements)
-        for name, t_index, updates, statements, _ in rows
-    }
+        totals[name].label, totals[name].kind = mention.label, mention.kind
+    return totals
 
 
 def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
