@@ -34,7 +34,7 @@ _ALL = Horizon()
 
 
 # The records of a restore come from elsewhere, and so do their errors.
-@guarded(lambda store: store._connections.name, GraphStore, but=("restore",))
+@guarded(GraphStore, but=("restore",))
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
@@ -73,6 +73,7 @@ class SQLiteStore:
             if path is None
             else FileConnections(Path(path).absolute(), patience)
         )
+        self.name = self._connections.name
         # What is in memory is no other store's, though a later one may have the same address.
         self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         # A memory that is dropped and not closed leaves no open file behind.
@@ -136,7 +137,7 @@ class SQLiteStore:
             return [name for (name,) in rows]
 
     def problems(self) -> list[str]:
-        with self._connections.read() as snapshot, damage(snapshot.name):
+        with self._connections.read() as snapshot, damage(self.name):
             found = [text for (text,) in snapshot.rows("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 

@@ -74,7 +74,6 @@ _FAILURES[sqlite3.SQLITE_PERM] = _FAILURES[sqlite3.SQLITE_READONLY]
 _FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
 """Result code, extended or primary → the error and its advice, in which SQLite's message is put."""
 
-
 _UNKNOWN_FAILURE = (StoreError, "failed in SQLite: {}")
 
 
@@ -104,26 +103,24 @@ def damage(name: str) -> Iterator[None]:
         ) from error
 
 
-def guarded(
-    name: Callable[[Any], str], contract: type, *, but: Collection[str] = ()
-) -> Callable[[type[_T]], type[_T]]:
-    """A class decorator: run the methods of the ``contract``, ``but`` these, within ``damage``.
-    ``name`` gives the database name of an instance."""
+def guarded(contract: type, *, but: Collection[str] = ()) -> Callable[[type[_T]], type[_T]]:
+    """A class decorator: run the methods of the ``contract``, ``but`` these, within ``damage`` of
+    the database whose ``name`` an instance has."""
 
     def decorate(cls: type[_T]) -> type[_T]:
         for key in dir(contract):
             method = getattr(cls, key, None)
             if callable(method) and not key.startswith("_") and key not in but:
-                setattr(cls, key, _within(name, method))
+                setattr(cls, key, _within_damage(method))
         return cls
 
     return decorate
 
 
-def _within(name: Callable[[Any], str], method: Callable[..., Any]) -> Callable[..., Any]:
+def _within_damage(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def within(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with damage(name(self)):
+        with damage(self.name):
             return method(self, *args, **kwargs)
 
     return within

@@ -78,7 +78,7 @@ _RECENT: LiteralString = (
 """The ``at`` of the last of so many of the latest rows of evidence."""
 
 
-@guarded(lambda reader: reader.name, GraphReader)
+@guarded(GraphReader)
 class SQLiteReader(View, Reader):
     """See ``GraphReader``. ``name`` is that of the database.
 
