@@ -8,7 +8,6 @@ make a circle of packages.
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from recallm.errors import InvalidInputError, MissingDependencyError
@@ -50,8 +49,7 @@ def open_store(
 
         in_memory = target is None or os.fspath(target) == ":memory:"
         path = None if in_memory else checks.file_path(target, "store")
-        store = SQLiteStore(path) if timeout is None else SQLiteStore(path, timeout=timeout)
-        return store, True
+        return SQLiteStore(path, **({} if timeout is None else {"timeout": timeout})), True
     if hasattr(target, "apply") and hasattr(target, "reader"):
         return cast(GraphStore, target), False
     raise InvalidInputError(
@@ -71,5 +69,5 @@ def _open_neo4j(
         if error.name != "neo4j":
             raise
         raise MissingDependencyError("neo4j", extra="neo4j") from None
-    open_neo4j = partial(Neo4jStore, target, auth=auth, database=database)
-    return open_neo4j() if timeout is None else open_neo4j(retry_time=timeout)
+    patience = {} if timeout is None else {"retry_time": timeout}
+    return Neo4jStore(target, auth=auth, database=database, **patience)

@@ -117,7 +117,7 @@ class TestFullDisk:
 
         monkeypatch.setattr("recallm.stores.sqlite.file.connect", with_little_room)
         with closing(SQLiteStore(path)) as store:
-            with pytest.raises(StoreFullError, match="no space is left") as caught:
+            with pytest.raises(StoreFullError, match="cannot grow") as caught:
                 store.apply("n", [prepared(f"long {i}", "[Ann] " * 500) for i in range(200)])
             assert isinstance(caught.value.__cause__, sqlite3.Error)
             assert count(store) == 3

@@ -22,9 +22,8 @@ from recallm.stores.base import Applied, GraphStore
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
-from recallm.stores.sqlite.copies import back_up
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.file import FileConnections
+from recallm.stores.sqlite.file import FileConnections, back_up
 from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows
 

@@ -38,40 +38,34 @@ _T = TypeVar("_T")
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
-_FAILURES: dict[int, tuple[type[StoreError], str]] = {
-    sqlite3.SQLITE_READONLY: (
+_TABLE: tuple[tuple[tuple[int, ...], type[StoreError], str], ...] = (
+    (
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN),
         StoreReadOnlyError,
         "cannot be written ({}); check the permissions of the file and of its folder",
     ),
-    sqlite3.SQLITE_FULL: (
+    (
+        (
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR_WRITE,
+            sqlite3.SQLITE_IOERR_TRUNCATE,
+            sqlite3.SQLITE_IOERR_SHMSIZE,
+        ),
         StoreFullError,
         (
-            "cannot grow: no space is left ({}); nothing of this was written: make room, try "
-            "again. To forget takes room, too, for a log no larger than the file; without it, "
+            "cannot grow ({}); nothing of this was written: make room (ulimit -f is a limit, too), "
+            "try again. To forget takes room, too, for a log no larger than the file; without it, "
             "delete the file and its log (-wal) once no program uses them: that forgets everything"
         ),
     ),
-    sqlite3.SQLITE_CORRUPT: (
+    (
+        (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
         StoreCorruptError,
         "is not a recallm database, or it is damaged ({}); restore a backup or name another file",
     ),
-    sqlite3.SQLITE_CANTOPEN: (
-        StoreReadOnlyError,
-        "cannot be opened ({}); check that its folder may be written: SQLite keeps a log there",
-    ),
-    sqlite3.SQLITE_IOERR: (
-        StoreError,
-        "cannot be read or written ({}); check the disk",
-    ),
-    sqlite3.SQLITE_IOERR_WRITE: (
-        StoreFullError,
-        "cannot grow ({}); nothing of this was written: check the disk and ulimit -f",
-    ),
-}
-_FAILURES[sqlite3.SQLITE_IOERR_TRUNCATE] = _FAILURES[sqlite3.SQLITE_IOERR_WRITE]
-_FAILURES[sqlite3.SQLITE_IOERR_SHMSIZE] = _FAILURES[sqlite3.SQLITE_IOERR_WRITE]
-_FAILURES[sqlite3.SQLITE_PERM] = _FAILURES[sqlite3.SQLITE_READONLY]
-_FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
+    ((sqlite3.SQLITE_IOERR,), StoreError, "cannot be read or written ({}); check the disk"),
+)
+_FAILURES = {code: (kind, advice) for codes, kind, advice in _TABLE for code in codes}
 """Result code, extended or primary → the error and its advice, in which SQLite's message is put."""
 
 _UNKNOWN_FAILURE = (StoreError, "failed in SQLite: {}")

@@ -1,4 +1,4 @@
-"""A database in a file that threads and processes share.
+"""A database in a file that threads and processes share, and its back-ups.
 
 Each open reader has a connection of its own, because SQLite's read transaction is the reader's
 snapshot; one connection writes. The file uses a write-ahead log (WAL).
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -30,15 +31,17 @@ from recallm.stores.sqlite.connections import Connections, Snapshot, connect, tr
 from recallm.stores.sqlite.erasing import erase_deleted
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
 from recallm.stores.sqlite.open_files import (
+    BESIDE_A_DATABASE,
     Node,
     OpenFile,
+    begin,
     check_belongs,
     has_content,
     log_path,
     mark,
     node_of,
 )
-from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
+from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file, register
 
 _HEADER_BYTES = 512
 
@@ -56,6 +59,9 @@ _LOG_BYTES = 16_777_216
 
 _ERASURE_WAIT = 0.1
 """Seconds that a ``forget`` waits for the readers of other processes."""
+
+_PATIENCE = 30.0
+"""Seconds that a back-up waits for another process to open the file."""
 
 _T = TypeVar("_T")
 
@@ -130,7 +136,6 @@ class FileConnections(Connections):
             if connection.total_changes != before:
                 mark(connection, file)
             self.erasure_pending = _is_erasure_due(connection)
-            self._check_log()
             return result
 
         result = transact(writer, checked)
@@ -166,13 +171,11 @@ class FileConnections(Connections):
             has_log = has_content(self._log) and self._path.exists()
             self._file = OpenFile.of(self._path)
             size = self._file.size()
-            if 0 < size < _HEADER_BYTES:
-                # SQLite takes a file this short for an empty one, and would overwrite it.
-                raise StoreCorruptError(f"{self.name} is not a recallm database; name another file")
-            if has_log and not size:
+            if size < _HEADER_BYTES and (size or has_log):
+                # SQLite takes a file this short for a new one, and would overwrite it and its log.
                 raise StoreCorruptError(
-                    f"{self.name} is empty, but its log {self._log.name} is not: the file was cut; "
-                    "restore a backup of both, or move both away"
+                    f"{self.name} is not a recallm database, or the file was cut; name another "
+                    f"file, or restore a backup of it and move {self._log.name} away"
                 )
             check_belongs(self._path, self._file, lambda: self._connect("ro"))
             self._open_writer()
@@ -258,45 +261,30 @@ class FileConnections(Connections):
             return
         writer.close()
 
-    # -- names -------------------------------------------------------------------------------
-
     def _check(self) -> None:
         super()._check()
         self._checked_file()
 
     def _checked_file(self) -> OpenFile:
-        """The open file.
+        """The open file, for as long as what SQLite writes to is under the names of file and log.
 
         Raises:
-            StoreUnavailableError: another file is under its name, or none, it was cut to nothing,
-                or this process may not use it any more.
+            StoreUnavailableError: another file or log is under its name, or none, the file was cut
+                to nothing (SQLite would take it for a new one), or this process may not use it any
+                more.
         """
-        file, found = self._file, node_of(self._path)
+        file = self._file
         if file is None:
             raise ClosedError
-        if found != file.node:
-            what = "deleted or moved away" if found is None else "replaced by another file"
-        else:
-            what = "" if file.size() else "cut to 0 bytes"  # SQLite would take it for a new one
-        if what:
+        is_own_log = self._writer is None or node_of(self._log) == self._log_node
+        if node_of(self._path) != file.node or not is_own_log or not file.size():
             raise StoreUnavailableError(
-                f"{self._path} was {what} while it was open; nothing is written to it any more: "
-                "put the file or a back-up back, or close this memory and open it again"
+                f"{self._path} or {self._log.name} was deleted, moved, replaced or cut to 0 bytes "
+                "while it was open; nothing is written to it any more: put it back, or close this "
+                "memory, which saves what can be saved, and open the file, or a back-up, again"
             )
         file.check_usable()
         return file
-
-    def _check_log(self) -> None:
-        """Refuse to continue if the log under its name is not the log that SQLite writes.
-
-        Raises:
-            StoreUnavailableError: it was deleted, moved or replaced.
-        """
-        if node_of(self._log) != self._log_node:
-            raise StoreUnavailableError(
-                f"{self._log} was deleted, moved or replaced while {self._path} was open; close "
-                "this memory, which copies into the file what can be saved, and open it again"
-            )
 
     # -- forks -------------------------------------------------------------------------------
 
@@ -333,3 +321,61 @@ def _is_erasure_due(connection: sqlite3.Connection) -> bool:
     """Whether some deleted bytes are not erased yet."""
     (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
     return bool(due)
+
+
+def back_up(path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copy the memory in the file ``path``, with all its namespaces, to a new file. Others may
+    write meanwhile: the copy has one state. A back-up is put back the same way: the copy takes no
+    file's place.
+
+    Raises:
+        StoreError: there is no memory at ``path``, it is damaged, or ``target`` or its log is there
+            already or cannot be written. Nothing is left at ``target``.
+    """
+    source, to = Path(path), Path(target)
+    if not source.exists():
+        raise StoreError(f"there is no memory at {source}")
+    for ending in ("", *BESIDE_A_DATABASE):
+        if os.path.lexists(f"{to}{ending}"):
+            raise StoreError(
+                f"{to}{ending} is there already: name another file; or end the programs that use "
+                f"{to}, and move it away with its log ({to}-wal), or delete both"
+            )
+    try:
+        number, name = tempfile.mkstemp(".draft", f".{to.name}.", to.parent)
+        os.close(number)
+        draft = Path(name)
+        try:
+            _copy(source, draft)
+            _put(draft, to)
+        finally:
+            draft.unlink(missing_ok=True)
+    except DRIVER_ERRORS as error:
+        raise translated(error, str(to)) from error
+    except OSError as error:
+        raise StoreError(f"{to} cannot be written ({error})") from error
+
+
+def _put(draft: Path, to: Path) -> None:
+    """Give the draft its name. A file that another process has put there meanwhile stays."""
+    try:
+        os.link(draft, to)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        draft.replace(to)
+
+
+def _copy(source: Path, draft: Path) -> None:
+    with (
+        closing(FileConnections(source, _PATIENCE)) as connections,
+        connections.read() as snapshot,
+        closing(sqlite3.connect(draft, isolation_level=None)) as copy,
+    ):
+        if snapshot.connection is not None:
+            snapshot.connection.backup(copy)
+        register(copy)
+        begin(copy)
+        problems = copy.execute("PRAGMA integrity_check").fetchall()
+        if problems != [("ok",)]:
+            raise StoreCorruptError(f"{source} is damaged ({problems[0][0]}): use another back-up")

@@ -39,8 +39,13 @@ from recallm.stores.sqlite.schema import (
     unpack_mentions,
     verified,
 )
-from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
-from recallm.stores.sqlite.totals import count_touches, read_sizes, read_stats
+from recallm.stores.sqlite.stored import (
+    count_touches,
+    page_of_updates,
+    read_sizes,
+    read_stats,
+    stored_summaries,
+)
 from recallm.stores.sqlite.view import FilterSql, View, columns, likely_condition
 
 _EVERY_PASSAGE = Filter()
