@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
-from recallm.errors import ClosedError, StoreBusyError, StoreUnavailableError
+from recallm.errors import ClosedError, StoreBusyError
 from recallm.ground import forking
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 from recallm.stores.sqlite.schema import create_schema, register
@@ -206,23 +206,15 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
 
 class MemoryConnections(Connections):
     """One connection, which readers and the writer share. A write that meets open readers leaves
-    it to them, and changes a copy of the database instead. A forked child has a copy too."""
+    it to them, and changes a copy of the database instead. A forked child has a copy too; it is
+    closed there if the process was forked in the middle of a write."""
 
     def __init__(self, timeout: float) -> None:
-        self._is_usable = True
         self._current = connect(":memory:", timeout)
         self._reading = threading.RLock()
         """The lock of all snapshots."""
-        transact(self._current, create_schema)
+        create_schema(self._current, ":memory:")
         super().__init__("the store in memory", timeout)
-
-    def _check(self) -> None:
-        super()._check()
-        if not self._is_usable:
-            raise StoreUnavailableError(
-                "the process was forked in the middle of a write to the store in memory: this copy "
-                "of it may be incomplete; open a store in the forked process"
-            )
 
     def close(self) -> None:
         """Close the connection; those of earlier states close with their readers."""
@@ -264,7 +256,7 @@ class MemoryConnections(Connections):
         """Nothing: the child's copy shares nothing with the parent's database."""
 
     def _after_fork(self, inherited: Sequence[sqlite3.Connection], *, is_quiet: bool) -> None:
-        self._is_usable = is_quiet
+        self.closed = self.closed or not is_quiet
         self._reading = threading.RLock()
         for connection in inherited:
             if is_quiet and connection is not self._current:

@@ -41,7 +41,7 @@ from recallm.stores.sqlite.open_files import (
     mark,
     node_of,
 )
-from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file, register
+from recallm.stores.sqlite.schema import create_schema, is_new, register
 
 _HEADER_BYTES = 512
 
@@ -218,8 +218,7 @@ class FileConnections(Connections):
         deadline = time.monotonic() + self._timeout
         while True:
             try:
-                if not is_empty_file(connection):
-                    check_schema(connection, self.name)
+                is_new(connection, self.name)
                 # Takes effect in an empty file. A batch changes a few rows in each of many pages:
                 # with small pages it writes a third less.
                 connection.execute("PRAGMA page_size = 2048")
@@ -231,8 +230,7 @@ class FileConnections(Connections):
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
                 connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}").fetchone()
-                transact(connection, create_schema)
-                check_schema(connection, self.name)
+                transact(connection, lambda each: create_schema(each, self.name))
                 break
             except sqlite3.OperationalError as error:
                 # Switching to WAL does not wait for the lock.
