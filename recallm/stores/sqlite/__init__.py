@@ -109,7 +109,7 @@ class SQLiteStore:
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
             forgotten = forget(SQLiteRows(connection, namespace), selection)
             if forgotten:
-                connection.execute("INSERT INTO erasure VALUES (1)")
+                connection.execute("INSERT OR REPLACE INTO erasure (rowid, due) VALUES (1, 1)")
             return forgotten
 
         try:

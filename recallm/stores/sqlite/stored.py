@@ -102,10 +102,10 @@ _STATS: dict[str, LiteralString] = {
 def page_of_updates(queries: Queries, after: int, limit: int) -> list[PreparedUpdate]:
     """The first ``limit`` updates after a t."""
     rows = queries.rows(
-        "SELECT t FROM passage NOT INDEXED WHERE row > (:ns << 32) + :after"
-        " AND row < (:ns + 1) << 32"
-        " UNION SELECT at >> 20 FROM element_evidence WHERE ns = :ns AND at >= (:after + 1) << 20"
-        " ORDER BY 1 LIMIT :limit",
+        "SELECT * FROM (SELECT t FROM passage NOT INDEXED WHERE row > (:ns << 32) + :after"
+        "  AND row < (:ns + 1) << 32 ORDER BY row LIMIT :limit) UNION"
+        " SELECT * FROM (SELECT DISTINCT at >> 20 FROM element_evidence WHERE ns = :ns"
+        "  AND at >= (:after + 1) << 20 ORDER BY at LIMIT :limit) ORDER BY 1 LIMIT :limit",
         after=after,
         limit=limit,
     )
