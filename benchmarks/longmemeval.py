@@ -58,7 +58,7 @@ from benchmarks.report import machine, save, show
 from recallm import RecallConfig, RecallM
 from recallm.english.extractor import Extractor
 from recallm.ground.untrusted_text import statement_line
-from recallm.stores.opening import open_store
+from recallm.stores import open_store
 from recallm.vectors import Embedding
 from recallm.vectors.statements import checked_embedding
 

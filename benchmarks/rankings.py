@@ -24,7 +24,7 @@ from benchmarks.rankers import Ement, Found, Memory, Paper, Peer, Ranker, Turns
 from recallm import RecallConfig, RecallM, RecallMError
 from recallm.english.extractor import Extractor
 from recallm.ground.untrusted_text import statement_line
-from recallm.stores.opening import open_store
+from recallm.stores import open_store
 from recallm.vectors import Embedding
 from recallm.vectors.statements import checked_embedding
 

@@ -30,7 +30,7 @@ from recallm.recall.ranking.signals import load_tables
 from recallm.recall.recalling import check_ranking
 from recallm.recall.request import quarter_of_characters
 from recallm.recall.retrieval.relations import RelationIndexes
-from recallm.stores.opening import StoreTarget, open_store
+from recallm.stores import StoreTarget, open_store
 from recallm.vectors import Embedding
 from recallm.vectors.statements import StatementVectors, checked_embedding
 

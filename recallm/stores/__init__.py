@@ -1,4 +1,4 @@
-"""Temporal graph stores: the protocol, SQLite (embedded), Neo4j (a server).
+"""Temporal graph stores: the protocol, SQLite (embedded), Neo4j (a server), and opening one.
 
 A new store begins here: implement ``GraphStore`` and ``GraphReader`` of ``base`` and, for writes,
 ``Rows`` of ``semantics.rows``. Then copy ``tests/store_suite`` from recallm's repository into your
@@ -46,3 +46,65 @@ Rules that every store keeps:
 
 Strings hold any character, NUL included, but lone surrogates (callers refuse those).
 """
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from recallm.errors import InvalidInputError, MissingDependencyError
+from recallm.ground import checks
+from recallm.stores.addresses import TARGETS, is_server
+from recallm.stores.base import GraphStore
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+# The backends are imported where a user names them: the neo4j driver is optional, and the backends
+# import modules of this package.
+
+StoreTarget: TypeAlias = "str | os.PathLike[str] | Driver | GraphStore | None"
+"""What names one store."""
+
+
+def open_store(
+    target: StoreTarget,
+    *,
+    auth: tuple[str, str] | None = None,
+    database: str | None = None,
+    timeout: float | None = None,
+) -> tuple[GraphStore, bool]:
+    """The store, and whether it was opened here, so that the caller must close it.
+
+    Raises:
+        InvalidInputError: ``target`` names no store.
+        MissingDependencyError: the driver is not installed.
+        StoreError: it cannot be opened.
+    """
+    is_driver = hasattr(target, "verify_connectivity")
+    if is_driver or (isinstance(target, str) and is_server(target)):
+        try:
+            from recallm.stores.neo4j import Neo4jStore
+        except ModuleNotFoundError as error:
+            if error.name != "neo4j":
+                raise
+            raise MissingDependencyError("neo4j", extra="neo4j") from None
+        patience = {} if timeout is None else {"retry_time": timeout}
+        server: Any = target
+        return Neo4jStore(server, auth=auth, database=database, **patience), True
+    for value, argument in ((auth, "auth"), (database, "database")):
+        if value is not None:
+            raise InvalidInputError(
+                f"{argument} goes with a neo4j:// or bolt:// URI alone", argument=argument
+            )
+    if target is None or isinstance(target, str | os.PathLike):
+        from recallm.stores.sqlite import SQLiteStore
+
+        in_memory = target is None or os.fspath(target) == ":memory:"
+        path = None if in_memory else checks.file_path(target, "store")
+        return SQLiteStore(path, **({} if timeout is None else {"timeout": timeout})), True
+    if hasattr(target, "apply") and hasattr(target, "reader"):
+        return cast(GraphStore, target), False
+    raise InvalidInputError(
+        f"{type(target).__name__} is no store; give {TARGETS}", argument="store"
+    )

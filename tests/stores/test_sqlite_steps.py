@@ -76,7 +76,7 @@ def steps_of(store: SQLiteStore, work: Callable[[], object]) -> int:
         counted += 1
         return 0
 
-    connection = store._connections._current.connection  # type: ignore[attr-defined]
+    connection = store._connections._current  # type: ignore[attr-defined]
     connection.set_progress_handler(count, 100)
     try:
         work()

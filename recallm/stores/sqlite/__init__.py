@@ -22,9 +22,8 @@ from recallm.stores.base import Applied, GraphStore
 from recallm.stores.semantics.applying import amend, apply_updates, restore_records
 from recallm.stores.semantics.forgetting import DryRun, forget
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
-from recallm.stores.sqlite.copies import back_up
 from recallm.stores.sqlite.failures import damage, guarded
-from recallm.stores.sqlite.file import FileConnections
+from recallm.stores.sqlite.file import FileConnections, back_up
 from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows
 
@@ -34,7 +33,7 @@ _ALL = Horizon()
 
 
 # The records of a restore come from elsewhere, and so do their errors.
-@guarded(lambda store: store._connections.name, GraphStore, but=("restore",))
+@guarded(GraphStore, but=("restore",))
 class SQLiteStore:
     """A temporal graph in one SQLite file, or in memory.
 
@@ -73,6 +72,7 @@ class SQLiteStore:
             if path is None
             else FileConnections(Path(path).absolute(), patience)
         )
+        self.name = self._connections.name
         # What is in memory is no other store's, though a later one may have the same address.
         self._place = uuid.uuid4().hex if path is None else os.path.realpath(path)
         # A memory that is dropped and not closed leaves no open file behind.
@@ -107,10 +107,13 @@ class SQLiteStore:
     def forget(self, namespace: str, selection: Selection) -> Forgotten:
 
         def forget_selected(connection: sqlite3.Connection) -> Forgotten:
-            return forget(SQLiteRows(connection, namespace), selection)
+            forgotten = forget(SQLiteRows(connection, namespace), selection)
+            if forgotten:
+                connection.execute("INSERT OR REPLACE INTO erasure (rowid, due) VALUES (1, 1)")
+            return forgotten
 
         try:
-            forgotten = self._connections.write(forget_selected, erase=True)
+            forgotten = self._connections.write(forget_selected)
         except DryRun as dry_run:
             return dry_run.forgotten
         pending = bool(forgotten) and self._connections.erasure_pending
@@ -133,7 +136,7 @@ class SQLiteStore:
             return [name for (name,) in rows]
 
     def problems(self) -> list[str]:
-        with self._connections.read() as snapshot, damage(snapshot.name):
+        with self._connections.read() as snapshot, damage(self.name):
             found = [text for (text,) in snapshot.rows("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString, TypeVar
 
-from recallm.errors import ClosedError, StoreBusyError, StoreUnavailableError
+from recallm.errors import ClosedError, StoreBusyError
 from recallm.ground import forking
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, busy, translated
 from recallm.stores.sqlite.schema import create_schema, register
@@ -31,21 +31,15 @@ Row = tuple[Any, ...]
 _T = TypeVar("_T")
 
 
-class ReadConnection:
-    """A connection that readers use, and the lock by which they take turns."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self.lock = threading.RLock()
-
-
 class Snapshot:
     """One state of the database, for as long as a reader is open."""
 
     def __init__(self, store: Connections) -> None:
-        self.source: ReadConnection | None = None
         self.name = store.name
-        self.open = True
+        self.connection: sqlite3.Connection | None = None
+        """None before the reader begins, and after it ends."""
+        self.lock = threading.RLock()
+        """Held while the connection is used."""
         self._store = store
 
     def rows(
@@ -56,14 +50,11 @@ class Snapshot:
         Raises:
             StoreError: the query failed; ClosedError: the reader or the store was closed.
         """
-        source = self.source
-        if source is None:
-            raise ClosedError
-        with source.lock:
-            if not self.open or self._store.closed:
+        with self.lock:
+            if self.connection is None or self._store.closed:
                 raise ClosedError
             try:
-                return source.connection.execute(sql, values).fetchall()
+                return self.connection.execute(sql, values).fetchall()
             except DRIVER_ERRORS as error:
                 raise translated(error, self.name) from error
 
@@ -98,27 +89,21 @@ class Connections(ABC):
             with self._guard:
                 self._check()
                 try:
-                    snapshot.source = self._begin()
+                    self._begin(snapshot)
                 except DRIVER_ERRORS as error:
-                    raise translated(error, self.name, self._timeout, self._timeout) from error
+                    raise translated(error, self.name, self._timeout) from error
                 self._snapshots.add(snapshot)
             yield snapshot
         finally:
-            self._end(snapshot)
+            with self._guard, snapshot.lock:
+                connection, snapshot.connection = snapshot.connection, None
+                self._snapshots.discard(snapshot)
+                if connection is not None:
+                    self._end(connection)
 
-    def write(
-        self,
-        work: Callable[[sqlite3.Connection], _T],
-        *,
-        erase: bool = False,
-    ) -> _T:
+    def write(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         """Call ``work`` in a write transaction and return its result: commit when it returns, roll
-        back when it raises.
-
-        ``erase``: if ``work`` returns a true value, overwrite what it deleted in the file and in
-        the log.
-        """
-        limit = self._timeout
+        back when it raises."""
         started = time.monotonic()
         thread = threading.get_ident()
         if self._writer_thread == thread:
@@ -127,15 +112,13 @@ class Connections(ABC):
                 "records of a restore from elsewhere than a write)"
             )
         try:
-            if not self._lock.acquire(timeout=limit):
-                raise busy(self.name, time.monotonic() - started, limit)
+            if not self._lock.acquire(timeout=self._timeout):
+                raise busy(self.name, self._timeout)
             self._writer_thread = thread
             self._check()
-            left = max(0.0, limit - (time.monotonic() - started))
-            return self._transact(work, left, erase=erase)
+            return self._transact(work, max(0.0, self._timeout - (time.monotonic() - started)))
         except DRIVER_ERRORS as error:
-            waited = time.monotonic() - started
-            raise translated(error, self.name, waited, limit) from error
+            raise translated(error, self.name, self._timeout) from error
         finally:
             if self._writer_thread == thread:
                 self._writer_thread = None
@@ -149,36 +132,20 @@ class Connections(ABC):
         """Close all connections."""
 
     @abstractmethod
-    def _begin(self) -> ReadConnection:
-        """A connection that shows the present state, for a new snapshot."""
+    def _begin(self, snapshot: Snapshot) -> None:
+        """Give a snapshot a connection that shows the present state."""
 
     @abstractmethod
-    def _end_source(self, source: ReadConnection) -> None:
+    def _end(self, connection: sqlite3.Connection) -> None:
         """Close a connection that a snapshot has used, or keep it for the next one."""
 
     @abstractmethod
-    def _transact(
-        self,
-        work: Callable[[sqlite3.Connection], _T],
-        wait: float,
-        *,
-        erase: bool,
-    ) -> _T:
+    def _transact(self, work: Callable[[sqlite3.Connection], _T], wait: float) -> _T:
         """``write``, by the thread that holds the write lock; ``wait`` seconds are left."""
 
     def _check(self) -> None:
         if self.closed:
             raise ClosedError
-
-    def _end(self, snapshot: Snapshot) -> None:
-        source = snapshot.source
-        if source is None:
-            return
-        with self._guard, source.lock:
-            if snapshot.open:
-                snapshot.open = False
-                self._snapshots.discard(snapshot)
-                self._end_source(source)
 
     # -- forks -------------------------------------------------------------------------------
 
@@ -186,7 +153,7 @@ class Connections(ABC):
         """The locks of one level."""
         if level < 2:
             return [(self._lock, self._guard)[level]]
-        return [reader.source.lock for reader in self._snapshots if reader.source is not None]
+        return [snapshot.lock for snapshot in self._snapshots]
 
     @abstractmethod
     def before_fork(self) -> None:
@@ -195,17 +162,17 @@ class Connections(ABC):
     def after_fork_in_child(self, *, prepared: bool) -> None:
         """Make new locks and end the open readers: they belong to the parent."""
         self._lock, self._guard = threading.RLock(), threading.RLock()
-        sources = [reader.source for reader in self._snapshots if reader.source is not None]
+        inherited = [snapshot.connection for snapshot in self._snapshots if snapshot.connection]
         for snapshot in self._snapshots:
-            snapshot.open = False
+            snapshot.connection, snapshot.lock = None, threading.RLock()
         self._snapshots.clear()
         is_quiet = prepared and self._writer_thread is None
         self._writer_thread = None
-        self._after_fork(sources, is_quiet=is_quiet)
+        self._after_fork(inherited, is_quiet=is_quiet)
 
     @abstractmethod
-    def _after_fork(self, sources: Sequence[ReadConnection], *, is_quiet: bool) -> None:
-        """Go on in the child without the ``sources`` of the readers. If it was not quiet, another
+    def _after_fork(self, inherited: Sequence[sqlite3.Connection], *, is_quiet: bool) -> None:
+        """Go on in the child without the connections of the readers. If it was not quiet, another
         thread was inside SQLite, or this one was writing."""
 
 
@@ -239,70 +206,58 @@ def connect(address: str, timeout: float) -> sqlite3.Connection:
 
 class MemoryConnections(Connections):
     """One connection, which readers and the writer share. A write that meets open readers leaves
-    it to them, and changes a copy of the database instead. A forked child has a copy too."""
+    it to them, and changes a copy of the database instead. A forked child has a copy too; it is
+    closed there if the process was forked in the middle of a write."""
 
     def __init__(self, timeout: float) -> None:
-        self._is_usable = True
-        self._current = ReadConnection(connect(":memory:", timeout))
-        transact(self._current.connection, create_schema)
+        self._current = connect(":memory:", timeout)
+        self._reading = threading.RLock()
+        """The lock of all snapshots."""
+        create_schema(self._current, ":memory:")
         super().__init__("the store in memory", timeout)
 
     def close(self) -> None:
         """Close the connection; those of earlier states close with their readers."""
-        with self._lock, self._guard, self._current.lock:
+        with self._lock, self._guard, self._reading:
             self.closed = True
-            self._current.connection.close()
+            self._current.close()
 
-    def _begin(self) -> ReadConnection:
-        return self._current
+    def _begin(self, snapshot: Snapshot) -> None:
+        snapshot.connection, snapshot.lock = self._current, self._reading
 
-    def _end_source(self, source: ReadConnection) -> None:
-        if source is not self._current and not self._has_readers(source):
-            source.connection.close()
+    def _end(self, connection: sqlite3.Connection) -> None:
+        if connection is not self._current and not self._is_read(connection):
+            connection.close()
 
-    def _has_readers(self, source: ReadConnection) -> bool:
-        return any(snapshot.source is source for snapshot in self._snapshots)
+    def _is_read(self, connection: sqlite3.Connection) -> bool:
+        return any(snapshot.connection is connection for snapshot in self._snapshots)
 
-    def _transact(
-        self,
-        work: Callable[[sqlite3.Connection], _T],
-        wait: float,
-        *,
-        erase: bool,
-    ) -> _T:
-        del wait, erase
+    def _transact(self, work: Callable[[sqlite3.Connection], _T], wait: float) -> _T:
+        del wait
         before = self._current
         with self._guard:
-            if not self._has_readers(before):
-                return transact(before.connection, work)
+            if not self._is_read(before):
+                return transact(before, work)
         copy = connect(":memory:", 0.0)
         try:
-            with before.lock:
-                before.connection.backup(copy)
+            with self._reading:
+                before.backup(copy)
             result = transact(copy, work)
-            self._current = ReadConnection(copy)
+            self._current = copy
         finally:
             if self._current is before:
                 copy.close()
             else:
                 with self._guard:
-                    self._end_source(before)
+                    self._end(before)
         return result
-
-    def _check(self) -> None:
-        super()._check()
-        if not self._is_usable:
-            raise StoreUnavailableError(
-                "the process was forked in the middle of a write to the store in memory: this copy "
-                "of it may be incomplete; open a store in the forked process"
-            )
 
     def before_fork(self) -> None:
         """Nothing: the child's copy shares nothing with the parent's database."""
 
-    def _after_fork(self, sources: Sequence[ReadConnection], *, is_quiet: bool) -> None:
-        self._is_usable = is_quiet
-        self._current.lock = threading.RLock()
-        for source in sources:
-            if is_quiet and source is not self._current:
-                source.connection.close()
+    def _after_fork(self, inherited: Sequence[sqlite3.Connection], *, is_quiet: bool) -> None:
+        self.closed = self.closed or not is_quiet
+        self._reading = threading.RLock()
+        for connection in inherited:
+            if is_quiet and connection is not self._current:
+                connection.close()

@@ -38,51 +38,44 @@ _T = TypeVar("_T")
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
-_FAILURES: dict[int, tuple[type[StoreError], str]] = {
-    sqlite3.SQLITE_READONLY: (
+_TABLE: tuple[tuple[tuple[int, ...], type[StoreError], str], ...] = (
+    (
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN),
         StoreReadOnlyError,
         "cannot be written ({}); check the permissions of the file and of its folder",
     ),
-    sqlite3.SQLITE_FULL: (
+    (
+        (
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR_WRITE,
+            sqlite3.SQLITE_IOERR_TRUNCATE,
+            sqlite3.SQLITE_IOERR_SHMSIZE,
+        ),
         StoreFullError,
         (
-            "cannot grow: no space is left ({}); nothing of this was written: make room, try "
-            "again. To forget takes room, too, for a log no larger than the file; without it, "
+            "cannot grow ({}); nothing of this was written: make room (ulimit -f is a limit, too), "
+            "try again. To forget takes room, too, for a log no larger than the file; without it, "
             "delete the file and its log (-wal) once no program uses them: that forgets everything"
         ),
     ),
-    sqlite3.SQLITE_CORRUPT: (
+    (
+        (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
         StoreCorruptError,
         "is not a recallm database, or it is damaged ({}); restore a backup or name another file",
     ),
-    sqlite3.SQLITE_CANTOPEN: (
-        StoreReadOnlyError,
-        "cannot be opened ({}); check that its folder may be written: SQLite keeps a log there",
-    ),
-    sqlite3.SQLITE_IOERR: (
-        StoreError,
-        "cannot be read or written ({}); check the disk",
-    ),
-    sqlite3.SQLITE_IOERR_WRITE: (
-        StoreFullError,
-        "cannot grow ({}); nothing of this was written: check the disk and ulimit -f",
-    ),
-}
-_FAILURES[sqlite3.SQLITE_IOERR_TRUNCATE] = _FAILURES[sqlite3.SQLITE_IOERR_WRITE]
-_FAILURES[sqlite3.SQLITE_IOERR_SHMSIZE] = _FAILURES[sqlite3.SQLITE_IOERR_WRITE]
-_FAILURES[sqlite3.SQLITE_PERM] = _FAILURES[sqlite3.SQLITE_READONLY]
-_FAILURES[sqlite3.SQLITE_NOTADB] = _FAILURES[sqlite3.SQLITE_CORRUPT]
+    ((sqlite3.SQLITE_IOERR,), StoreError, "cannot be read or written ({}); check the disk"),
+)
+_FAILURES = {code: (kind, advice) for codes, kind, advice in _TABLE for code in codes}
 """Result code, extended or primary → the error and its advice, in which SQLite's message is put."""
-
 
 _UNKNOWN_FAILURE = (StoreError, "failed in SQLite: {}")
 
 
-def busy(name: str, waited: float, limit: float) -> StoreBusyError:
-    """The error of a writer that did not get the lock."""
+def busy(name: str, limit: float) -> StoreBusyError:
+    """The error of a writer that did not get the lock within so many seconds."""
     return StoreBusyError(
-        f"{name}: another writer held the database for {waited:.1f} s (the limit is {limit:g} s); "
-        "try again, write smaller batches, or open the store with a longer timeout"
+        f"{name}: another writer held the database for {limit:g} s, the limit; try again, write "
+        "smaller batches, or open the store with a longer timeout"
     )
 
 
@@ -104,26 +97,24 @@ def damage(name: str) -> Iterator[None]:
         ) from error
 
 
-def guarded(
-    name: Callable[[Any], str], contract: type, *, but: Collection[str] = ()
-) -> Callable[[type[_T]], type[_T]]:
-    """A class decorator: run the methods of the ``contract``, ``but`` these, within ``damage``.
-    ``name`` gives the database name of an instance."""
+def guarded(contract: type, *, but: Collection[str] = ()) -> Callable[[type[_T]], type[_T]]:
+    """A class decorator: run the methods of the ``contract``, ``but`` these, within ``damage`` of
+    the database whose ``name`` an instance has."""
 
     def decorate(cls: type[_T]) -> type[_T]:
         for key in dir(contract):
             method = getattr(cls, key, None)
             if callable(method) and not key.startswith("_") and key not in but:
-                setattr(cls, key, _within(name, method))
+                setattr(cls, key, _within_damage(method))
         return cls
 
     return decorate
 
 
-def _within(name: Callable[[Any], str], method: Callable[..., Any]) -> Callable[..., Any]:
+def _within_damage(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def within(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with damage(name(self)):
+        with damage(self.name):
             return method(self, *args, **kwargs)
 
     return within
@@ -135,12 +126,12 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def translated(
-    error: sqlite3.Error | UnicodeDecodeError, name: str, waited: float = 0.0, limit: float = 0.0
+    error: sqlite3.Error | UnicodeDecodeError, name: str, limit: float = 0.0
 ) -> RecallMError:
     """The error of the ``RecallMError`` tree for an error of the database ``name``."""
     code = _code(error)
     if code in _BUSY:
-        return busy(name, waited, limit)
+        return busy(name, limit)
     if code == sqlite3.SQLITE_TOOBIG:
         return InvalidInputError(
             "a text is longer than SQLite can hold (1 GB); split it", argument="text"

@@ -1,4 +1,4 @@
-"""A database in a file that threads and processes share.
+"""A database in a file that threads and processes share, and its back-ups.
 
 Each open reader has a connection of its own, because SQLite's read transaction is the reader's
 snapshot; one connection writes. The file uses a write-ahead log (WAL).
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -26,19 +27,21 @@ from recallm.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
-from recallm.stores.sqlite.connections import Connections, ReadConnection, connect, transact
+from recallm.stores.sqlite.connections import Connections, Snapshot, connect, transact
 from recallm.stores.sqlite.erasing import erase_deleted
 from recallm.stores.sqlite.failures import DRIVER_ERRORS, is_busy, translated
 from recallm.stores.sqlite.open_files import (
+    BESIDE_A_DATABASE,
     Node,
     OpenFile,
+    begin,
     check_belongs,
     has_content,
     log_path,
     mark,
     node_of,
 )
-from recallm.stores.sqlite.schema import check_schema, create_schema, is_empty_file
+from recallm.stores.sqlite.schema import create_schema, is_new, register
 
 _HEADER_BYTES = 512
 
@@ -57,6 +60,9 @@ _LOG_BYTES = 16_777_216
 _ERASURE_WAIT = 0.1
 """Seconds that a ``forget`` waits for the readers of other processes."""
 
+_PATIENCE = 30.0
+"""Seconds that a back-up waits for another process to open the file."""
+
 _T = TypeVar("_T")
 
 
@@ -73,10 +79,10 @@ class FileConnections(Connections):
     def __init__(self, path: Path, timeout: float) -> None:
         self._path = path
         self._log = log_path(path)
-        self._writer: sqlite3.Connection | None = None
-        self._idle: list[ReadConnection] = []
-        self._file: OpenFile | None = None
         self._log_node: Node | None = None
+        self._file: OpenFile | None = None
+        self._writer: sqlite3.Connection | None = None
+        self._idle: list[sqlite3.Connection] = []
         self._is_parted = False
         """Whether the log belongs to no earlier copy of the file."""
         super().__init__(str(path), timeout)
@@ -91,72 +97,50 @@ class FileConnections(Connections):
             self.closed = True
             self._close_idle()
         with self._lock:
-            if self._writer is not None:
-                if self.erasure_pending:
-                    self._erase(self._writer, 0.0)
-                self._close_writer()
+            if self._writer is not None and self.erasure_pending:
+                self._erase(self._writer, 0.0)
+            self._close_writer()
             self._file = None
-
-    def _check(self) -> None:
-        super()._check()
-        self._checked_file()
 
     # -- reading -----------------------------------------------------------------------------
 
-    def _begin(self) -> ReadConnection:
+    def _begin(self, snapshot: Snapshot) -> None:
         while self._idle:
             with suppress(sqlite3.OperationalError):
-                return self._begun(self._idle.pop())
-        return self._begun(ReadConnection(self._connect()))
+                snapshot.connection = _begun(self._idle.pop())
+                return
+        snapshot.connection = _begun(self._connect())
 
-    def _begun(self, source: ReadConnection) -> ReadConnection:
-        try:
-            source.connection.execute("BEGIN")
-            # A deferred transaction takes its snapshot at its first read.
-            source.connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
-        except BaseException:
-            source.connection.close()
-            raise
-        return source
-
-    def _end_source(self, source: ReadConnection) -> None:
+    def _end(self, connection: sqlite3.Connection) -> None:
         with suppress(sqlite3.Error):
-            source.connection.rollback()
+            connection.rollback()
         if not self.closed and len(self._idle) < _IDLE_READERS:
-            self._idle.append(source)
+            self._idle.append(connection)
         else:
-            source.connection.close()
+            connection.close()
 
     # -- writing -----------------------------------------------------------------------------
 
-    def _transact(
-        self,
-        work: Callable[[sqlite3.Connection], _T],
-        wait: float,
-        *,
-        erase: bool,
-    ) -> _T:
+    def _transact(self, work: Callable[[sqlite3.Connection], _T], wait: float) -> _T:
         if self._writer is not None and self._writer.in_transaction:
             self._close_writer()  # the rollback failed: the disk
         writer = self._writer or self._open_writer()
         writer.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
         self._part_from_copies(writer, wait)
+        was_pending = self.erasure_pending
 
         def checked(connection: sqlite3.Connection) -> _T:
             before = connection.total_changes
             result = work(connection)
-            if erase and result:
-                connection.execute("INSERT INTO erasure VALUES (1)")
             file = self._checked_file()
             if connection.total_changes != before:
                 mark(connection, file)
             self.erasure_pending = _is_erasure_due(connection)
-            self._check_log()
             return result
 
         result = transact(writer, checked)
         if self.erasure_pending:
-            self._erase(writer, _ERASURE_WAIT if erase else 0.0)
+            self._erase(writer, 0.0 if was_pending else _ERASURE_WAIT)
         return result
 
     def _part_from_copies(self, writer: sqlite3.Connection, wait: float) -> None:
@@ -182,41 +166,28 @@ class FileConnections(Connections):
 
     def _open(self) -> None:
         try:
-            self._check_size()
+            # Looked at first: another process may be creating the file, and writes to it before the
+            # log.
+            has_log = has_content(self._log) and self._path.exists()
             self._file = OpenFile.of(self._path)
+            size = self._file.size()
+            if size < _HEADER_BYTES and (size or has_log):
+                # SQLite takes a file this short for a new one, and would overwrite it and its log.
+                raise StoreCorruptError(
+                    f"{self.name} is not a recallm database, or the file was cut; name another "
+                    f"file, or restore a backup of it and move {self._log.name} away"
+                )
             check_belongs(self._path, self._file, lambda: self._connect("ro"))
             self._open_writer()
             self._is_parted = has_content(self._log)
         except DRIVER_ERRORS as error:
-            raise translated(error, self.name, self._timeout, self._timeout) from error
+            raise translated(error, self.name, self._timeout) from error
         except (OSError, ValueError) as error:
             kind = StoreReadOnlyError if isinstance(error, PermissionError) else StoreError
             raise kind(
                 f"{self.name!r} cannot be opened ({error}); create its folder first, check that "
                 "the file may be read and written, or name another file"
             ) from error
-
-    def _check_size(self) -> None:
-        """Refuse what cannot be a database, or was cut.
-
-        Raises:
-            OSError, ValueError: no file can have this name.
-        """
-        # Looked at first: another process may be creating the file, and writes to it before the
-        # log.
-        has_log = has_content(self._log)
-        try:
-            size = self._path.stat().st_size
-        except FileNotFoundError:
-            return
-        if 0 < size < _HEADER_BYTES and self._path.is_file():
-            # SQLite takes a file this short for an empty one, and would overwrite it.
-            raise StoreCorruptError(f"{self.name} is not a recallm database; name another file")
-        if not size and has_log:
-            raise StoreCorruptError(
-                f"{self.name} is empty, but its log {self._log.name} is not: the file was cut; "
-                "restore a backup of both, or move both away"
-            )
 
     def _open_writer(self) -> sqlite3.Connection:
         """Open the connection that writes; first erase what a crashed process left."""
@@ -247,8 +218,7 @@ class FileConnections(Connections):
         deadline = time.monotonic() + self._timeout
         while True:
             try:
-                if not is_empty_file(connection):
-                    check_schema(connection, self.name)
+                is_new(connection, self.name)
                 # Takes effect in an empty file. A batch changes a few rows in each of many pages:
                 # with small pages it writes a third less.
                 connection.execute("PRAGMA page_size = 2048")
@@ -260,8 +230,7 @@ class FileConnections(Connections):
                 connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}").fetchone()
                 connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}").fetchone()
-                transact(connection, create_schema)
-                check_schema(connection, self.name)
+                transact(connection, lambda each: create_schema(each, self.name))
                 break
             except sqlite3.OperationalError as error:
                 # Switching to WAL does not wait for the lock.
@@ -271,71 +240,49 @@ class FileConnections(Connections):
 
     def _close_idle(self) -> None:
         while self._idle:
-            self._idle.pop().connection.close()
+            self._idle.pop().close()
 
     def _close_writer(self) -> None:
+        """Close the connection that writes, which may be the last one. No log stays under a name
+        that now belongs to another database, and none that others use is deleted."""
         writer, self._writer = self._writer, None
-        if writer is not None:
-            self._close_last(writer)
-
-    def _close_last(self, connection: sqlite3.Connection) -> None:
-        """Close a connection that may be the last one, and leave no log under a name that now
-        belongs to another database.
-
-        SQLite keeps the log of a file that was moved. This copies the log into the file, wherever
-        that is, and deletes it, before another database under the old name is opened with it. If
-        the log alone was replaced, SQLite would delete the new one, which others may use: then the
-        connection stays open for good, and this process may not use the file any more.
-        """
-        file, is_copied = self._file, False
-        is_own_log = node_of(self._log) in (None, self._log_node)
-        if file is not None and node_of(self._path) != file.node:
-            with suppress(sqlite3.Error):
-                (blocked, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                is_copied = not blocked
-        elif file is not None and not is_own_log:
-            file.forbid(connection)
+        if writer is None or self._file is None:
             return
-        connection.close()
-        if is_copied and is_own_log:
-            self._log.unlink(missing_ok=True)
+        log = node_of(self._log)
+        if node_of(self._path) != self._file.node:
+            with suppress(sqlite3.Error):  # SQLite itself keeps the log of a file that was moved
+                (blocked, *_) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                if not blocked and log == self._log_node:
+                    self._log.unlink(missing_ok=True)
+        elif log not in (None, self._log_node):  # SQLite would delete the new one
+            self._file.forbid(writer)
+            return
+        writer.close()
 
-    # -- names -------------------------------------------------------------------------------
+    def _check(self) -> None:
+        super()._check()
+        self._checked_file()
 
     def _checked_file(self) -> OpenFile:
-        """The open file.
+        """The open file, for as long as what SQLite writes to is under the names of file and log.
 
         Raises:
-            StoreUnavailableError: another file is under its name, or none, it was cut to nothing,
-                or this process may not use it any more.
+            StoreUnavailableError: another file or log is under its name, or none, the file was cut
+                to nothing (SQLite would take it for a new one), or this process may not use it any
+                more.
         """
-        if self._file is None:
+        file = self._file
+        if file is None:
             raise ClosedError
-        found = node_of(self._path)
-        if found != self._file.node:
-            what = "deleted or moved away" if found is None else "replaced by another file"
+        is_own_log = self._writer is None or node_of(self._log) == self._log_node
+        if node_of(self._path) != file.node or not is_own_log or not file.size():
             raise StoreUnavailableError(
-                f"{self._path} was {what} while it was open; nothing is written to it any more: "
-                "put the file back, or close this memory and open it again"
+                f"{self._path} or {self._log.name} was deleted, moved, replaced or cut to 0 bytes "
+                "while it was open; nothing is written to it any more: put it back, or close this "
+                "memory, which saves what can be saved, and open the file, or a back-up, again"
             )
-        if not self._file.size():  # SQLite would take it for a new one
-            raise StoreUnavailableError(
-                f"{self._path} was cut to 0 bytes while it was open; restore a backup"
-            )
-        self._file.check_usable()
-        return self._file
-
-    def _check_log(self) -> None:
-        """Refuse to continue if the log under its name is not the log that SQLite writes.
-
-        Raises:
-            StoreUnavailableError: it was deleted, moved or replaced.
-        """
-        if node_of(self._log) != self._log_node:
-            raise StoreUnavailableError(
-                f"{self._log} was deleted, moved or replaced while {self._path} was open; close "
-                "this memory, which copies into the file what can be saved, and open it again"
-            )
+        file.check_usable()
+        return file
 
     # -- forks -------------------------------------------------------------------------------
 
@@ -346,17 +293,87 @@ class FileConnections(Connections):
             self._close_idle()
             self._close_writer()
 
-    def _after_fork(self, sources: Sequence[ReadConnection], *, is_quiet: bool) -> None:
+    def _after_fork(self, inherited: Sequence[sqlite3.Connection], *, is_quiet: bool) -> None:
         # A connection that writes must not be touched: closing it would undo what the parent is
         # writing.
         if is_quiet:
-            for source in sources:
-                source.connection.close()
+            for connection in inherited:
+                connection.close()
         elif self._file is not None:
-            self._file.forbid((self._idle, self._writer, sources))
+            self._file.forbid((self._idle, self._writer, inherited))
+
+
+def _begun(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A connection in a transaction that shows the present state."""
+    try:
+        connection.execute("BEGIN")
+        # A deferred transaction takes its snapshot at its first read.
+        connection.execute("SELECT 1 FROM namespace LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _is_erasure_due(connection: sqlite3.Connection) -> bool:
     """Whether some deleted bytes are not erased yet."""
     (due,) = connection.execute("SELECT EXISTS (SELECT 1 FROM erasure)").fetchone()
     return bool(due)
+
+
+def back_up(path: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copy the memory in the file ``path``, with all its namespaces, to a new file. Others may
+    write meanwhile: the copy has one state. A back-up is put back the same way: the copy takes no
+    file's place.
+
+    Raises:
+        StoreError: there is no memory at ``path``, it is damaged, or ``target`` or its log is there
+            already or cannot be written. Nothing is left at ``target``.
+    """
+    source, to = Path(path), Path(target)
+    if not source.exists():
+        raise StoreError(f"there is no memory at {source}")
+    for ending in ("", *BESIDE_A_DATABASE):
+        if os.path.lexists(f"{to}{ending}"):
+            raise StoreError(
+                f"{to}{ending} is there already: name another file; or end the programs that use "
+                f"{to}, and move it away with its log ({to}-wal), or delete both"
+            )
+    try:
+        number, name = tempfile.mkstemp(".draft", f".{to.name}.", to.parent)
+        os.close(number)
+        draft = Path(name)
+        try:
+            _copy(source, draft)
+            _put(draft, to)
+        finally:
+            draft.unlink(missing_ok=True)
+    except DRIVER_ERRORS as error:
+        raise translated(error, str(to)) from error
+    except OSError as error:
+        raise StoreError(f"{to} cannot be written ({error})") from error
+
+
+def _put(draft: Path, to: Path) -> None:
+    """Give the draft its name. A file that another process has put there meanwhile stays."""
+    try:
+        os.link(draft, to)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        draft.replace(to)
+
+
+def _copy(source: Path, draft: Path) -> None:
+    with (
+        closing(FileConnections(source, _PATIENCE)) as connections,
+        connections.read() as snapshot,
+        closing(sqlite3.connect(draft, isolation_level=None)) as copy,
+    ):
+        if snapshot.connection is not None:
+            snapshot.connection.backup(copy)
+        register(copy)
+        begin(copy)
+        problems = copy.execute("PRAGMA integrity_check").fetchall()
+        if problems != [("ok",)]:
+            raise StoreCorruptError(f"{source} is damaged ({problems[0][0]}): use another back-up")

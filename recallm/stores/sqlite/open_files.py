@@ -40,7 +40,7 @@ class OpenFile:
         # Open while the object lives.
         self.stream = open(path, "r+b", buffering=0, opener=private)  # noqa: SIM115
         weakref.finalize(self, self.stream.close)
-        self.node = _node(os.fstat(self.stream.fileno()))
+        self.node = node_of(self.stream.fileno())
         self._is_forbidden = False
 
     @classmethod
@@ -53,8 +53,7 @@ class OpenFile:
             StoreUnavailableError: see ``forbid``.
         """
         with _opening:
-            node = node_of(path)
-            file = None if node is None else _open_files.get(node)
+            file = _open_files.get(node_of(path))
             if file is None:
                 file = cls(path)
                 _open_files[file.node] = file
@@ -92,7 +91,7 @@ class OpenFile:
             )
 
 
-_open_files: weakref.WeakValueDictionary[Node, OpenFile] = weakref.WeakValueDictionary()
+_open_files: weakref.WeakValueDictionary[Node | None, OpenFile] = weakref.WeakValueDictionary()
 
 
 def is_open_database(path: Path) -> bool:
@@ -104,12 +103,9 @@ def node_of(path: str | Path | int) -> Node | None:
     """Device and number of the inode of the file at ``path``, or of an open file's number; None if
     there is no file."""
     try:
-        return _node(os.stat(path))  # noqa: PTH116 - Path would refuse some long names
+        found = os.stat(path)  # noqa: PTH116 - Path would refuse some long names
     except (OSError, ValueError):
         return None
-
-
-def _node(found: os.stat_result) -> Node:
     return found.st_dev, found.st_ino
 
 
@@ -142,8 +138,6 @@ _NUMBER = slice(40, 44)
 
 _FIRST_NUMBER = 1 << 29
 """SQLite's own back-ups have small numbers: none of them meets one of these."""
-
-_TRIES = 100
 
 
 def begin(connection: sqlite3.Connection) -> None:
@@ -180,20 +174,29 @@ def check_belongs(path: Path, file: OpenFile, connect: Callable[[], sqlite3.Conn
         StoreCorruptError: it is; neither file was touched.
         OSError, sqlite3.Error: a file cannot be read.
     """
-    log, journal = log_path(path), Path(f"{path}-journal")
-    number = _number_in(file)
-    if number >= _FIRST_NUMBER and has_content(journal):  # a file with a log has no use for it
-        raise _foreign(path, journal)
-    for _ in range(_TRIES):
+    found, number = None, -1
+    while number != _number_in(file):  # another process may raise it meanwhile
         number = _number_in(file)
-        if not number or not has_content(log):
-            return
+        found = _foreign(path, number, connect)
+    if found is not None:
+        raise StoreCorruptError(
+            f"{found.name} is not the log of {path}, but of another file or of another state of "
+            "it, and would destroy it: a program that was killed has left it. Nothing was changed. "
+            f"If {path.name} is a back-up that was put there, delete {found.name}; if not, bring "
+            "back the file that belongs to the log"
+        )
+
+
+def _foreign(path: Path, number: int, connect: Callable[[], sqlite3.Connection]) -> Path | None:
+    """The log or journal beside the database at ``path`` that does not belong to its ``number``."""
+    log, journal = log_path(path), Path(f"{path}-journal")
+    if number >= _FIRST_NUMBER and has_content(journal):  # a file with a log has no use for it
+        return journal
+    if number and has_content(log):
         with closing(connect()) as connection:
-            steps = _number_of(connection) - number
-        if steps in (0, 1):
-            return
-        if number == _number_in(file):  # no other process raised it meanwhile
-            raise _foreign(path, log)
+            if _number_of(connection) - number not in (0, 1):
+                return log
+    return None
 
 
 def _number_of(connection: sqlite3.Connection) -> int:
@@ -203,12 +206,3 @@ def _number_of(connection: sqlite3.Connection) -> int:
 
 def _number_in(file: OpenFile) -> int:
     return int.from_bytes(file.head(_NUMBER.stop)[_NUMBER], "big")
-
-
-def _foreign(path: Path, log: Path) -> StoreCorruptError:
-    return StoreCorruptError(
-        f"{log.name} is not the log of {path}, but of another file or of another state of it, and "
-        "would destroy it: a program that was killed has left it. Nothing was changed. If "
-        f"{path.name} is a back-up that was put there, delete {log.name}; if not, bring back the "
-        "file that belongs to the log"
-    )

@@ -39,8 +39,13 @@ from recallm.stores.sqlite.schema import (
     unpack_mentions,
     verified,
 )
-from recallm.stores.sqlite.stored import page_of_updates, stored_summaries
-from recallm.stores.sqlite.totals import count_touches, read_sizes, read_stats
+from recallm.stores.sqlite.stored import (
+    count_touches,
+    page_of_updates,
+    read_sizes,
+    read_stats,
+    stored_summaries,
+)
 from recallm.stores.sqlite.view import FilterSql, View, columns, likely_condition
 
 _EVERY_PASSAGE = Filter()
@@ -78,7 +83,7 @@ _RECENT: LiteralString = (
 """The ``at`` of the last of so many of the latest rows of evidence."""
 
 
-@guarded(lambda reader: reader.name, GraphReader)
+@guarded(GraphReader)
 class SQLiteReader(View, Reader):
     """See ``GraphReader``. ``name`` is that of the database.
 
@@ -106,7 +111,7 @@ class SQLiteReader(View, Reader):
         return rows
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
-        return count_touches(self, dict.fromkeys(names), self.counted)
+        return count_touches(self, dict.fromkeys(names), self.end)
 
     def _related(self, name: str, *, limit: int | None, **_: Any) -> list[tuple[Any, ...]]:
         """The rows of the newest relations of a concept."""

@@ -43,8 +43,7 @@ from recallm.stores.sqlite.schema import (
     pack,
     unsealed,
 )
-from recallm.stores.sqlite.stored import stored_updates
-from recallm.stores.sqlite.totals import count_touches, stored_counts
+from recallm.stores.sqlite.stored import count_touches, stored_counts, stored_updates
 
 _NAMESPACE: LiteralString = (
     "SELECT n.id, n.t, n.statements, n.terms, n.sessions, n.model, n.origin, n.revision,"

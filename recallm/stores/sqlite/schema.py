@@ -206,16 +206,34 @@ def passage_fields_of(row: tuple[Any, ...]) -> dict[str, Any]:
     return passage_fields(named, unpack(named["path"]))
 
 
-def is_empty_file(connection: sqlite3.Connection) -> bool:
-    """Whether the database has no table and no application id."""
+def is_new(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether the database has no tables yet.
+
+    Raises:
+        StoreCorruptError: it is not a recallm database.
+        SchemaVersionError: another version of recallm wrote it.
+    """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return bool(application == 0 and tables == 0)
+    if application == 0 and tables == 0:
+        return True
+    if application != APPLICATION_ID:
+        raise StoreCorruptError(
+            f"{name} is a SQLite database, but not one of recallm; name another file"
+        )
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != SCHEMA_VERSION:
+        raise SchemaVersionError(version, SCHEMA_VERSION)
+    return False
 
 
-def create_schema(connection: sqlite3.Connection) -> None:
-    """Create every table in an empty database; inside the caller's transaction."""
-    if not is_empty_file(connection):
+def create_schema(connection: sqlite3.Connection, name: str) -> None:
+    """Create every table in a new database; inside the caller's transaction.
+
+    Raises:
+        StoreCorruptError, SchemaVersionError: see ``is_new``.
+    """
+    if not is_new(connection, name):
         return
     for statement in _SCHEMA.strip().split(";\n"):
         if "{crc}" in statement:
@@ -226,23 +244,6 @@ def create_schema(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     begin(connection)
-
-
-def check_schema(connection: sqlite3.Connection, name: str) -> None:
-    """Refuse a database that this version cannot read.
-
-    Raises:
-        StoreCorruptError: it is not a recallm database.
-        SchemaVersionError: another version of recallm wrote it.
-    """
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID:
-        raise StoreCorruptError(
-            f"{name} is a SQLite database, but not one of recallm; name another file"
-        )
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != SCHEMA_VERSION:
-        raise SchemaVersionError(version, SCHEMA_VERSION)
 
 
 _SEPARATOR = "\x1f"
@@ -334,12 +335,6 @@ def keys_of(records: bytes) -> NDArray[np.int64]:
     """The keys of the statements of records."""
     found: NDArray[np.int64] = np.frombuffer(records, RECORD)["key"]
     return found
-
-
-def end_keys(blob: bytes) -> tuple[int, int]:
-    """The keys of the first and of the last of records with their checksum."""
-    keys = keys_of(blob[_CHECKSUM:])
-    return int(keys[0]), int(keys[-1])
 
 
 def _keys_in(blob: bytes) -> str:

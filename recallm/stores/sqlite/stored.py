@@ -1,22 +1,36 @@
-"""Reads stored updates back as ``PreparedUpdate``: for dumps, and to forget parts of them."""
+"""Reads back what is stored: updates as ``PreparedUpdate``, for dumps and to forget parts of them,
+and how much there is. What a horizon hides up to the view's t counts.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, LiteralString
 
-from recallm.model import PreparedUpdate, Summary, t_index_of
-from recallm.stores.semantics.reading import evidence_of, summary_of, update_of
-from recallm.stores.semantics.rows import Evidence
+import numpy as np
+
+from recallm.model import (
+    LARGEST_NUMBER,
+    POSITION_BITS,
+    PreparedUpdate,
+    Sizes,
+    Stats,
+    Summary,
+    t_index_of,
+)
+from recallm.stores.semantics.reading import evidence_of, sizes_of, summary_of, update_of
+from recallm.stores.semantics.rows import ConceptTotals, Evidence
 from recallm.stores.sqlite.schema import (
     check_ascending,
+    keys_of,
     passage_fields_of,
     unpack,
     unpack_mentions,
+    unsealed,
 )
-from recallm.stores.sqlite.view import Queries
+from recallm.stores.sqlite.view import Queries, View
 
 _AT: LiteralString = " row IN (SELECT (:ns << 32) + value FROM json_each(:list))"
 """The condition on ``passage`` that an update is listed."""
@@ -44,13 +58,54 @@ _ENTITY_VECTORS: LiteralString = (
     " WHERE ns = :ns AND entity IN {list} ORDER BY entity, model"
 )
 
+_ON: LiteralString = (
+    "SELECT concept, at, id, label, kind FROM element e CROSS JOIN element_evidence v"
+    " ON v.ns = e.ns AND v.element = e.number WHERE e.ns = :ns AND concept IN {list} AND at < :end"
+)
+"""The evidence of entities that stand on concepts."""
+
+_BLOCKS: LiteralString = (
+    "SELECT owner, blob FROM concept_block WHERE ns = :ns AND owner IN {list} ORDER BY owner, last"
+)
+_ENDS: LiteralString = (
+    "SELECT owner, blob FROM json_each(:list) CROSS JOIN concept_block b ON b.ns = :ns"
+    " AND owner = value AND last IN ("
+    "(SELECT min(last) FROM concept_block WHERE ns = :ns AND owner = value), "
+    "(SELECT max(last) FROM concept_block WHERE ns = :ns AND owner = value)) ORDER BY owner, last"
+)
+"""The first and the last block of mentions: two seeks each, however many mentions there are."""
+
+_CORPUS: LiteralString = (
+    "SELECT count(*), coalesce(sum(length), 0),"
+    " count(DISTINCT CASE WHEN session > 0 THEN session END)"
+    " FROM statement INDEXED BY statement_session WHERE ns = :ns AND at < :end"
+)
+_SESSIONS: LiteralString = (
+    "SELECT x.key, count(*), sum(length) FROM session x JOIN statement s"
+    " INDEXED BY statement_session ON s.ns = x.ns AND s.session = x.id"
+    " WHERE x.ns = :ns AND x.key IN {list} AND at < :end GROUP BY x.key"
+)
+
+_STATS: dict[str, LiteralString] = {
+    "passages": "SELECT count(*) FROM passage INDEXED BY passage_t WHERE ns = :ns",
+    "statements": "SELECT count(*) FROM statement INDEXED BY statement_session WHERE ns = :ns",
+    "concepts": "SELECT count(*) FROM concept WHERE ns = :ns",
+    "relations": "SELECT count(*) / 2 FROM neighbour WHERE ns = :ns",
+    "entities": "SELECT count(*) FROM element WHERE ns = :ns AND id IS NOT NULL",
+    "triplets": "SELECT count(*) FROM element WHERE ns = :ns AND subject IS NOT NULL",
+    "summaries": "SELECT count(*) FROM summary WHERE ns = :ns",
+    "vectors": "SELECT count(*) FROM vector WHERE ns = :ns",
+}
+"""Queries by the field of `Stats` that they count."""
+
 
 def page_of_updates(queries: Queries, after: int, limit: int) -> list[PreparedUpdate]:
     """The first ``limit`` updates after a t."""
     rows = queries.rows(
-        "SELECT t FROM passage WHERE ns = :ns AND t > :after"
-        " UNION SELECT at >> 20 FROM element_evidence WHERE ns = :ns AND at >= (:after + 1) << 20"
-        " ORDER BY 1 LIMIT :limit",
+        "SELECT * FROM (SELECT t FROM passage NOT INDEXED WHERE row > (:ns << 32) + :after"
+        "  AND row < (:ns + 1) << 32 ORDER BY row LIMIT :limit) UNION"
+        " SELECT * FROM (SELECT DISTINCT at >> 20 FROM element_evidence WHERE ns = :ns"
+        "  AND at >= (:after + 1) << 20 ORDER BY at LIMIT :limit) ORDER BY 1 LIMIT :limit",
         after=after,
         limit=limit,
     )
@@ -95,11 +150,6 @@ def stored_updates(queries: Queries, ts: Sequence[int]) -> list[PreparedUpdate]:
 def _passages(queries: Queries, ts: Collection[int]) -> dict[int, dict[str, Any]]:
     """T → the arguments of ``update_of`` that its passage gives."""
     rows = queries.read("passage", "SELECT {} FROM passage WHERE" + _AT, ts)
-    indexed = queries.rows(
-        "SELECT t FROM passage INDEXED BY passage_t WHERE ns = :ns AND t IN {list}", ts
-    )
-    if {t for (t,) in indexed} != {row[1] for row in rows}:
-        raise ValueError("an index of the table passage does not match the table")
     sql: LiteralString = "SELECT t, s.key FROM passage JOIN session s ON s.id = session_id WHERE"
     keys = dict(queries.rows(sql + _AT.replace("row", "passage.row"), ts))
     numbers = {row[1]: [*map(int, row[-1].split())] for row in rows}
@@ -135,3 +185,68 @@ def _elements(queries: Queries, ts: Collection[int]) -> defaultdict[int, list[Ev
         )
         found[t_index_of(at)].append(shown)
     return found
+
+
+def count_touches(
+    queries: Queries, left: Mapping[str, tuple[int, int] | None], end: int = LARGEST_NUMBER
+) -> dict[str, ConceptTotals]:
+    """``Rows.count_touches``, of what is earlier than the key ``end``.
+
+    Raises:
+        ValueError: records of mentions are damaged.
+    """
+    shown: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for name, *each in queries.rows(_ON, left, end=end):
+        shown[name].append(tuple(each))
+    sql: LiteralString = "SELECT id, name, newest FROM concept WHERE ns = :ns AND name IN {list}"
+    concepts = queries.rows(sql, left)
+    known = {id: left[name] for id, name, _ in concepts if name not in shown and left[name]}
+    rows = queries.rows(_ENDS, known)
+    rows += queries.rows(_BLOCKS, [id for id, *_ in concepts if id not in known])
+    records: defaultdict[int, list[bytes]] = defaultdict(list)
+    for id, blob in (*rows, *((id, newest) for id, _, newest in concepts)):
+        records[id].append(unsealed(id, blob))
+    totals: dict[str, ConceptTotals] = {}
+    firsts: dict[str, int] = {}
+    for id, name, _ in concepts:
+        keys = keys_of(b"".join(records[id]))
+        keys = keys[keys < end]
+        evidence = np.array([at for at, *_ in shown[name]], np.int64)
+        ts = np.unique(np.concatenate((keys, evidence)) >> POSITION_BITS)
+        if not len(ts):
+            continue
+        counts = known.get(id) or (len(ts), len(keys))
+        totals[name] = ConceptTotals("", "entity", int(ts[-1]), *counts)
+        if len(keys):
+            firsts[name] = int(keys[0])
+        else:
+            *_, totals[name].label, totals[name].kind = min(
+                shown[name], key=lambda each: (t_index_of(each[0]), each[1])
+            )
+    sql = "SELECT at, concepts FROM statement WHERE ns = :ns AND at IN {list}"
+    mentions = dict(queries.rows(sql, set(firsts.values())))
+    for name, first in firsts.items():
+        mention = next(m for m in unpack_mentions(mentions[first]) if m.name == name)
+        totals[name].label, totals[name].kind = mention.label, mention.kind
+    return totals
+
+
+def read_sizes(view: View, session_keys: Collection[str] = ()) -> Sizes:
+    """``GraphReader.sizes``."""
+    keys = set(session_keys)
+    if not view.is_present:
+        return sizes_of(view.rows(_CORPUS)[0], view.rows(_SESSIONS, keys))
+    sql: LiteralString = "SELECT {} FROM session WHERE ns = :ns AND key IN {list}"
+    rows = view.read("session", sql + " AND statements > 0", keys)
+    return sizes_of(view.totals, (row[2:] for row in rows))
+
+
+def stored_counts(queries: Queries) -> dict[str, Any]:
+    """How much of everything but sessions the namespace holds, by the fields of ``Stats``."""
+    return {field: queries.rows(sql)[0][0] for field, sql in _STATS.items()}
+
+
+def read_stats(view: View) -> Stats:
+    """``GraphReader.stats``."""
+    *_, sessions = view.totals
+    return Stats(t_index=view.state.t_index, sessions=sessions, **stored_counts(view))

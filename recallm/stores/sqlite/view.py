@@ -37,7 +37,7 @@ from recallm.stores.semantics.reading import state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.queries import COUNTED, VISIBLE, VISIBLE_PASSAGE, spelled
+from recallm.stores.sqlite.queries import VISIBLE, VISIBLE_PASSAGE, spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -160,8 +160,8 @@ class View(Queries):
     first key after it), ``:said`` (the datetime ``as_of``) and ``:now`` are bound. ``given`` says
     whether the view ends before the latest update (``past``), whether it hides passages that were
     said later (``dated``), have ``expired`` or are ``withdrawn``, whether it hides any (``hides``),
-    and whether any row may not be visible (``bounded``). ``counted``, ``visible`` and
-    ``visible_passage`` are conditions of ``queries``.
+    and whether any row may not be visible (``bounded``). ``visible`` and ``visible_passage`` are
+    conditions of ``queries``.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -201,7 +201,6 @@ class View(Queries):
         given = {name for name, holds in parts.items() if holds}
         given |= {"hides"} if given - {"past"} else set()
         self.given = frozenset(given | {"bounded"} if given else given)
-        self.counted: LiteralString = with_parts(COUNTED, self.given)
         self.visible: LiteralString = with_parts(VISIBLE, self.given)
         self.visible_passage: LiteralString = with_parts(VISIBLE_PASSAGE, self.given)
 
