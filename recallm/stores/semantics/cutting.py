@@ -45,19 +45,21 @@ def redact(
     return remaining[:tail] + remaining[tail:].rstrip(), moved
 
 
-def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
-    """``update`` without the statements at the positions ``gone``; itself where none stands
-    there."""
+def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate | None:
+    """``update`` without the statements at the positions ``gone``; itself where none stands there.
+    None for an item, and where no statement is left."""
     statements = update.statements
     if not any(statement.position in gone for statement in statements):
         return update
+    kept = [s for s in statements if s.position not in gone]
+    if not kept or update.key is not None:
+        return None
     text, spans = redact(
         update.text or "",
         [(s.start, s.end) for s in statements],
         {index for index, s in enumerate(statements) if s.position in gone},
     )
-    kept = [s for s in statements if s.position not in gone]
-    return replace(
+    left = replace(
         update,
         text=text,
         statements=tuple(
@@ -67,6 +69,10 @@ def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
         entities=tuple(e for e in update.entities if e.position not in gone),
         triplets=tuple(x for x in update.triplets if x.position not in gone),
         vectors=tuple(v for v in update.vectors if v.position not in gone),
+    )
+    lost = spelled(update) - spelled(left)
+    return without_mentions(
+        left, lambda name, r: name in lost and r.antecedent in (None, update.id)
     )
 
 
@@ -82,7 +88,7 @@ def without_concept(
     """
     said = [(s.position, m) for s in update.statements for m in s.concepts if m.name == name]
     left = cut(update, {position for position, _ in said})
-    if update.statements and not left.statements:
+    if left is None:
         return None
     triplets = [x for x in left.triplets if x.element not in elements]
     named = [e for e in update.entities if e.id in elements or e.concept.name == name]
