@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -141,27 +141,13 @@ def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
             namespace.origin = namespace.origin or uuid.uuid4().hex
         if vector.model != namespace.model:
             raise EmbeddingModelError(stored=namespace.model, given=vector.model)
-    for vector in update.vectors:
-        _pin_size(namespace, vector.model, vector.blob)
+    blobs = [(vector.model, vector.blob) for vector in update.vectors]
     for entity in update.entities:
-        for model, blob in entity.vectors.items():
-            _pin_size(namespace, model, blob)
-
-
-def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
-    size = namespace.vector_sizes.setdefault(model, len(blob))
-    if len(blob) != size:
-        raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
-
-
-def _with_session(
-    namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
-) -> PreparedUpdate:
-    """The numbered ``update`` with its session key (``recallm.model.keys``). ``namespace`` notes
-    which session is open; ``has_statements`` says whether a session key has statements."""
-    decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
-    namespace.open_session = decided.open_session
-    return replace(update, session_key=decided.key or NO_SESSION)
+        blobs += entity.vectors.items()
+    for model, blob in blobs:
+        size = namespace.vector_sizes.setdefault(model, len(blob))
+        if len(blob) != size:
+            raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
 
 def _write_new(
@@ -265,13 +251,15 @@ class _Batch:
         self._doomed, self._pending, self._begun = set(), [], None
 
     def _add(self, update: PreparedUpdate) -> Applied:
-        self._namespace.t += 1
-        numbered = replace(update, t_index=self._namespace.t)
-        numbered = _with_session(self._namespace, numbered, self._has_statements)
-        self._pending.append(numbered)
-        if self._begun is not None and numbered.statements:
-            self._begun.add(stored_session_key(numbered) or "")
-        return Applied(t_index=self._namespace.t)
+        namespace = self._namespace
+        namespace.t += 1
+        key, namespace.open_session = decide_session(
+            update, namespace.t, namespace.open_session, self._has_statements
+        )
+        self._pending.append(replace(update, t_index=namespace.t, session_key=key or NO_SESSION))
+        if self._begun is not None and update.statements:
+            self._begun.add(key or "")
+        return Applied(t_index=namespace.t)
 
     def _replace(self, replaced: Mapping[int, str]) -> None:
         """Doom the passages at some t (→ id)."""
@@ -344,7 +332,8 @@ def restore_records(
 
 
 def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
-    """An update of an archive, checked, with its session key; it moves the counter on.
+    """An update of an archive, checked; the counter moves on. The archive has the session keys that
+    follow from time.
 
     Raises:
         InvalidInputError: the updates do not ascend by t.
@@ -358,13 +347,9 @@ def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpd
         )
     _pin_vectors_of(namespace, update)
     namespace.t = update.t_index
-    if update.text is None:
-        update = replace(update, id="")
     said, key = update.timestamp, update.session_key
-    if key is not None and said is not None:  # the archive says the session of a message
-        namespace.open_session = OpenSession(t_of(update), key, said, update.source)
+    if key is not None and said is not None:
+        namespace.open_session = OpenSession(update.t_index, key, said, update.source)
     elif is_message(update):
         namespace.open_session = None
-    else:
-        return _with_session(namespace, update, lambda _: False)
-    return update
+    return update if update.text is not None else replace(update, id="")
