@@ -7,16 +7,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar, Unpack
 
 from recallm.model import (
     ConceptRow,
     Entity,
+    EvidenceConditions,
     NamespaceState,
     OpenSession,
     Relation,
     Session,
     Triplet,
+    TripletConditions,
     TripletEvidence,
     position_of,
     session_name_in,
@@ -152,38 +154,24 @@ class Reader(ABC):
         rows = {row[0]: row for row in self._each("entities", each or [{}])}
         return [value_of(Entity, rows[id]) for id in sorted(rows)]
 
-    def triplets(
-        self,
-        *,
-        subjects: Names = None,
-        predicates: Names = None,
-        objects: Names = None,
-        ends: Names = None,
-        passages: Names = None,
-    ) -> list[Triplet]:
+    def triplets(self, **where: Unpack[TripletConditions]) -> list[Triplet]:
         """Columns: the fields of ``Triplet``."""
-        given = {"predicates": predicates, "passages": passages}
-        sides = [(subjects, objects)]
+        given: dict[str, Any] = {**where}
+        ends = given.pop("ends", None)
+        each = [given]
         if ends is not None:
-            sides = [(_common(subjects, ends), objects), (subjects, _common(objects, ends))]
-        each = [{**given, "subjects": some, "objects": others} for some, others in sides]
+            sides = ("subjects", "objects")
+            each = [{**given, side: _common(given.get(side), ends)} for side in sides]
         rows = {tuple(row[:3]): row for row in self._each("triplets", each)}
         return [value_of(Triplet, rows[key]) for key in sorted(rows)]
 
     def triplet_evidence(
-        self,
-        *,
-        subjects: Names = None,
-        predicates: Names = None,
-        objects: Names = None,
-        limit: int | None = None,
+        self, *, limit: int | None = None, **where: Unpack[EvidenceConditions]
     ) -> list[TripletEvidence]:
         """Columns: subject (id, label, concept), predicate, object (id, label, concept, type),
         properties, ``at``, and the passage (id, timestamp, source) of the update; with a ``limit``
         the latest of the order."""
-        rows = self.ask(
-            "evidence", subjects=subjects, predicates=predicates, objects=objects, limit=limit
-        )
+        rows = self.ask("evidence", **where, limit=limit)
         evidence: list[TripletEvidence] = []
         for *ends, properties, at, passage, said, source in rows:
             update = t_index_of(at), position_of(at), passage, unpack_timestamp(said), source
