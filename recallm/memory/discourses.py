@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 from recallm.memory.open_memory import OpenMemory
@@ -30,6 +30,7 @@ from recallm.model import (
     session_key_of,
     statement_key,
 )
+from recallm.stores.base import GraphReader
 
 _STATEMENTS = 6
 """Statements of an earlier passage whose references are read: the first ones."""
@@ -51,6 +52,7 @@ class Discourses:
     def __init__(self, opened: OpenMemory, updates: Sequence[UpdateRequest]) -> None:
         self._opened = opened
         self._updates = updates
+        self._keys: list[str | None] = []
         self._added: list[tuple[int, EarlierPassage]] = []
         """The passages of the batch that are not in ``_passages`` yet, with the places of their
         updates."""
@@ -91,31 +93,39 @@ class Discourses:
             if passage.id != id and self._latest.get(passage.id, passage) is passage
         ]
 
-    @cached_property
+    @property
     def keys(self) -> list[str | None]:
         """The session keys of the updates; ``NO_SESSION`` where one belongs to none, None for one
         that is stored already with the same text: it is not written again."""
+        if not self._keys:
+            first = self._updates[0]
+            if len(self._updates) == 1 and not goes_by_time(first):
+                # It need not be known whether it is stored already.
+                self._keys = [session_key_of(first.session, first.source) or NO_SESSION]
+            else:
+                with self._opened.reader(withdrawn=True) as reader:
+                    self.read(reader)
+        return self._keys
+
+    def read(self, reader: GraphReader) -> None:
+        """Find the ``keys`` with a reader that shows what is withdrawn, and hides what has
+        expired."""
         updates = self._updates
-        if len(updates) == 1 and not (self._opened.vectors or goes_by_time(updates[0])):
-            # It need not be known whether it is stored already.
-            return [session_key_of(updates[0].session, updates[0].source) or NO_SESSION]
         threads = {
             session_key_of(None, update.source) or "" for update in updates if is_message(update)
         }
-        with self._opened.reader(withdrawn=True) as reader:
-            opened, sizes, stored = reader.together(
-                lambda view: view.open_session(),
-                lambda view: view.sizes(threads),
-                lambda view: view.passages(ids={update.id for update in updates}),
-            )
+        opened, sizes, stored = reader.together(
+            lambda view: view.open_session(),
+            lambda view: view.sizes(threads),
+            lambda view: view.passages(ids={update.id for update in updates}),
+        )
         known = {passage.id: (passage.t_index, passage.text) for passage in stored}
         begun = set(sizes.sessions)
-        keys: list[str | None] = []
         # The t of the updates are not known yet: they are numbered downwards.
         for t_index, update in enumerate(updates, -len(updates)):
             before_t, before = known.get(update.id, (0, None))
             if before == update.text:
-                keys.append(None)
+                self._keys.append(None)
                 continue
             if opened is not None and before is not None and opened.t_index == before_t:
                 opened = None  # it is forgotten first
@@ -124,8 +134,7 @@ class Discourses:
             opened = decided.open_session
             if decided.key is not None and update.recalled and update.text.strip():
                 begun.add(decided.key)
-            keys.append(decided.key or NO_SESSION)
-        return keys
+            self._keys.append(decided.key or NO_SESSION)
 
     def _stored(self, key: str) -> list[EarlierPassage]:
         """The last stored passages of a session, newest first; for ``NO_SESSION`` those that belong

@@ -194,10 +194,11 @@ class Writing(Part):
         """
         self._opened.check_open()
         opened = self._opened
-        if opened.vectors is not None:
-            with opened.reader() as reader:
-                opened.vectors.warned_state(opened.name, reader)
         discourses = Discourses(opened, requests)
+        if opened.vectors is not None:
+            with opened.reader(withdrawn=True) as reader:
+                opened.vectors.warned_state(opened.name, reader)
+                discourses.read(reader)
         updates = self._extract(requests, discourses)
         if opened.vectors is not None:
             updates = opened.vectors.with_vectors(

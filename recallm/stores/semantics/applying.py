@@ -165,13 +165,15 @@ class _Batch:
     """The updates that are taken and not yet written, and the passages that they replace.
 
     Replaced passages are forgotten before the pending updates are written. Where that would change
-    what is written (a triplet goes with its entity, a mention with the passage that it refers to,
-    a passage with the next one under its id), the pending updates are written first.
+    what is written (a triplet goes with its entity, a mention with the passage that it refers to),
+    the pending updates are written first.
     """
 
     def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate], now: datetime | None) -> None:
         opened = rows.open(
-            ids=antecedents(updates) | {update.id for update in updates} - {""},
+            ids=antecedents(updates).union(
+                update.id for update in updates if update.text is not None or update.id
+            ),
             items={
                 (update.path, update.key)
                 for update in updates
@@ -211,7 +213,7 @@ class _Batch:
             if update.id and not stored_t:
                 raise UnknownPassageError(update.id)
             _pin_vectors_of(self._namespace, update)
-            if not stored_t:
+            if not update.id:
                 return self._add(update)
             if update.elements:
                 self._pending.append(replace(update, t_index=stored_t))
@@ -262,16 +264,15 @@ class _Batch:
         return Applied(t_index=namespace.t)
 
     def _replace(self, replaced: Mapping[int, str]) -> None:
-        """Doom the passages at some t (→ id)."""
+        """Doom the passages at some t (→ id); those that are pending are never written."""
         ids = set(replaced.values())
-        if any(
-            update.elements or update.t_index in replaced or ids & antecedents([update])
-            for update in self._pending
-        ):
+        if any(update.elements or ids & antecedents([update]) for update in self._pending):
             self.write()
+        self._begun = None
+        self._doomed.update(replaced.keys() - {update.t_index for update in self._pending})
+        self._pending = [update for update in self._pending if update.t_index not in replaced]
         for t_index, id in replaced.items():
             close_session(self._namespace, t_index)
-            self._doomed.add(t_index)
             if self._passages.get(id, (0, ""))[0] == t_index:
                 del self._passages[id]
 

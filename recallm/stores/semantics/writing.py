@@ -143,8 +143,8 @@ class Ledger:
 
     def _without_lost_mentions(self, update: PreparedUpdate) -> PreparedUpdate:
         def is_lost(name: str, reference: Reference) -> bool:
-            antecedent = reference.antecedent
-            return antecedent in self._gone or name in self._unspelled.get(antecedent or "", ())
+            id = reference.antecedent  # None: see `cut`
+            return id is not None and (id in self._gone or name in self._unspelled.get(id, ()))
 
         return without_mentions(update, is_lost)
 
@@ -253,13 +253,13 @@ class Ledger:
     def _count_statements(self, update: PreparedUpdate, sign: int) -> None:
         """Add (``sign`` 1) the statements of an update to the totals of stems, of its session and
         of the namespace, or subtract them (-1)."""
-        namespace, terms = self._namespace, self._known.terms
+        namespace, terms, changed = self._namespace, self._known.terms, self._changes.terms
         statements = sign * len(update.statements)
         words = map(content_terms, [statement.terms for statement in update.statements])
         length = sign * sum(map(len, words))
         for statement in update.statements:
             for stem in set(statement.terms):
-                terms[stem] = self._changes.terms[stem] = terms.get(stem, 0) + sign
+                terms[stem] = changed[stem] = terms.get(stem, 0) + sign
         namespace.statements += statements
         namespace.terms += length
         key = stored_session_key(update)
@@ -358,8 +358,6 @@ class Ledger:
     def settle(self) -> Forgotten:
         """Make elements and count concepts anew that lost something; delete those of which nothing
         is left, with the triplets of deleted entities. How much was forgotten."""
-        while orphans := self._orphans():
-            self.drop(orphans)
         if self._shown:
             self._settle_elements()
         if self._pairs:
@@ -378,6 +376,8 @@ class Ledger:
         return orphans - gone
 
     def _settle_elements(self) -> None:
+        while orphans := self._orphans():
+            self.drop(orphans)
         changes = Changes(namespace=self._namespace)
         concepts: dict[str, ConceptMention] = {}
         for key, shown in self._shown.items():
