@@ -1,4 +1,4 @@
-"""`GraphStore.apply`, `amend` and `restore`: which updates are written, joined or refused."""
+"""`GraphStore.apply`, `amend`, `forget` and `restore`: what is written, and what changes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from recallm.errors import (
     ConflictError,
@@ -20,6 +21,9 @@ from recallm.model import (
     NO_SESSION,
     AddVectors,
     Amendment,
+    ElementKey,
+    Forgotten,
+    GraphNames,
     OpenSession,
     PreparedUpdate,
     Selection,
@@ -30,12 +34,13 @@ from recallm.model import (
     WriteSummary,
     decide_session,
     is_message,
+    parse_statement_id,
     session_key_of,
     statement_key,
     t_index_of,
 )
 from recallm.stores.base import SWEPT_PASSAGES, Applied
-from recallm.stores.semantics.cutting import without_unknown
+from recallm.stores.semantics.cutting import cut, without_concept, without_unknown
 from recallm.stores.semantics.rows import (
     Changes,
     Keys,
@@ -182,10 +187,9 @@ class _Batch:
             now=now,
         )
         self._rows = rows
+        self._opened = opened
         self._namespace = opened.totals
         self._passages = opened.passages
-        self._withdrawn = opened.withdrawn
-        self._items = opened.items
         self._pending: list[PreparedUpdate] = []
         self._doomed: set[int] = set()
         self._updates = updates
@@ -219,9 +223,9 @@ class _Batch:
                 self._pending.append(replace(update, t_index=stored_t))
             return Applied(t_index=stored_t)
         if stored_text == update.text:
-            if update.id in self._withdrawn:
+            if update.id in self._opened.withdrawn:
                 _withdraw(self._rows, self._namespace, [stored_t], None)
-                self._withdrawn.remove(update.id)
+                self._opened.withdrawn.remove(update.id)
             return Applied(t_index=stored_t, duplicate=True)
         if stored_t and not update.replaces:
             raise ConflictError(update.id, index=index)
@@ -229,13 +233,13 @@ class _Batch:
         replaced = {stored_t: update.id} if stored_t else {}
         item = None if update.key is None else (update.path, update.key)
         if item is not None:
-            replaced |= self._items.pop(item, {})
+            replaced |= self._opened.items.pop(item, {})
         if replaced:
             self._replace(replaced)
         applied = self._add(without_unknown(update, self._passages))
         self._passages[update.id] = applied.t_index, update.text
         if item is not None:
-            self._items[item] = {applied.t_index: update.id}
+            self._opened.items[item] = {applied.t_index: update.id}
         return applied
 
     def write(self) -> None:
@@ -289,6 +293,62 @@ class _Batch:
                 stored_session_key(update) or "" for update in self._pending if update.statements
             }
         return session_key in self._begun
+
+
+class DryRun(Exception):
+    """Ends the transaction of a dry run; ``forgotten`` is what the selection would have taken."""
+
+    def __init__(self, forgotten: Forgotten) -> None:
+        super().__init__()
+        self.forgotten = forgotten
+
+
+def forget(rows: Rows, selection: Selection) -> Forgotten:
+    """See `GraphStore.forget`.
+
+    Raises:
+        DryRun: ``selection`` is a dry run; the store rolls back.
+    """
+    kind, value = selection.kind, selection.value
+    id, position = parse_statement_id(str(value)) or ("", 0)
+    opened = rows.open(ids=[id] if kind == "statement" else ())
+    ledger = Ledger(rows, opened.totals)
+    if isinstance(value, GraphNames):
+        ledger.drop({*value.entities, *value.triplets})
+    elif kind == "concept":
+        name = str(value)
+        # An entity on no concept has one without a name.
+        keys, ids = rows.touching(name) if name else ([], [])
+        elements: set[ElementKey] = {*ids, *rows.triplets_of(ids)}
+        ts = {t_index_of(key) for key in keys} | ledger.showing(elements)
+        ledger.change(ts, partial(without_concept, name=name, elements=elements))
+    elif kind == "statement":
+        ts = {t for t, _ in opened.passages.values()}
+        ledger.change(ts, lambda update: cut(update, {position}))
+    elif kind != "everything":
+        ledger.change(rows.select(selection), lambda _: None)
+    if kind == "everything" and opened.totals.t:
+        forgotten = _forget_everything(rows, opened.totals)
+    else:
+        forgotten = ledger.settle()
+    if selection.dry_run:
+        raise DryRun(forgotten)
+    return forgotten
+
+
+def _forget_everything(rows: Rows, namespace: NamespaceTotals) -> Forgotten:
+    forgotten = rows.delete_everything()
+    rows.write(
+        Changes(
+            namespace=NamespaceTotals(
+                t=namespace.t,
+                origin=namespace.origin,
+                revision=namespace.revision + 1,
+                vocabulary=namespace.vocabulary + 1,
+            )
+        )
+    )
+    return forgotten
 
 
 def restore_records(

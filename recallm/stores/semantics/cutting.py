@@ -14,12 +14,13 @@ written whose reference names another passage: that one was forgotten since the 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
 
-from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, Reference, TripletUpsert
+from recallm.model import ElementKey, PreparedUpdate, Reference, TripletUpsert
 
 
 def redact(
@@ -163,27 +164,26 @@ def without_mentions(
 ) -> PreparedUpdate:
     """``update`` without the mentions that are lost, by the concept's name and the reference; the
     update itself where none is."""
-    statements: list[ExtractedStatement] = []
-    lost: dict[int, set[str]] = {}
+    lost: defaultdict[int, set[str]] = defaultdict(set)
     for statement in update.statements:
-        kept = tuple(
-            m for m in statement.concepts if not (m.reference and is_lost(m.name, m.reference))
-        )
-        if kept != statement.concepts:
-            lost[statement.position] = {m.name for m in statement.concepts if m not in kept}
-            statement = replace(statement, concepts=kept)
-        statements.append(statement)
+        for mention in statement.concepts:
+            if mention.reference and is_lost(mention.name, mention.reference):
+                lost[statement.position].add(mention.name)
     if not lost:
         return update
+    statements = tuple(
+        replace(s, concepts=tuple(m for m in s.concepts if m.name not in lost[s.position]))
+        for s in update.statements
+    )
     names = {s.position: {mention.name for mention in s.concepts} for s in statements}
     ends = {
         (entity.id, entity.position)
         for entity in update.entities
-        if entity.concept.name in lost.get(entity.position, ())
+        if entity.concept.name in lost[entity.position]
     }
     return replace(
         update,
-        statements=tuple(statements),
+        statements=statements,
         neighbours=tuple(
             pair
             for pair in update.neighbours

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, TypeVar
 
 from recallm.model import (
     ConceptMention,
@@ -32,6 +32,8 @@ from recallm.model import (
     session_key_of,
 )
 from recallm.stores.semantics.rows import Evidence, from_microseconds, unpack_timestamp
+
+_Shown = TypeVar("_Shown", EntityUpsert, TripletUpsert)
 
 _PAGE = 500
 """Updates that a dump reads at a time."""
@@ -135,7 +137,7 @@ def update_of(
     *,
     session_key: str | None = None,
     speaker_concept: str | None = None,
-    neighbours: Iterable[Sequence[Any]] = (),
+    neighbours: Iterable[Any] = (),
     said: Iterable[Sequence[Any]] = (),
     vectors: Iterable[tuple[int, str, bytes]] = (),
     shown: Iterable[Evidence] = (),
@@ -153,56 +155,41 @@ def update_of(
         shown: the evidence of entities and of triplets.
     """
     evidence = list(shown)
-    ordered: dict[str, Any] = {
-        "statements": _ordered(
-            (
-                ExtractedStatement(
-                    position=position_of(at),
-                    start=start,
-                    end=end,
-                    terms=terms,
-                    concepts=concepts,
-                    traits=Trait(traits),
-                )
-                for at, start, end, terms, concepts, traits in said
-            ),
-            "position",
-        ),
-        "neighbours": _ordered(
-            (
-                Neighbours(a=a, b=b, earlier=earlier, later=later)
-                for a, b, earlier, later in neighbours
-            ),
-            *("a", "b", "earlier", "later"),
-        ),
-        "entities": _ordered(
-            (each for each in evidence if isinstance(each, EntityUpsert)), "id", "position"
-        ),
-        "triplets": _ordered(
-            (each for each in evidence if isinstance(each, TripletUpsert)), "element", "position"
-        ),
-        "vectors": _ordered(
-            (
-                StatementVector(position=position_of(at), model=model, blob=blob)
-                for at, model, blob in vectors
-            ),
-            *("position", "model"),
-        ),
-    }
-    if passage is None:
-        return PreparedUpdate(id="", text=None, t_index=t_index, **ordered)
-    named = session_key_of(passage["session"], passage["source"])
+    fields: dict[str, Any] = {"id": "", "text": None, "t_index": t_index}
+    if passage is not None:
+        named = session_key_of(passage["session"], passage["source"])
+        fields = {**passage, "speaker_concept": speaker_concept}
+        fields["session_key"] = None if session_key == named else session_key
     return PreparedUpdate(
-        **passage,
-        session_key=None if session_key == named else session_key,
-        speaker_concept=speaker_concept,
-        **ordered,
+        **fields,
+        statements=tuple(
+            ExtractedStatement(
+                position=position_of(at),
+                start=start,
+                end=end,
+                terms=terms,
+                concepts=concepts,
+                traits=Trait(traits),
+            )
+            for at, start, end, terms, concepts, traits in sorted(said, key=itemgetter(0))
+        ),
+        neighbours=tuple(
+            Neighbours(a=a, b=b, earlier=earlier, later=later)
+            for a, b, earlier, later in sorted(neighbours)
+        ),
+        entities=_in_order(EntityUpsert, evidence),
+        triplets=_in_order(TripletUpsert, evidence),
+        vectors=tuple(
+            StatementVector(position=position_of(at), model=model, blob=blob)
+            for at, model, blob in sorted(vectors)
+        ),
     )
 
 
-def _ordered(parts: Iterable[Any], *order: str) -> tuple[Any, ...]:
-    """Parts of an update in the order of ``GraphReader.dump``."""
-    return tuple(sorted(parts, key=attrgetter(*order)))
+def _in_order(kind: type[_Shown], evidence: Iterable[Evidence]) -> tuple[_Shown, ...]:
+    """The evidence of one kind, in the order of `GraphReader.dump`."""
+    shown = (each for each in evidence if isinstance(each, kind))
+    return tuple(sorted(shown, key=attrgetter("element", "position")))
 
 
 def dump_records(
