@@ -37,7 +37,6 @@ from recallm.recall.results import (
     RankedConcept,
     RecalledContext,
     RecalledStatement,
-    Receipt,
     RelatedConcept,
     Revision,
 )
@@ -69,7 +68,6 @@ __all__ = [
     "RecalledContext",
     "RecalledReference",
     "RecalledStatement",
-    "Receipt",
     "Reference",
     "RelatedConcept",
     "Revision",

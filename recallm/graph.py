@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from recallm.errors import DimensionError, InvalidInputError
 from recallm.ground import checks
@@ -24,6 +24,7 @@ from recallm.model import (
     PreparedUpdate,
     Selection,
     Triplet,
+    TripletConditions,
     TripletUpsert,
     empty_mapping,
 )
@@ -248,25 +249,12 @@ class MemoryGraph:
             return reader.entities(exact_ids, concepts=concepts, passages=shown_by)
 
     def triplets(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        ends: Collection[str] | None = None,
-        passages: Collection[str] | None = None,
-        as_of: Moment | None = None,
+        self, *, as_of: Moment | None = None, **where: Unpack[TripletConditions]
     ) -> list[Triplet]:
         """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
         one of these showed it), sorted by (subject, predicate, object)."""
-        given = {
-            "subjects": subjects,
-            "predicates": predicates,
-            "objects": objects,
-            "ends": ends,
-            "passages": passages,
-        }
-        conditions = {
+        given: Mapping[str, Any] = where
+        conditions: Any = {
             argument: checks.optional(checks.strings, value, argument)
             for argument, value in given.items()
         }

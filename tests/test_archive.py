@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import random
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import permutations, product
@@ -290,17 +288,6 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        read = pool.submit(pipe.read_text)
-        with open_for_writing(pipe) as stream:
-            stream.write("through")
-        assert read.result(timeout=10) == "through"
-    assert pipe.is_fifo()
-
-
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
     """Neither under its own name nor through a link of either kind."""
     path, link, hard = tmp_path / "file", tmp_path / "link", tmp_path / "hard"
@@ -396,14 +383,3 @@ def test_an_open_database_is_not_touched(tmp_path: Path) -> None:
         assert memory.stats().passages == 3
     # The closed memory, which is still there, has nothing open.
     assert not is_open_database(path)
-
-
-def test_the_draft_of_a_killed_export_is_removed(tmp_path: Path) -> None:
-    """By the next export into its folder; a draft that is still being written stays."""
-    killed = tmp_path / f".{'0a' * 16}.recallm"
-    killed.write_text("a draft", encoding="utf-8")
-    with RecallM() as memory, open_for_writing(tmp_path / "first.jsonl") as stream:
-        stream.write('{"recallm": 1}\n')
-        stream.flush()
-        memory.export(tmp_path / "second.jsonl")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.jsonl", "second.jsonl"]

@@ -20,7 +20,7 @@ backslash.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -69,45 +69,34 @@ def _value_text(value: str) -> str:
 
 # Reading of terms.
 
-_TOKEN = re.compile(r"\\.|>>|.", re.DOTALL)
-_SEPARATORS = frozenset((">>", "»", "≫"))
+_SEPARATOR = re.compile(r"(\\.)|>>|»|≫")
+_TERM = re.compile(r"\s*+((?:\s*+(?:\\.|[^\\\s]))*+)\s*+")
+_QUOTED = re.compile(rf"([{''.join(_QUOTES)}])((?:\\.|[^\\])*)(.)")
 _VARIABLE = re.compile(r"\?\w*")
 
 
-def _terms(tokens: Sequence[str]) -> list[str | None]:
-    """The terms between separators."""
-    parts: list[list[str]] = [[]]
-    for token in tokens:
-        if token in _SEPARATORS:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return [_term(part) for part in parts]
+def _terms(arguments: str) -> list[str | None]:
+    """The terms between separators; arguments have no line breaks."""
+    parted = _SEPARATOR.sub(lambda found: found[1] or "\n", arguments)
+    return [_term(part) for part in parted.split("\n")]
 
 
-def _stripped(tokens: list[str]) -> list[str]:
-    filled = [place for place, token in enumerate(tokens) if not token.isspace()]
-    return tokens[filled[0] : filled[-1] + 1] if filled else []
-
-
-def _term(tokens: list[str]) -> str | None:
+def _term(text: str) -> str | None:
     """A value, or None for a term that is not given."""
-    tokens = _stripped(tokens)
-    if len(tokens) > 1 and _QUOTES.get(tokens[0]) == tokens[-1]:
-        tokens = tokens[1:-1]
-    elif "".join(tokens) in _ANY_VALUE or _VARIABLE.fullmatch("".join(tokens)):
+    stripped = _TERM.fullmatch(text)
+    text = text if stripped is None else stripped[1]
+    quoted = _QUOTED.fullmatch(text)
+    if quoted and _QUOTES[quoted[1]] == quoted[3]:
+        text = quoted[2]
+    elif text in _ANY_VALUE or _VARIABLE.fullmatch(text):
         return None
-    return "".join(map(_character, tokens)) or None
-
-
-def _character(token: str) -> str:
     # A backslash before a letter is one that no printer wrote, as in C:\work.
-    return token if len(token) == 1 or token[1].isalnum() else token[-1]
+    return re.sub(r"\\([\W_])", r"\1", text) or None
 
 
 def _call_of(name: CallName, arguments: str) -> Call | None:
     """The call, or None where the arguments are not those of such a call."""
-    terms = _terms(_TOKEN.findall(arguments))
+    terms = _terms(arguments)
     if name == "MEM_READ":
         terms += [None] * (3 - len(terms))
     if len(terms) != 3 or (name == "MEM_WRITE" and None in terms):
@@ -121,9 +110,8 @@ def _call_of(name: CallName, arguments: str) -> Call | None:
 _NAMES: dict[str, CallName] = {f"[{name}{{": name for name in get_args(CallName)}
 _BLANKS_IN_HEAD = r"[ \t\\]*"
 """Language models put blanks anywhere, and a backslash before ``_``."""
-_HEAD = re.compile(
-    "|".join(_BLANKS_IN_HEAD.join(map(re.escape, head)) for head in _NAMES), re.IGNORECASE
-)
+_HEADS = "|".join(_BLANKS_IN_HEAD.join(map(re.escape, head)) for head in _NAMES)
+_HEAD = re.compile(rf"(?<!\\)(?:{_HEADS})", re.IGNORECASE)
 _LINE = r"(?:[^\\{}\n\r]+|\\[^\n\r])*+"
 _ARGUMENTS = re.compile(_LINE)
 _RESULTS = re.compile(rf"(?:[^\\\[\]{{]+|\\.|\{{{_LINE}\}})*+\]", re.DOTALL)
@@ -144,36 +132,21 @@ def parse_calls(
     ``has_results`` is true of a call that reads, the results behind its colon are passed over; else
     the call ends at its colon: there a controller stops the model."""
     events: list[str | Call] = []
-    for event in _events(text, has_results):
-        if events and type(event) is str and type(events[-1]) is str:
-            events[-1] = f"{events[-1]}{event}"
-        elif event != "":
-            events.append(event)
-    return events
-
-
-def _events(text: str, has_results: Callable[[Call], bool]) -> Iterator[str | Call]:
-    found: str | Call
     place = 0
-    while (bracket := text.find("[", place)) >= 0:
-        yield text[place:bracket]
-        if bracket > place and text[bracket - 1] == "\\":
-            found, place = "[", bracket + 1
-        else:
-            found, place = _call(text, bracket)
-        if isinstance(found, Call) and text[place - 1] == ":" and has_results(found):
+    while head := _HEAD.search(text, place):
+        events.append(text[place : head.start()])
+        call, place = _call(text, head)
+        if isinstance(call, Call) and text[place - 1] == ":" and has_results(call):
             results = _RESULTS.match(text, place)
             place = place if results is None else results.end()
-        yield found
-    yield text[place:]
+        events.append(call)
+    events.append(text[place:])
+    return [event for event in events if event != ""]
 
 
-def _call(text: str, start: int) -> tuple[str | Call, int]:
-    """What begins with the bracket at ``start``, and where the text goes on."""
-    head = _HEAD.match(text, start)
-    if head is None:
-        return "[", start + 1
-    begin = head.end()
+def _call(text: str, head: re.Match[str]) -> tuple[str | Call, int]:
+    """What begins with this head, and where the text goes on."""
+    start, begin = head.span()
     arguments = _ARGUMENTS.match(text, begin)
     end = begin if arguments is None else arguments.end()
     if text[end : end + 1] == "{":  # perhaps another call begins inside the arguments

@@ -149,7 +149,7 @@ class FactChat:
             ) from error
         answer = ChatAnswer(reply.text)
         answer.facts, answer.written = tuple(reply.facts), tuple(written)
-        answer.calls, answer.complete = tuple(reply.calls), reply.is_complete
+        answer.calls, answer.complete = reply.calls, reply.is_complete
         return answer
 
     def _redacted(self, text: str) -> str:
@@ -200,30 +200,48 @@ class _Reply:
         self._redacted = redacted
         self._room = _LONGEST_REPLY
         self._quoted_writes = _with_writes(quotes)
-        self._shown = ""
-        self._is_after_call = False
-        self._parts: list[str] = []
+        self._parts: list[str | Call] = []
+        """What the model wrote, and the calls that were carried out; an empty ``BrokenCall`` where
+        a call was left out."""
         self._answered: dict[Call, Call] = {}
         self._is_whole = True
-        self.writes: dict[Call, None] = {}
-        """The calls that write, in order, each once."""
-        self.calls: list[Call] = []
-        """The calls that were carried out, and those that write, in order."""
         self.facts: list[Fact] = []
         """The facts that the model read, each once."""
         self.has_ended = False
-        self._turn_has_ended = False
 
     @property
     def prompt(self) -> str:
         """The prompt for the next turn."""
-        reply = "".join(self._parts).lstrip()
+        reply = "".join(map(str, self._parts)).lstrip()
         return f"{self._prompt} {reply}" if reply else self._prompt
 
     @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls that were carried out, and those that write, in order, each once."""
+        return tuple(dict.fromkeys(part for part in self._parts if isinstance(part, Call)))
+
+    @property
+    def writes(self) -> list[Call]:
+        """The calls that write."""
+        return [call for call in self.calls if call.name == "MEM_WRITE"]
+
+    @property
     def text(self) -> str:
-        """What the user sees: the text without calls and without white space at its ends."""
-        return self._shown.rstrip()
+        """What the user sees: the text without calls and without white space at its ends. A blank
+        stands for a call that reads where no white space does."""
+        shown, is_after_call = "", False
+        for part in self._parts:
+            if isinstance(part, Call | BrokenCall):
+                is_after_call = True
+                is_read = isinstance(part, Call) and part.name == "MEM_READ"
+                if is_read and shown and not shown[-1].isspace():
+                    shown += " "
+                continue
+            if not shown or (is_after_call and shown[-1].isspace()):
+                part = part.lstrip()
+            is_after_call = is_after_call and not part
+            shown += part
+        return shown.rstrip()
 
     @property
     def is_complete(self) -> bool:
@@ -232,62 +250,41 @@ class _Reply:
         return self._is_whole and has_results and bool(self.text or self.writes)
 
     def turn(self, text: str) -> None:
-        """Carry out one turn of the model: what it wrote up to the first call that asks."""
-        self._turn_has_ended = False
+        """Carry out one turn of the model: what it wrote up to the first call that asks. The reply
+        ends where the model asks nothing, or met a bound."""
         written = text.partition(END_OF_REPLY)[0]
         events = parse_calls(
             written[: self._room], has_results=lambda call: self._question(call) in self._answered
         )
+        self.has_ended = True
         for event in events:
-            if isinstance(event, Call):
-                self._carry_out(self._question(event))
-            elif isinstance(event, BrokenCall):
+            if not isinstance(event, Call):
+                is_broken = isinstance(event, BrokenCall)
+                self._parts.append(BrokenCall() if is_broken else event)
+                self._is_whole = self._is_whole and not is_broken
+                continue
+            call = self._question(event)
+            if call.name == "MEM_WRITE":
+                is_left_out = call in self._parts or self._is_quoted(call)
+                self._parts.append(BrokenCall() if is_left_out else call)
+            elif call in self._answered:  # the model repeats it
+                self._parts.append(self._answered[call])
+            elif len(self._answered) == self._rounds:
                 self._is_whole = False
-                self._leave_out()
+                break
             else:
-                self._parts.append(event)
-                self._show(event)
-            if self._turn_has_ended:
+                self._answer(call)
+                self.has_ended = False
                 break
         self._room -= len(written)
         if self._room < 0:
-            self._cut()
-        self.has_ended = self.has_ended or not self._turn_has_ended
+            self._is_whole, self.has_ended = False, True
 
     def _question(self, call: Call) -> Call:
         subject, relation, object = (
             None if term is None else self._redacted(term) for term in call.terms
         )
         return Call(name=call.name, terms=(subject, relation, object))
-
-    def _show(self, text: str) -> None:
-        if not self._shown or (self._is_after_call and self._shown[-1].isspace()):
-            text = text.lstrip()
-        if text:
-            self._is_after_call = False
-        self._shown += text
-
-    def _leave_out(self, separator: str = "") -> None:
-        """A call stands here; ``separator`` parts the texts around it where no white space does."""
-        self._is_after_call = True
-        if self._shown and not self._shown[-1].isspace():
-            self._shown += separator
-
-    def _carry_out(self, call: Call) -> None:
-        if call.name == "MEM_WRITE":
-            self._leave_out()
-            if not self._is_quoted(call) and call not in self.writes:
-                self._parts.append(str(call))
-                self.calls.append(call)
-                self.writes[call] = None
-            return
-        self._leave_out(separator=" ")
-        if call in self._answered:  # the model repeats it
-            self._parts.append(str(self._answered[call]))
-        elif len(self._answered) == self._rounds:
-            self._cut()
-        else:
-            self._answer(call)
 
     def _answer(self, question: Call) -> None:
         """Answer with the newest facts that fit, in the order in which they were written, as in the
@@ -309,13 +306,7 @@ class _Reply:
         )
         self._answered[question] = answered
         self.facts += [fact for fact in read if fact not in self.facts]
-        self._parts.append(str(answered))
-        self.calls.append(answered)
-        self._turn_has_ended = True
-
-    def _cut(self) -> None:
-        self._is_whole = False
-        self._turn_has_ended = self.has_ended = True
+        self._parts.append(answered)
 
     def _is_quoted(self, write: Call) -> bool:
         """Whether a text that is not the model's own has a call that writes, and these terms."""

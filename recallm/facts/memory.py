@@ -24,7 +24,7 @@ from recallm.facts.fact import (
     update_arguments,
 )
 from recallm.facts.searching import Search, declared_relations
-from recallm.facts.tables import TableReport, load_table
+from recallm.facts.tables import TableLoad, TableReport, checked_rows
 from recallm.facts.values import value_of
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
@@ -295,15 +295,12 @@ class FactMemory:
         >>> facts.load([{"name": "Ada", "works for": "Pfizer"}], key="name", name="staff")
         TableReport(rows=1, added=0, changed=1, ended=1, unchanged=0)
         """
-        return load_table(
-            self._memory,
-            self._relations,
-            rows,
-            embeddings=self._search.embeddings,
-            key=key,
-            name=name,
-            said=said,
-        )
+        source = checks.name(name, "name")
+        moment = checks.timestamp(said, "said") or self._memory.now()
+        table = checked_rows(rows, checks.string(key, "key"), self._relations)
+        return TableLoad(
+            self._memory, self._relations, self._search.embeddings, source, moment
+        ).write(table)
 
     # -- reading ---------------------------------------------------------------------------
 

@@ -56,27 +56,6 @@ class Row(NamedTuple):
     cells: Mapping[str, Collection[str]]
 
 
-def load_table(
-    memory: RecallM,
-    relations: Relations,
-    rows: object,
-    *,
-    embeddings: Callable[[str], Mapping[str, Sequence[float]]],
-    key: str,
-    name: str,
-    said: datetime | None,
-) -> TableReport:
-    """See ``FactMemory.load``. ``embeddings`` gives the vectors of a new entity by its label."""
-    name = checks.name(name, "name")
-    moment = checks.timestamp(said, "said") or memory.now()
-    table = checked_rows(rows, checks.string(key, "key"), relations)
-    load = _Load(memory, relations, embeddings, name, moment)
-    updates = chain(load.of_rows(table.values()), load.of_removed_rows(table))
-    while batch := list(islice(updates, ROWS_AT_ONCE)):
-        memory.update_many(batch, batch_size=len(batch))
-    return TableReport(rows=len(table), **load.counts)
-
-
 def checked_rows(rows: object, key: str, relations: Relations) -> dict[str, Row]:
     """The rows of a table by ``same_key``. An InvalidInputError says which row cannot be used."""
     if isinstance(rows, str | PathLike):
@@ -150,8 +129,9 @@ def _unusable(problem: str) -> InvalidInputError:
 
 
 @dataclass
-class _Load:
-    """One load of the table ``name`` into a memory, whose rows were said at ``moment``."""
+class TableLoad:
+    """One load of the table ``name`` into a memory, whose rows were said at ``moment``.
+    ``embeddings`` gives the vectors of a new entity by its label."""
 
     memory: RecallM
     relations: Relations
@@ -164,6 +144,13 @@ class _Load:
         with self.graph.reader() as reader:
             self.before = reader.state.t_index
         self.counts = {"added": 0, "changed": 0, "ended": 0, "unchanged": 0}
+
+    def write(self, table: Mapping[str, Row]) -> TableReport:
+        """Write what has changed in a table, whose rows come by ``same_key``."""
+        updates = chain(self.of_rows(table.values()), self.of_removed_rows(table))
+        while batch := list(islice(updates, ROWS_AT_ONCE)):
+            self.memory.update_many(batch, batch_size=len(batch))
+        return TableReport(rows=len(table), **self.counts)
 
     def of_rows(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
         """The update of each row that differs from what the table stated before."""

@@ -6,13 +6,12 @@ An archive holds, in this order: a header, the updates by t, the summaries, an e
 all lines up to this one: a line that was changed, moved or lost is noticed when it is read.
 Pydantic writes and reads the fields of a record by their types.
 
-An export makes a new file, replaces an older archive, or goes through a pipe. It never overwrites
-another kind of file, least of all a database.
+An export makes a new file or replaces an older archive. It never overwrites another kind of file,
+least of all a database.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -23,18 +22,13 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count, pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar
 from zlib import crc32
 
 from recallm.errors import ArchiveError, InvalidInputError
 from recallm.ground import checks
 from recallm.model import LARGEST_NUMBER, MAX_POSITION, NO_POSITION, PreparedUpdate, Summary
-from recallm.stores.sqlite.open_files import (
-    BESIDE_A_DATABASE,
-    is_open_database,
-    lock_whole,
-    private,
-)
+from recallm.stores.sqlite.open_files import BESIDE_A_DATABASE, is_open_database, private
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -205,16 +199,12 @@ def _check_field(check: int) -> str:
 
 def _check_header(text: str) -> None:
     """Refuse what is no archive, or one of another version."""
-    try:
-        header: dict[str, Any] = json.loads(text) if text.startswith(_BEGINNING) else {}
-    except (ValueError, RecursionError):
-        header = {}
-    if not header:
+    if not text.startswith(_BEGINNING):
         raise ArchiveError("this is no recallm archive; make one with export", line=1)
-    if header.get("version") != _VERSION:
+    if not text.startswith(f'{_BEGINNING},"version":{_VERSION},'):
         raise ArchiveError(
-            f"the archive has version {checks.shown(header.get('version'))}, this recallm reads "
-            f"version {_VERSION}; load it with the recallm that exported it",
+            f"the archive has another version than {_VERSION}, which this recallm reads; load it "
+            "with the recallm that exported it",
             line=1,
         )
 
@@ -228,8 +218,7 @@ def escaped_for_terminals(text: str) -> str:
 @contextmanager
 def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[str]]:
     """``target`` as a text stream. A file is written as a draft beside ``target`` and moved there
-    once it is on the disk; until then an older archive stays as it was. The draft of an export that
-    was killed is removed by the next one into its folder.
+    once it is on the disk; until then an older archive stays as it was.
 
     Raises:
         ArchiveError: the file cannot be written, or a file that is no archive is there.
@@ -242,16 +231,10 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
     given = checks.file_path(target, "target")
     try:
         path = Path(os.path.realpath(given))
-        if path.is_fifo():
-            with path.open("w", encoding="utf-8", newline="\n") as stream:
-                yield stream
-            return
         _check_replaceable(path)
-        _remove_drafts(path.parent)
         draft = path.with_name(f".{uuid.uuid4().hex}.recallm")
         try:
             with open(draft, "x", encoding="utf-8", newline="\n", opener=private) as stream:
-                lock_whole(stream.fileno(), waits=True)
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -263,15 +246,6 @@ def open_for_writing(target: str | os.PathLike[str] | IO[str]) -> Iterator[IO[st
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise ArchiveError(f"{given} cannot be written: {error.strerror or error}") from error
-
-
-def _remove_drafts(folder: Path) -> None:
-    """Remove what exports into this folder left that were killed. An empty draft may be one that is
-    not locked yet; a folder may know no locks."""
-    for draft in folder.glob(f".{'[0-9a-f]' * 32}.recallm"):
-        with suppress(OSError), draft.open("rb") as stream:
-            if lock_whole(stream.fileno()) and draft.stat().st_size:
-                draft.unlink()  # Windows refuses this for a file that is open
 
 
 @contextmanager
@@ -317,7 +291,7 @@ def _check_replaceable(path: Path) -> None:
     """Refuse to overwrite what is no archive: another file, a folder or a device."""
     _check_no_database(path)
     if path.exists() and not path.is_file():
-        raise ArchiveError(f"{path} is no file: an export is written to a file or to a pipe")
+        raise ArchiveError(f"{path} is no file: an export is written to a file or to a text stream")
     with suppress(FileNotFoundError), path.open("rb") as stream:
         if stream.read(len(_BEGINNING)) != _BEGINNING.encode():
             raise ArchiveError(

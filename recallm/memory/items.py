@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
 from recallm.ground.methods import knows_its_arguments
 from recallm.memory.open_memory import OpenMemory
 from recallm.memory.reading import Reading
-from recallm.memory.update_request import UpdateRequest, checked_requests
+from recallm.memory.update_request import UpdateRequest
 from recallm.memory.writing import Writing
-from recallm.model import Filter, Horizon, Passage, Scalar, Selection, empty_mapping
+from recallm.model import Filter, Horizon, Passage, Scalar, Selection
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader
 
@@ -25,23 +24,19 @@ _READ_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewItem:
+class NewItem(UpdateRequest):
     """A text to store under ``key`` at ``path``. It replaces the item that is there.
 
     With ``recalled=False`` the item can be looked up and listed, but recall does not find it. It
     expires at ``expires_at`` (aware; None: never). The rest is as in ``RecallM.update``.
+
+    Raises:
+        InvalidInputError: a value cannot be used.
+
     """
 
-    path: Sequence[str]
-    key: str
-    text: str
-    recalled: bool = True
-    speaker: str | None = None
-    timestamp: datetime | None = None
-    source: str | None = None
-    session: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=empty_mapping)
-    expires_at: datetime | None = None
+    path: Annotated[Sequence[str], checks.item_path]
+    key: Annotated[str, checks.name]
 
 
 @knows_its_arguments
@@ -85,13 +80,12 @@ class MemoryItems:
         under the same key at the same path is forgotten.
 
         Raises:
-            InvalidInputError: item ``index`` cannot be used; nothing was written.
+            InvalidInputError: one of ``items`` is no NewItem; nothing was written.
             StoreError: the store failed; nothing was written.
 
         """
-        given = checked_requests(checks.listed(items, "items"), _request)
-        requests = [request for _, request in given]
-        return self._writing.put(requests) if requests else []
+        given = checks.instances(NewItem, items, "items")
+        return self._writing.put(given) if given else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none."""
@@ -208,14 +202,3 @@ def _checked_likely(given: object, argument: str) -> dict[tuple[str, ...], Scala
             checks.string(value, argument)
         checked[checks.item_path(path, argument)] = value
     return checked
-
-
-def _request(item: object) -> UpdateRequest:
-    if not isinstance(item, NewItem):
-        raise InvalidInputError(
-            f"an item must be a NewItem, not {type(item).__name__}", argument="items"
-        )
-    given = {name: getattr(item, name) for name in NewItem.__dataclass_fields__}
-    is_recalled = checks.flag(given.pop("recalled"), "recalled")
-    given["key"] = checks.name(item.key, "key")
-    return UpdateRequest(**given, is_recalled=is_recalled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -45,7 +45,7 @@ class UpdateRequest:
     """The arguments of one knowledge update. Whoever has one knows that it is valid.
 
     ``id`` is a str; None gives a random one. ``path`` and ``key`` are those of an item. With
-    ``is_recalled=False`` the text is stored and not extracted, so that recall does not find it.
+    ``recalled=False`` the text is stored and not extracted, so that recall does not find it.
     With ``states_facts`` the facts that it states are written whether or not the memory does so for
     all texts. The rest is as in ``RecallM.update``.
 
@@ -67,7 +67,7 @@ class UpdateRequest:
     replace: Annotated[bool, checks.flag] = False
     path: Annotated[Sequence[str], checks.item_path] = ()
     key: Annotated[str | None, checks.name] = None
-    is_recalled: Annotated[bool, checks.flag] = True
+    recalled: Annotated[bool, checks.flag] = True
     states_facts: Annotated[bool, checks.flag] = False
 
     def __post_init__(self) -> None:
@@ -146,22 +146,3 @@ class UpdateRequest:
             triplets=(*map(triplet_upsert, self.triplets), *triplets),
             replaces=self.replace,
         )
-
-
-def checked_requests(
-    items: Iterable[object], check: Callable[[Any], UpdateRequest | None]
-) -> Iterator[tuple[int, UpdateRequest]]:
-    """The request that ``check`` makes of each item, behind the place of the item; none for an item
-    of which it makes none.
-
-    Raises:
-        InvalidInputError: an item cannot be used; ``index`` is its place.
-
-    """
-    for index, item in enumerate(items):
-        try:
-            request = check(item)
-        except InvalidInputError as error:
-            raise InvalidInputError(error.message, argument=error.argument, index=index) from None
-        if request is not None:
-            yield index, request

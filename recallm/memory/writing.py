@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from itertools import islice
 from typing import Any, Unpack
@@ -24,8 +24,8 @@ from recallm.ground import checks
 from recallm.memory.discourses import Discourses
 from recallm.memory.open_memory import Part
 from recallm.memory.revision import Reviser
-from recallm.memory.update_request import UpdateArguments, UpdateRequest, checked_requests
-from recallm.model import Discourse, Extraction, Horizon, PreparedUpdate, Turn, statement_id
+from recallm.memory.update_request import UpdateArguments, UpdateRequest
+from recallm.model import Extraction, Horizon, PreparedUpdate, Turn, statement_id
 from recallm.recall.results import KnowledgeUpdate
 
 
@@ -106,7 +106,7 @@ class Writing(Part):
         done: list[KnowledgeUpdate] = []
         total = len(given) if isinstance(given, Sized) else None
         with tqdm(total=total, disable=not progress, unit="update") as bar:
-            requests = checked_requests(given, self._checked)
+            requests = self._requests(given)
             while batch := list(islice(requests, size)):
                 done += self._write(
                     [request for _, request in batch], [place for place, _ in batch]
@@ -114,9 +114,19 @@ class Writing(Part):
                 bar.update(len(batch))
         return done
 
-    def _checked(self, item: object) -> UpdateRequest | None:
-        self._opened.check_open()
-        return UpdateRequest.of_item(item)
+    def _requests(self, items: Iterable[object]) -> Iterator[tuple[int, UpdateRequest]]:
+        """The places of items with what they ask for; without the messages that are nobody's
+        words."""
+        for place, item in enumerate(items):
+            self._opened.check_open()
+            try:
+                request = UpdateRequest.of_item(item)
+            except InvalidInputError as error:
+                raise InvalidInputError(
+                    error.message, argument=error.argument, index=place
+                ) from None
+            if request is not None:
+                yield place, request
 
     def extract(self, texts: Iterable[str], *, triplets: bool = True) -> list[Extraction]:
         """The statements of each text, their concepts, the pairs of neighbours, and (with
@@ -184,9 +194,16 @@ class Writing(Part):
         """
         self._opened.check_open()
         opened = self._opened
-        updates, are_new = self._prepare(requests)
+        discourses = Discourses(opened, requests)
         if opened.vectors is not None:
-            updates = opened.vectors.with_vectors(updates, are_new)
+            with opened.reader(withdrawn=True) as reader:
+                opened.vectors.warned_state(opened.name, reader)
+                discourses.read(reader)
+        updates = self._extract(requests, discourses)
+        if opened.vectors is not None:
+            updates = opened.vectors.with_vectors(
+                updates, [key is not None for key in discourses.keys]
+            )
         try:
             applied = opened.store.apply(opened.name, updates, now=opened.clock())
         except ConflictError as error:
@@ -203,40 +220,21 @@ class Writing(Part):
         reviser = Reviser(opened.store, opened.llm, opened.extractor.describe, opened.config)
         return reviser.after(opened.name, results)
 
-    def _prepare(
-        self, requests: Sequence[UpdateRequest]
-    ) -> tuple[list[PreparedUpdate], list[bool]]:
-        """Read what the batch continues, and extract its texts: the updates, and which of them are
-        new, as far as is known before the write. Without embeddings, nothing is read beforehand for
-        a single update or for items."""
-        opened = self._opened
-        discourses = Discourses(opened)
-        is_only = len(requests) == 1 or all(each.key is not None for each in requests)
-        if opened.vectors is None and is_only:
-            continued = [discourses.of_only(request) for request in requests]
-            return self._extract(requests, continued), [True] * len(requests)
-        horizon = Horizon(now=opened.clock(), withdrawn=True)
-        with opened.store.reader(opened.name, horizon) as reader:
-            if opened.vectors is not None:
-                opened.vectors.warned_state(opened.name, reader)
-            continued, are_new = discourses.of_batch(requests, reader)
-        return self._extract(requests, continued), are_new
-
     def _extract(
-        self, requests: Sequence[UpdateRequest], discourses: Sequence[Discourse | None]
+        self, requests: Sequence[UpdateRequest], discourses: Discourses
     ) -> list[PreparedUpdate]:
         """Extract the texts, several at once. If one states its facts, all are parsed."""
         tell_facts = [request.tells_facts(always=self._opened.triplets) for request in requests]
         turns = [
-            request.turn(discourse)
-            for request, discourse in zip(requests, discourses, strict=True)
-            if request.is_recalled
+            request.turn(discourses.of(place))
+            for place, request in enumerate(requests)
+            if request.recalled
         ]
         extracted = self._opened.extractor.extract_many(turns, triplets=any(tell_facts))
         extractions = iter(list(extracted))
         return [
             request.prepared(
-                next(extractions) if request.is_recalled else Extraction(),
+                next(extractions) if request.recalled else Extraction(),
                 self._opened.concept_name,
                 states_facts=tells_facts,
             )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,6 +203,22 @@ class Triplet:
     strength: int
     t_index: int
     source: str | None = None
+
+
+class EvidenceConditions(TypedDict, total=False):
+    """What the evidence of triplets must meet; None is no condition."""
+
+    subjects: Collection[str] | None
+    predicates: Collection[str] | None
+    objects: Collection[str] | None
+
+
+class TripletConditions(EvidenceConditions, total=False):
+    """What triplets must meet. ``ends``: subject or object; ``passages``: one of these showed the
+    triplet."""
+
+    ends: Collection[str] | None
+    passages: Collection[str] | None
 
 
 class TripletEvidence(NamedTuple):

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from recallm.model import (
     Amendment,
     ConceptRow,
     Entity,
+    EvidenceConditions,
     Filter,
     Forgotten,
     Horizon,
@@ -29,6 +30,7 @@ from recallm.model import (
     StoredStatement,
     Summary,
     Triplet,
+    TripletConditions,
     TripletEvidence,
 )
 
@@ -179,27 +181,13 @@ class GraphReader(Protocol):
         the updates of these visible passages brought (all, if no condition is given), by id."""
         ...
 
-    def triplets(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        ends: Collection[str] | None = None,
-        passages: Collection[str] | None = None,
-    ) -> list[Triplet]:
-        """The visible triplets that meet every condition given (``ends``: subject or object;
-        ``passages``: the update of one of these visible passages brought it), by
-        (subject, predicate, object)."""
+    def triplets(self, **where: Unpack[TripletConditions]) -> list[Triplet]:
+        """The visible triplets that meet every condition (``passages``: visible ones), by (subject,
+        predicate, object)."""
         ...
 
     def triplet_evidence(
-        self,
-        *,
-        subjects: Collection[str] | None = None,
-        predicates: Collection[str] | None = None,
-        objects: Collection[str] | None = None,
-        limit: int | None = None,
+        self, *, limit: int | None = None, **where: Unpack[EvidenceConditions]
     ) -> list[TripletEvidence]:
         """The visible evidence of the visible triplets that meet every condition given: latest t
         first, then greatest position, then by (subject, predicate, object); at most ``limit``."""

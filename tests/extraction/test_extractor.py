@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recallm.english.extractor as under_test
+from recallm import RecallM
 from recallm.english.extractor import Extractor
 from recallm.errors import InvalidInputError
 from recallm.ground.config import RecallConfig
-from recallm.memory.discourses import StoredDiscourse
+from recallm.memory.discourses import Discourses
+from recallm.memory.update_request import UpdateRequest
 from recallm.model import ConceptMention, Extraction, Trait, Turn
 from tests.extraction.golden import CONCEPTS, QUESTIONS, sentences_to_concepts, to_questions
 from tests.tables import each_row
@@ -353,11 +355,14 @@ def test_what_a_session_said_is_the_same_read_once_or_again(
     """Whether or not the blocks of the messages before are remembered."""
 
     def said(extractor: Extractor) -> list[Extraction]:
-        discourse = StoredDiscourse()
-        turns = [
-            Turn(text, speaker, f"m{n}", discourse) for n, (speaker, text) in enumerate(messages)
+        requests = [
+            UpdateRequest(text=text, speaker=speaker, id=f"m{n}", session="s")
+            for n, (speaker, text) in enumerate(messages)
         ]
-        return list(extractor.extract_many(turns, batch_size=batch_size))
+        with RecallM() as memory:
+            discourses = Discourses(memory._opened, requests)
+            turns = [each.turn(discourses.of(place)) for place, each in enumerate(requests)]
+            return list(extractor.extract_many(turns, batch_size=batch_size))
 
     with patch("recallm.english.plain_reading._REMEMBERED_CHARACTERS", 0):
         assert said(Extractor(RecallConfig())) == said(EXTRACTOR)

@@ -16,8 +16,13 @@ from recallm.stores.cypher import reader_queries, schema
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.reader import Neo4jReader
 from recallm.stores.neo4j.rows import Neo4jRows
-from recallm.stores.semantics.applying import amend, apply_updates, restore_records
-from recallm.stores.semantics.forgetting import DryRun, forget
+from recallm.stores.semantics.applying import (
+    DryRun,
+    amend,
+    apply_updates,
+    forget,
+    restore_records,
+)
 
 _ALL = Horizon()
 _RETRY_TIME = 15.0

@@ -1,11 +1,12 @@
-"""`GraphStore.apply`, `amend` and `restore`: which updates are written, joined or refused."""
+"""`GraphStore.apply`, `amend`, `forget` and `restore`: what is written, and what changes."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from recallm.errors import (
     ConflictError,
@@ -20,6 +21,9 @@ from recallm.model import (
     NO_SESSION,
     AddVectors,
     Amendment,
+    ElementKey,
+    Forgotten,
+    GraphNames,
     OpenSession,
     PreparedUpdate,
     Selection,
@@ -30,13 +34,13 @@ from recallm.model import (
     WriteSummary,
     decide_session,
     is_message,
+    parse_statement_id,
     session_key_of,
     statement_key,
     t_index_of,
 )
 from recallm.stores.base import SWEPT_PASSAGES, Applied
-from recallm.stores.semantics.cutting import without_unknown
-from recallm.stores.semantics.forgetting import close_session, forget_updates
+from recallm.stores.semantics.cutting import cut, without_concept, without_unknown
 from recallm.stores.semantics.rows import (
     Changes,
     Keys,
@@ -45,7 +49,7 @@ from recallm.stores.semantics.rows import (
     stored_session_key,
     t_of,
 )
-from recallm.stores.semantics.writing import UpdateWriter, antecedents, keys_of
+from recallm.stores.semantics.writing import Ledger, antecedents, close_session
 
 _PORTION = 4000
 """Updates and their statements that a restore writes at a time, about."""
@@ -75,13 +79,13 @@ def amend(rows: Rows, amendment: Amendment) -> int:
             return _add_vectors(rows, amendment)
         case SetExpiry(expires_at=expires_at):
             opened = rows.open(ids=expires_at.keys())
-            updates = rows.updates([t for t, _ in opened.passages.values()])
-            passages = [(u, replace(u, expires_at=expires_at[u.id])) for u in updates]
-            _change_passages(rows, opened.totals, passages)
-            return len(passages)
+            ts = {t for t, _ in opened.passages.values()}
+            ledger = Ledger(rows, opened.totals)
+            ledger.change(ts, lambda update: replace(update, expires_at=expires_at[update.id]))
+            return len(ts)
         case Withdraw(ids=ids, undo=undo):
             opened = rows.open(ids=set(ids))
-            ts = [t for id, (t, _) in opened.passages.items() if (id in opened.withdrawn) is undo]
+            ts = {t for id, (t, _) in opened.passages.items() if (id in opened.withdrawn) is undo}
             opened.totals.t += bool(ts) and not undo
             _withdraw(rows, opened.totals, ts, None if undo else opened.totals.t)
             return len(ts)
@@ -95,48 +99,34 @@ def amend(rows: Rows, amendment: Amendment) -> int:
 
 
 def _withdraw(
-    rows: Rows, namespace: NamespaceTotals, ts: Collection[int], withdrawn_t: int | None
+    rows: Rows, namespace: NamespaceTotals, ts: Iterable[int], withdrawn_t: int | None
 ) -> None:
-    """Withdraw the passages at these t, or undo it (None). Summaries that cover them say too much,
-    or too little."""
-    updates = rows.updates(ts)
-    passages = [(update, replace(update, withdrawn_t=withdrawn_t)) for update in updates]
-    _change_passages(rows, namespace, passages)
-    first: dict[str, int] = {}
-    for update in updates:
-        for mention in (said for statement in update.statements for said in statement.concepts):
-            first.setdefault(mention.name, t_of(update))
-    if first:
-        rows.drop_summaries(first)
-
-
-def _change_passages(
-    rows: Rows, namespace: NamespaceTotals, passages: list[tuple[PreparedUpdate, PreparedUpdate]]
-) -> None:
-    """Write passages (before, after) whose statements stay as they are."""
-    if passages:
-        rows.look_up(keys_of(before for before, _ in passages))
-        rows.write(Changes(namespace=namespace, passages=[*passages]))
+    """Withdraw the passages at these t, or undo it (None)."""
+    ledger = Ledger(rows, namespace)
+    ledger.change(ts, lambda update: replace(update, withdrawn_t=withdrawn_t))
+    ledger.settle()
 
 
 def _add_vectors(rows: Rows, amendment: AddVectors) -> int:
     namespace = rows.open().totals
-    passages: list[tuple[PreparedUpdate, PreparedUpdate]] = []
     added = 0
-    for update in rows.updates({t_index_of(key) for key in amendment.vectors}):
+
+    def with_vectors(update: PreparedUpdate) -> PreparedUpdate:
+        nonlocal added
         bare = {s.position for s in update.statements} - {v.position for v in update.vectors}
         given = [
             StatementVector(position=position, model=amendment.model, blob=blob)
             for position in sorted(bare)
             if (blob := amendment.vectors.get(statement_key(t_of(update), position)))
         ]
-        if given:
-            passages.append((update, replace(update, vectors=(*update.vectors, *given))))
-            added += len(given)
-    for _, after in passages:
-        _pin_vectors_of(namespace, after)
-    namespace.revision += bool(passages)
-    _change_passages(rows, namespace, passages)
+        if not given:
+            return update
+        added += len(given)
+        update = replace(update, vectors=(*update.vectors, *given))
+        _pin_vectors_of(namespace, update)
+        return update
+
+    Ledger(rows, namespace).change({t_index_of(key) for key in amendment.vectors}, with_vectors)
     return added
 
 
@@ -156,35 +146,32 @@ def _pin_vectors_of(namespace: NamespaceTotals, update: PreparedUpdate) -> None:
             namespace.origin = namespace.origin or uuid.uuid4().hex
         if vector.model != namespace.model:
             raise EmbeddingModelError(stored=namespace.model, given=vector.model)
-    for vector in update.vectors:
-        _pin_size(namespace, vector.model, vector.blob)
+    blobs = [(vector.model, vector.blob) for vector in update.vectors]
     for entity in update.entities:
-        for model, blob in entity.vectors.items():
-            _pin_size(namespace, model, blob)
+        blobs += entity.vectors.items()
+    for model, blob in blobs:
+        size = namespace.vector_sizes.setdefault(model, len(blob))
+        if len(blob) != size:
+            raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
 
 
-def _pin_size(namespace: NamespaceTotals, model: str, blob: bytes) -> None:
-    size = namespace.vector_sizes.setdefault(model, len(blob))
-    if len(blob) != size:
-        raise DimensionError(model, expected=size // 2, found=len(blob) // 2)
-
-
-def _with_session(
-    namespace: NamespaceTotals, update: PreparedUpdate, has_statements: Callable[[str], bool]
-) -> PreparedUpdate:
-    """The numbered ``update`` with its session key (``recallm.model.keys``). ``namespace`` notes
-    which session is open; ``has_statements`` says whether a session key has statements."""
-    decided = decide_session(update, t_of(update), namespace.open_session, has_statements)
-    namespace.open_session = decided.open_session
-    return replace(update, session_key=decided.key or NO_SESSION)
+def _write_new(
+    rows: Rows,
+    namespace: NamespaceTotals,
+    updates: Iterable[PreparedUpdate],
+    missing: set[str] | None = None,
+) -> None:
+    ledger = Ledger(rows, namespace, missing=missing)
+    ledger.write((None, update) for update in updates)
+    ledger.settle()
 
 
 class _Batch:
     """The updates that are taken and not yet written, and the passages that they replace.
 
-    Replaced passages are forgotten before the pending updates are written. For passages the order
-    makes no difference; for entities it does (a triplet goes with its entity): pending entities and
-    triplets are written before more is forgotten.
+    Replaced passages are forgotten before the pending updates are written. Where that would change
+    what is written (a triplet goes with its entity, a mention with the passage that it refers to),
+    the pending updates are written first.
     """
 
     def __init__(self, rows: Rows, updates: Sequence[PreparedUpdate], now: datetime | None) -> None:
@@ -200,12 +187,9 @@ class _Batch:
             now=now,
         )
         self._rows = rows
+        self._opened = opened
         self._namespace = opened.totals
         self._passages = opened.passages
-        self._withdrawn = opened.withdrawn
-        self._items = opened.items
-        self._item_of = {t: item for item, kept in opened.items.items() for t in kept}
-        self._writer = UpdateWriter(rows, opened.totals)
         self._pending: list[PreparedUpdate] = []
         self._doomed: set[int] = set()
         self._updates = updates
@@ -217,15 +201,10 @@ class _Batch:
         """Doom passages that have expired."""
         expired = self._rows.select(Selection(kind="expired", value=now))
         ids = {update.id for update in self._updates} & self._passages.keys()
-        named = {self._passages[id][0] for id in ids}
-        self._doomed = {*expired[:SWEPT_PASSAGES], *named.intersection(expired)}
-        for t_index in self._doomed:
-            close_session(self._namespace, t_index)
-            if item := self._item_of.pop(t_index, None):
-                del self._items[item][t_index]
-        self._passages = {
-            id: stored for id, stored in self._passages.items() if stored[0] not in self._doomed
-        }
+        named = {self._passages[id][0] for id in ids}.intersection(expired)
+        known = {t: id for id, (t, _) in self._passages.items()}
+        doomed = (*expired[:SWEPT_PASSAGES], *named)
+        self._replace({t: known.get(t, "") for t in doomed})
 
     def take(self, index: int, update: PreparedUpdate) -> Applied:
         """Number an update, and mark what it replaces to be forgotten.
@@ -233,33 +212,34 @@ class _Batch:
         Raises:
             ConflictError, UnknownPassageError, EmbeddingModelError, DimensionError: see `apply`.
         """
-        stored = self._passages.get(update.id) if update.text is not None or update.id else None
+        stored_t, stored_text = self._passages.get(update.id, (0, None))
         if update.text is None:
-            if update.id and stored is None:
+            if update.id and not stored_t:
                 raise UnknownPassageError(update.id)
             _pin_vectors_of(self._namespace, update)
-            return self._add(update, joins=None if stored is None else stored[0])
-        if stored is not None and stored[1] == update.text:
-            if update.id in self._withdrawn:
-                _withdraw(self._rows, self._namespace, [stored[0]], None)
-                self._withdrawn.remove(update.id)
-            return Applied(t_index=stored[0], duplicate=True)
-        if stored is not None and not update.replaces:
+            if not update.id:
+                return self._add(update)
+            if update.elements:
+                self._pending.append(replace(update, t_index=stored_t))
+            return Applied(t_index=stored_t)
+        if stored_text == update.text:
+            if update.id in self._opened.withdrawn:
+                _withdraw(self._rows, self._namespace, [stored_t], None)
+                self._opened.withdrawn.remove(update.id)
+            return Applied(t_index=stored_t, duplicate=True)
+        if stored_t and not update.replaces:
             raise ConflictError(update.id, index=index)
         _pin_vectors_of(self._namespace, update)
-        replaced = {} if stored is None else {stored[0]: update.id}
+        replaced = {stored_t: update.id} if stored_t else {}
         item = None if update.key is None else (update.path, update.key)
         if item is not None:
-            replaced |= self._items.get(item, {})
+            replaced |= self._opened.items.pop(item, {})
         if replaced:
             self._replace(replaced)
-        are_known = antecedents([update]) <= self._passages.keys()
-        known = update if are_known else without_unknown(update, self._passages)
-        applied = self._add(known, joins=None)
+        applied = self._add(without_unknown(update, self._passages))
         self._passages[update.id] = applied.t_index, update.text
         if item is not None:
-            self._items.setdefault(item, {})[applied.t_index] = update.id
-            self._item_of[applied.t_index] = item
+            self._opened.items[item] = {applied.t_index: update.id}
         return applied
 
     def write(self) -> None:
@@ -269,41 +249,36 @@ class _Batch:
             UnknownEntityError: a triplet names an entity that does not exist.
         """
         if self._doomed:
-            forget_updates(self._rows, self._namespace, self._doomed)
-            self._doomed = set()
+            ledger = Ledger(self._rows, self._namespace)
+            ledger.change(self._doomed, lambda _: None)
+            ledger.settle()
         if self._pending:
-            self._writer.write(self._pending)
-            self._pending = []
-        self._begun = None
+            _write_new(self._rows, self._namespace, self._pending)
+        self._doomed, self._pending, self._begun = set(), [], None
 
-    def _add(self, update: PreparedUpdate, *, joins: int | None) -> Applied:
-        if joins is not None:
-            if update.elements:
-                self._pending.append(replace(update, t_index=joins))
-            return Applied(t_index=joins)
-        self._namespace.t += 1
-        numbered = replace(update, t_index=self._namespace.t)
-        numbered = _with_session(self._namespace, numbered, self._has_statements)
-        self._pending.append(numbered)
-        if self._begun is not None and numbered.statements:
-            self._begun.add(stored_session_key(numbered) or "")
-        return Applied(t_index=self._namespace.t)
+    def _add(self, update: PreparedUpdate) -> Applied:
+        namespace = self._namespace
+        namespace.t += 1
+        key, namespace.open_session = decide_session(
+            update, namespace.t, namespace.open_session, self._has_statements
+        )
+        self._pending.append(replace(update, t_index=namespace.t, session_key=key or NO_SESSION))
+        if self._begun is not None and update.statements:
+            self._begun.add(key or "")
+        return Applied(t_index=namespace.t)
 
     def _replace(self, replaced: Mapping[int, str]) -> None:
         """Doom the passages at some t (→ id); those that are pending are never written."""
-        if any(update.elements for update in self._pending):
+        ids = set(replaced.values())
+        if any(update.elements or ids & antecedents([update]) for update in self._pending):
             self.write()
         self._begun = None
-        pending = {update.t_index for update in self._pending}
+        self._doomed.update(replaced.keys() - {update.t_index for update in self._pending})
         self._pending = [update for update in self._pending if update.t_index not in replaced]
         for t_index, id in replaced.items():
             close_session(self._namespace, t_index)
-            if t_index not in pending:
-                self._doomed.add(t_index)
-            self._passages.pop(id, None)
-            if item := self._item_of.pop(t_index, None):
-                del self._items[item][t_index]
-        self._pending = [without_unknown(update, self._passages) for update in self._pending]
+            if self._passages.get(id, (0, ""))[0] == t_index:
+                del self._passages[id]
 
     def _has_statements(self, session_key: str) -> bool:
         """Whether the session of a message's source has statements, stored or pending."""
@@ -320,6 +295,62 @@ class _Batch:
         return session_key in self._begun
 
 
+class DryRun(Exception):
+    """Ends the transaction of a dry run; ``forgotten`` is what the selection would have taken."""
+
+    def __init__(self, forgotten: Forgotten) -> None:
+        super().__init__()
+        self.forgotten = forgotten
+
+
+def forget(rows: Rows, selection: Selection) -> Forgotten:
+    """See `GraphStore.forget`.
+
+    Raises:
+        DryRun: ``selection`` is a dry run; the store rolls back.
+    """
+    kind, value = selection.kind, selection.value
+    id, position = parse_statement_id(str(value)) or ("", 0)
+    opened = rows.open(ids=[id] if kind == "statement" else ())
+    ledger = Ledger(rows, opened.totals)
+    if isinstance(value, GraphNames):
+        ledger.drop({*value.entities, *value.triplets})
+    elif kind == "concept":
+        name = str(value)
+        # An entity on no concept has one without a name.
+        keys, ids = rows.touching(name) if name else ([], [])
+        elements: set[ElementKey] = {*ids, *rows.triplets_of(ids)}
+        ts = {t_index_of(key) for key in keys} | ledger.showing(elements)
+        ledger.change(ts, partial(without_concept, name=name, elements=elements))
+    elif kind == "statement":
+        ts = {t for t, _ in opened.passages.values()}
+        ledger.change(ts, lambda update: cut(update, {position}))
+    elif kind != "everything":
+        ledger.change(rows.select(selection), lambda _: None)
+    if kind == "everything" and opened.totals.t:
+        forgotten = _forget_everything(rows, opened.totals)
+    else:
+        forgotten = ledger.settle()
+    if selection.dry_run:
+        raise DryRun(forgotten)
+    return forgotten
+
+
+def _forget_everything(rows: Rows, namespace: NamespaceTotals) -> Forgotten:
+    forgotten = rows.delete_everything()
+    rows.write(
+        Changes(
+            namespace=NamespaceTotals(
+                t=namespace.t,
+                origin=namespace.origin,
+                revision=namespace.revision + 1,
+                vocabulary=namespace.vocabulary + 1,
+            )
+        )
+    )
+    return forgotten
+
+
 def restore_records(
     rows: Rows, namespace: str, t_index: int, records: Iterable[PreparedUpdate | Summary]
 ) -> int:
@@ -330,29 +361,26 @@ def restore_records(
             f"namespace {namespace!r} was written before; restore into a new one",
             argument="namespace",
         )
-    writer = UpdateWriter(rows, totals, late_entities=True)
-    pending: list[PreparedUpdate] = []
-    size = 0
     summaries: list[Summary] = []
-    written = 0
+    pending: list[PreparedUpdate] = []
+    size = written = 0
     passages: set[str] = set()
+    missing: set[str] = set()
     for record in records:
         if isinstance(record, Summary):
             summaries.append(record)
         elif record.text is not None or record.elements:
-            record = without_unknown(record, passages)
-            pending.append(_numbered(totals, record))
-            size += 1 + len(record.statements)
+            pending.append(_numbered(totals, without_unknown(record, passages)))
             passages.add(record.id)
+            size += 1 + len(record.statements)
             written += 1
         if size >= _PORTION:
-            writer.write(pending)
+            _write_new(rows, totals, pending, missing)
             pending, size = [], 0
     totals.t = max(t_index, totals.t)
-    if pending:
-        writer.write(pending)
-    if writer.missing:
-        raise UnknownEntityError(min(writer.missing))
+    _write_new(rows, totals, pending, missing)
+    if missing:
+        raise UnknownEntityError(min(missing))
     known = rows.look_up(Keys(concepts={s.concept for s in summaries})).concepts
     for summary in summaries:
         if summary.concept not in known:
@@ -365,7 +393,8 @@ def restore_records(
 
 
 def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpdate:
-    """An update of an archive, checked, with its session key; it moves the counter on.
+    """An update of an archive, checked; the counter moves on. The archive has the session keys that
+    follow from time.
 
     Raises:
         InvalidInputError: the updates do not ascend by t.
@@ -379,13 +408,9 @@ def _numbered(namespace: NamespaceTotals, update: PreparedUpdate) -> PreparedUpd
         )
     _pin_vectors_of(namespace, update)
     namespace.t = update.t_index
-    if update.text is None:
-        update = replace(update, id="")
     said, key = update.timestamp, update.session_key
-    if key is not None and said is not None:  # the archive says the session of a message
-        namespace.open_session = OpenSession(t_of(update), key, said, update.source)
+    if key is not None and said is not None:
+        namespace.open_session = OpenSession(update.t_index, key, said, update.source)
     elif is_message(update):
         namespace.open_session = None
-    else:
-        return _with_session(namespace, update, lambda _: False)
-    return update
+    return update if update.text is not None else replace(update, id="")

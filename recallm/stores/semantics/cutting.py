@@ -14,12 +14,13 @@ written whose reference names another passage: that one was forgotten since the 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
 
-from recallm.model import ElementKey, ExtractedStatement, PreparedUpdate, Reference, TripletUpsert
+from recallm.model import ElementKey, PreparedUpdate, Reference, TripletUpsert
 
 
 def redact(
@@ -45,19 +46,21 @@ def redact(
     return remaining[:tail] + remaining[tail:].rstrip(), moved
 
 
-def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
-    """``update`` without the statements at the positions ``gone``; itself where none stands
-    there."""
+def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate | None:
+    """``update`` without the statements at the positions ``gone``; itself where none stands there.
+    None for an item, and where no statement is left."""
     statements = update.statements
     if not any(statement.position in gone for statement in statements):
         return update
+    kept = [s for s in statements if s.position not in gone]
+    if not kept or update.key is not None:
+        return None
     text, spans = redact(
         update.text or "",
         [(s.start, s.end) for s in statements],
         {index for index, s in enumerate(statements) if s.position in gone},
     )
-    kept = [s for s in statements if s.position not in gone]
-    return replace(
+    left = replace(
         update,
         text=text,
         statements=tuple(
@@ -67,6 +70,10 @@ def cut(update: PreparedUpdate, gone: set[int]) -> PreparedUpdate:
         entities=tuple(e for e in update.entities if e.position not in gone),
         triplets=tuple(x for x in update.triplets if x.position not in gone),
         vectors=tuple(v for v in update.vectors if v.position not in gone),
+    )
+    lost = spelled(update) - spelled(left)
+    return without_mentions(
+        left, lambda name, r: name in lost and r.antecedent in (None, update.id)
     )
 
 
@@ -82,7 +89,7 @@ def without_concept(
     """
     said = [(s.position, m) for s in update.statements for m in s.concepts if m.name == name]
     left = cut(update, {position for position, _ in said})
-    if update.statements and not left.statements:
+    if left is None:
         return None
     triplets = [x for x in left.triplets if x.element not in elements]
     named = [e for e in update.entities if e.id in elements or e.concept.name == name]
@@ -157,27 +164,26 @@ def without_mentions(
 ) -> PreparedUpdate:
     """``update`` without the mentions that are lost, by the concept's name and the reference; the
     update itself where none is."""
-    statements: list[ExtractedStatement] = []
-    lost: dict[int, set[str]] = {}
+    lost: defaultdict[int, set[str]] = defaultdict(set)
     for statement in update.statements:
-        kept = tuple(
-            m for m in statement.concepts if not (m.reference and is_lost(m.name, m.reference))
-        )
-        if kept != statement.concepts:
-            lost[statement.position] = {m.name for m in statement.concepts if m not in kept}
-            statement = replace(statement, concepts=kept)
-        statements.append(statement)
+        for mention in statement.concepts:
+            if mention.reference and is_lost(mention.name, mention.reference):
+                lost[statement.position].add(mention.name)
     if not lost:
         return update
+    statements = tuple(
+        replace(s, concepts=tuple(m for m in s.concepts if m.name not in lost[s.position]))
+        for s in update.statements
+    )
     names = {s.position: {mention.name for mention in s.concepts} for s in statements}
     ends = {
         (entity.id, entity.position)
         for entity in update.entities
-        if entity.concept.name in lost.get(entity.position, ())
+        if entity.concept.name in lost[entity.position]
     }
     return replace(
         update,
-        statements=tuple(statements),
+        statements=statements,
         neighbours=tuple(
             pair
             for pair in update.neighbours

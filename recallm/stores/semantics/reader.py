@@ -7,37 +7,33 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar, Unpack
 
 from recallm.model import (
     ConceptRow,
     Entity,
+    EvidenceConditions,
     NamespaceState,
     OpenSession,
     Relation,
     Session,
     Triplet,
+    TripletConditions,
     TripletEvidence,
-    TripletKey,
+    position_of,
+    session_name_in,
+    t_index_of,
 )
-from recallm.stores.semantics.reading import (
-    bearers_of,
-    concept_rows,
-    entity_of,
-    evidence_row_of,
-    latest_first,
-    open_session_of,
-    relation_of,
-    session_of,
-    triplet_of,
-)
-from recallm.stores.semantics.rows import ConceptTotals
+from recallm.stores.semantics.reading import mapping_of, open_session_of, summary_of
+from recallm.stores.semantics.rows import ConceptTotals, from_microseconds, unpack_timestamp
 
 _TEXT = r"((?:(?!\{\?|\?:|\?\}).)*)"
 _PART = re.compile(r"\{\?(\w+):" + _TEXT + r"(?:\?:" + _TEXT + r")?\?\}", re.DOTALL)
 """A part without parts."""
 
 Names = Collection[str] | None
+
+_Value = TypeVar("_Value", Entity, Triplet, Relation)
 
 
 def literal(text: str) -> LiteralString:
@@ -79,8 +75,19 @@ class Reader(ABC):
         """The totals of concepts up to the view's t, counted."""
 
     def sessions(self) -> list[Session]:
-        """Columns: those of ``session_of``, the latest first."""
-        return [session_of(*row) for row in self.ask("sessions")]
+        """Columns: the fields of ``Session``, with its key in place of the name, and times as
+        microseconds since 1970; the latest first."""
+        return [
+            Session(
+                name=session_name_in(key),
+                passages=passages,
+                first_t=first_t,
+                t_index=t_index,
+                began=None if began is None else from_microseconds(began),
+                ended=None if ended is None else from_microseconds(ended),
+            )
+            for key, passages, first_t, t_index, began, ended in self.ask("sessions")
+        ]
 
     def open_session(self) -> OpenSession | None:
         """Columns: those of ``open_session_of``; no row where the session has expired."""
@@ -115,12 +122,19 @@ class Reader(ABC):
     def concepts(self, names: Names = None, *, limit: int | None = None) -> list[ConceptRow]:
         """Columns: name, fields of ``ConceptTotals``, those of the ``Summary`` in force, and how
         many updates touched the concept after that. With a ``limit``: of the concepts that nothing
-        touched after the view's t, the latest."""
+        touched after the view's t, the latest. Stored totals hold where nothing touched the concept
+        after that t; else they are counted."""
         if names is None:
             found = self.ask("latest concepts", limit=limit)
         else:
             found = self.ask("concepts", names=names)
-        return concept_rows(found, self.state.t_index, limit, self.count_touches)
+        t_index = self.state.t_index
+        stored = {row[0]: row for row in found}
+        totals = {n: ConceptTotals(*row[1:6]) for n, row in stored.items() if row[3] <= t_index}
+        if len(totals) < len(stored):
+            totals |= self.count_touches(stored.keys() - totals.keys())
+        latest = sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]
+        return [_concept_row(name, totals[name], *stored[name][6:]) for name in latest]
 
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
@@ -128,7 +142,8 @@ class Reader(ABC):
         """Columns: a, b, strength, t."""
         query = "relations among" if among else "relations"
         rows = self.ask(query, names=names, limit=None if among else limit) if names else []
-        return sorted(set(map(relation_of, rows)), key=attrgetter("a", "b"))
+        relations = {value_of(Relation, row) for row in rows}
+        return sorted(relations, key=attrgetter("a", "b"))
 
     def entities(
         self, ids: Names = None, *, concepts: Names = None, passages: Names = None
@@ -136,42 +151,33 @@ class Reader(ABC):
         """Columns: the fields of ``Entity``. At most one condition is given."""
         given = {"ids": ids, "concepts": concepts, "passages": passages}
         each = [{name: value} for name, value in given.items() if value is not None]
-        entities = {row[0]: entity_of(row) for row in self._each("entities", each or [{}])}
-        return [entities[id] for id in sorted(entities)]
+        rows = {row[0]: row for row in self._each("entities", each or [{}])}
+        return [value_of(Entity, rows[id]) for id in sorted(rows)]
 
-    def triplets(
-        self,
-        *,
-        subjects: Names = None,
-        predicates: Names = None,
-        objects: Names = None,
-        ends: Names = None,
-        passages: Names = None,
-    ) -> list[Triplet]:
+    def triplets(self, **where: Unpack[TripletConditions]) -> list[Triplet]:
         """Columns: the fields of ``Triplet``."""
-        given = {"predicates": predicates, "passages": passages}
-        sides = [(subjects, objects)]
+        given: dict[str, Any] = {**where}
+        ends = given.pop("ends", None)
+        each = [given]
         if ends is not None:
-            sides = [(_common(subjects, ends), objects), (subjects, _common(objects, ends))]
-        each = [{**given, "subjects": some, "objects": others} for some, others in sides]
-        triplets: dict[TripletKey, Triplet] = {
-            tuple(row[:3]): triplet_of(row) for row in self._each("triplets", each)
-        }
-        return [triplets[key] for key in sorted(triplets)]
+            sides = ("subjects", "objects")
+            each = [{**given, side: _common(given.get(side), ends)} for side in sides]
+        rows = {tuple(row[:3]): row for row in self._each("triplets", each)}
+        return [value_of(Triplet, rows[key]) for key in sorted(rows)]
 
     def triplet_evidence(
-        self,
-        *,
-        subjects: Names = None,
-        predicates: Names = None,
-        objects: Names = None,
-        limit: int | None = None,
+        self, *, limit: int | None = None, **where: Unpack[EvidenceConditions]
     ) -> list[TripletEvidence]:
-        """Columns: those of ``evidence_row_of``; with a ``limit`` the latest of the order."""
-        rows = self.ask(
-            "evidence", subjects=subjects, predicates=predicates, objects=objects, limit=limit
-        )
-        return latest_first(map(evidence_row_of, rows), limit)
+        """Columns: subject (id, label, concept), predicate, object (id, label, concept, type),
+        properties, ``at``, and the passage (id, timestamp, source) of the update; with a ``limit``
+        the latest of the order."""
+        rows = self.ask("evidence", **where, limit=limit)
+        evidence: list[TripletEvidence] = []
+        for *ends, properties, at, passage, said, source in rows:
+            update = t_index_of(at), position_of(at), passage, unpack_timestamp(said), source
+            evidence.append(TripletEvidence._make([*ends, mapping_of(properties), *update]))
+        evidence.sort(key=lambda e: (-e.t_index, -e.position, e.subject, e.predicate, e.object))
+        return evidence[:limit]
 
     def predicates(self) -> Mapping[str, int]:
         """Columns: predicate, how many triplets have it."""
@@ -181,12 +187,45 @@ class Reader(ABC):
         self, words: Collection[str], *, limit: int
     ) -> Mapping[str, tuple[str, ...]]:
         """Columns: word, id; of each word at most ``limit``."""
-        return bearers_of(self.ask("bearers", words=words, limit=limit) if words and limit else ())
+        found = self.ask("bearers", words=words, limit=limit) if words and limit else ()
+        ids: dict[str, list[str]] = {}
+        for word, id in sorted(map(tuple, found)):
+            ids.setdefault(word, []).append(id)
+        return {word: tuple(bearers) for word, bearers in ids.items()}
 
     def _each(self, query: str, each: Sequence[Mapping[str, Names]]) -> list[Any]:
         """The rows of a query for each of several sets of conditions."""
         asks = [lambda reader, given=given: reader.ask(query, **given) for given in each]
         return [row for rows in self.together(*asks) for row in rows]
+
+
+def value_of(kind: type[_Value], row: Sequence[Any]) -> _Value:
+    """The value of a row of its fields, of which properties are JSON."""
+    fields = dict(zip(kind.__dataclass_fields__, row, strict=True))
+    if "properties" in fields:
+        fields["properties"] = mapping_of(fields["properties"])
+    return kind(**fields)
+
+
+def _concept_row(
+    name: str,
+    totals: ConceptTotals,
+    summary_t: int | None,
+    text: str,
+    terms: str,
+    traits: int,
+    later: int,
+) -> ConceptRow:
+    return ConceptRow(
+        name=name,
+        label=totals.label,
+        kind=totals.kind,
+        t_index=totals.t_index,
+        updates=totals.updates,
+        statements=totals.statements,
+        merges=totals.updates - 1 if summary_t is None else later,
+        summary=None if summary_t is None else summary_of(name, summary_t, text, terms, traits),
+    )
 
 
 def _common(some: Names, ends: Collection[str]) -> set[str]:

@@ -6,45 +6,34 @@ Engines give rows of one shape: the arguments here, or columns with the names of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import Any, TypeVar
 
 from recallm.model import (
     ConceptMention,
-    ConceptRow,
     CorpusSize,
     ElementKey,
-    Entity,
     EntityUpsert,
     ExtractedStatement,
     NamespaceState,
     Neighbours,
     OpenSession,
     PreparedUpdate,
-    Relation,
-    Session,
     SessionSize,
     Sizes,
     StatementVector,
     Summary,
     Trait,
-    Triplet,
-    TripletEvidence,
     TripletUpsert,
     VectorState,
     empty_mapping,
     position_of,
     session_key_of,
-    session_name_in,
-    t_index_of,
 )
-from recallm.stores.semantics.rows import (
-    ConceptTotals,
-    Evidence,
-    from_microseconds,
-    unpack_timestamp,
-)
+from recallm.stores.semantics.rows import Evidence, from_microseconds, unpack_timestamp
+
+_Shown = TypeVar("_Shown", EntityUpsert, TripletUpsert)
 
 _PAGE = 500
 """Updates that a dump reads at a time."""
@@ -121,20 +110,6 @@ def passage_fields(row: Mapping[str, Any], path: Iterable[str]) -> dict[str, Any
     }
 
 
-def session_of(
-    key: str, passages: int, first_t: int, t_index: int, began: int | None, ended: int | None
-) -> Session:
-    """A session, whose times are microseconds since 1970."""
-    return Session(
-        name=session_name_in(key),
-        passages=passages,
-        first_t=first_t,
-        t_index=t_index,
-        began=None if began is None else from_microseconds(began),
-        ended=None if ended is None else from_microseconds(ended),
-    )
-
-
 def open_session_of(
     t_index: int, key: str | None, said: int | None, source: str | None
 ) -> OpenSession | None:
@@ -143,47 +118,6 @@ def open_session_of(
     if key is None or said is None:
         return None
     return OpenSession(t_index, key, from_microseconds(said), source)
-
-
-def concept_rows(
-    found: Iterable[Sequence[Any]],
-    t_index: int,
-    limit: int | None,
-    count: Callable[[Collection[str]], Mapping[str, ConceptTotals]],
-) -> list[ConceptRow]:
-    """``GraphReader.concepts`` of the concepts that are shown.
-
-    Stored totals hold where nothing touched the concept after the view's t; else ``count`` counts
-    them up to that t.
-
-    Args:
-        found: the columns of ``Reader.concepts``.
-        t_index: the view's t.
-        limit: the most rows; None: all.
-        count: counts the totals of concepts, by their names.
-    """
-    stored = {row[0]: row for row in found}
-    totals = {name: ConceptTotals(*row[1:6]) for name, row in stored.items() if row[3] <= t_index}
-    if len(totals) < len(stored):
-        totals |= count(stored.keys() - totals.keys())
-    concepts: list[ConceptRow] = []
-    for name in sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]:
-        row = totals[name]
-        summary_t, text, terms, traits, later = stored[name][6:]
-        is_revised = summary_t is not None
-        concepts.append(
-            ConceptRow(
-                name=name,
-                label=row.label,
-                kind=row.kind,
-                t_index=row.t_index,
-                updates=row.updates,
-                statements=row.statements,
-                merges=later if is_revised else row.updates - 1,
-                summary=summary_of(name, summary_t, text, terms, traits) if is_revised else None,
-            )
-        )
-    return concepts
 
 
 def summary_of(concept: str, t_index: int, text: str, terms: str, traits: int) -> Summary:
@@ -197,71 +131,13 @@ def summary_of(concept: str, t_index: int, text: str, terms: str, traits: int) -
     )
 
 
-def entity_of(row: Sequence[Any]) -> Entity:
-    """The entity of a row of its fields."""
-    id, type, label, concept, properties, t_index, updates, source = row
-    return Entity(
-        id=id,
-        type=type,
-        label=label,
-        concept=concept,
-        properties=mapping_of(properties),
-        t_index=t_index,
-        updates=updates,
-        source=source,
-    )
-
-
-def triplet_of(row: Sequence[Any]) -> Triplet:
-    """The triplet of a row of its fields."""
-    subject, predicate, object, properties, strength, t_index, source = row
-    return Triplet(
-        subject=subject,
-        predicate=predicate,
-        object=object,
-        properties=mapping_of(properties),
-        strength=strength,
-        t_index=t_index,
-        source=source,
-    )
-
-
-def relation_of(row: Sequence[Any]) -> Relation:
-    """The relation of a row of its fields."""
-    a, b, strength, t_index = row
-    return Relation(a=a, b=b, strength=strength, t_index=t_index)
-
-
-def evidence_row_of(row: Sequence[Any]) -> TripletEvidence:
-    """The evidence of a row: subject (id, label, concept), predicate, object (id, label, concept,
-    type), properties, ``at``, and the passage (id, timestamp, source) of the update."""
-    *ends, properties, at, passage, timestamp, source = row
-    update = t_index_of(at), position_of(at), passage, unpack_timestamp(timestamp), source
-    return TripletEvidence._make([*ends, mapping_of(properties), *update])
-
-
-def latest_first(evidence: Iterable[TripletEvidence], limit: int | None) -> list[TripletEvidence]:
-    """``GraphReader.triplet_evidence``."""
-    return sorted(
-        evidence, key=lambda e: (-e.t_index, -e.position, e.subject, e.predicate, e.object)
-    )[:limit]
-
-
-def bearers_of(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """``GraphReader.entities_by_words``, from words with ids of entities."""
-    ids: dict[str, list[str]] = {}
-    for word, id in found:
-        ids.setdefault(word, []).append(id)
-    return {word: tuple(sorted(ids[word])) for word in sorted(ids)}
-
-
 def update_of(
     t_index: int,
     passage: Mapping[str, Any] | None,
     *,
     session_key: str | None = None,
     speaker_concept: str | None = None,
-    neighbours: Iterable[Sequence[Any]] = (),
+    neighbours: Iterable[Any] = (),
     said: Iterable[Sequence[Any]] = (),
     vectors: Iterable[tuple[int, str, bytes]] = (),
     shown: Iterable[Evidence] = (),
@@ -279,8 +155,14 @@ def update_of(
         shown: the evidence of entities and of triplets.
     """
     evidence = list(shown)
-    parts: dict[str, list[Any]] = {
-        "statements": [
+    fields: dict[str, Any] = {"id": "", "text": None, "t_index": t_index}
+    if passage is not None:
+        named = session_key_of(passage["session"], passage["source"])
+        fields = {**passage, "speaker_concept": speaker_concept}
+        fields["session_key"] = None if session_key == named else session_key
+    return PreparedUpdate(
+        **fields,
+        statements=tuple(
             ExtractedStatement(
                 position=position_of(at),
                 start=start,
@@ -289,41 +171,25 @@ def update_of(
                 concepts=concepts,
                 traits=Trait(traits),
             )
-            for at, start, end, terms, concepts, traits in said
-        ],
-        "neighbours": [
+            for at, start, end, terms, concepts, traits in sorted(said, key=itemgetter(0))
+        ),
+        neighbours=tuple(
             Neighbours(a=a, b=b, earlier=earlier, later=later)
-            for a, b, earlier, later in neighbours
-        ],
-        "entities": [one for one in evidence if isinstance(one, EntityUpsert)],
-        "triplets": [one for one in evidence if isinstance(one, TripletUpsert)],
-        "vectors": [
+            for a, b, earlier, later in sorted(neighbours)
+        ),
+        entities=_in_order(EntityUpsert, evidence),
+        triplets=_in_order(TripletUpsert, evidence),
+        vectors=tuple(
             StatementVector(position=position_of(at), model=model, blob=blob)
-            for at, model, blob in vectors
-        ],
-    }
-    ordered: dict[str, Any] = {
-        name: tuple(sorted(part, key=_DUMP_ORDER[name])) for name, part in parts.items()
-    }
-    if passage is None:
-        return PreparedUpdate(id="", text=None, t_index=t_index, **ordered)
-    named = session_key_of(passage["session"], passage["source"])
-    return PreparedUpdate(
-        **passage,
-        session_key=None if session_key == named else session_key,
-        speaker_concept=speaker_concept,
-        **ordered,
+            for at, model, blob in sorted(vectors)
+        ),
     )
 
 
-_DUMP_ORDER: Mapping[str, Callable[[Any], Any]] = {
-    "statements": attrgetter("position"),
-    "neighbours": attrgetter("a", "b", "earlier", "later"),
-    "entities": attrgetter("id", "position"),
-    "triplets": attrgetter("subject", "predicate", "object", "position"),
-    "vectors": attrgetter("position", "model"),
-}
-"""The order of the parts of an update in `GraphReader.dump`."""
+def _in_order(kind: type[_Shown], evidence: Iterable[Evidence]) -> tuple[_Shown, ...]:
+    """The evidence of one kind, in the order of `GraphReader.dump`."""
+    shown = (each for each in evidence if isinstance(each, kind))
+    return tuple(sorted(shown, key=attrgetter("element", "position")))
 
 
 def dump_records(

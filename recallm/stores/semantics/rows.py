@@ -1,28 +1,22 @@
 """The contract between the shared semantics and a store: rows of one namespace, one transaction.
 
-The modules of this package say once, in Python, what a write means. They compute the final values
-of all rows that change; a store only looks rows up, writes rows and deletes rows. A new store
-implements `Rows` and gets `apply`, `amend`, `forget` and `restore`.
+The modules of this package say what a write means and compute the final values of all rows that
+change. A store looks rows up, writes and deletes them: it implements `Rows`, and gets `apply`,
+`amend`, `forget` and `restore`.
 
 **One transaction.** A `Rows` object lives inside one write transaction that holds the write lock of
-its namespace: between a look-up and a write, nobody else changes a row. An exception rolls
-everything back. `Rows.open` is called first, and once.
-
-**Sets, not single rows.** Every operation takes many keys at once. One knowledge update costs
-`open`, one `look_up` and one `write`; the other operations serve rare cases (evidence that is not
-the latest, forgetting).
+its namespace. An exception rolls everything back. `Rows.open` is called first, and once. One
+knowledge update costs `open`, one `look_up` and one `write`; the other operations serve rare cases.
 
 **Natural keys.** Concepts are known by name, terms by stem, sessions by session key, relations by
 the two names (smaller name first), passages and statements by t and position. An *element* is an
-entity, known by its id, or a triplet, known by (subject, predicate, object). A store that uses row
-numbers maps them itself. A key in `Changes` was looked up before in the same transaction, or it is
-new.
+entity, known by its id, or a triplet, known by (subject, predicate, object). A key in `Changes` was
+looked up before in the same transaction, or it is new.
 
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
-derived from time. Inverted indexes (postings, mentions, references, relations, metadata, paths)
-belong to the store: it derives them from the statements, the neighbours and the metadata of the
-passages that it writes and deletes. So do the words of entities, which it derives from their
-concepts and vectors (`recallm.ground.entity_words`).
+derived from time. A store derives its indexes (postings, mentions, references, relations, metadata,
+paths) from the passages that it writes and deletes, and the words of entities from their concepts
+and vectors (`recallm.ground.entity_words`).
 
 **Absence.** In `Changes` the value None deletes a row (for `terms` and `predicates`: 0). A session
 without statements and passages is deleted. Deleting an element also deletes its evidence, its
@@ -60,8 +54,6 @@ _MICROSECOND = timedelta(microseconds=1)
 
 Pair = tuple[str, str]
 """The names of two related concepts, the smaller one first."""
-
-Properties = Mapping[str, Any]
 
 NO_CONCEPT = ConceptMention(name="", label="", kind="entity")
 
@@ -191,7 +183,7 @@ class ElementRow:
 
     type: str = ""
     concept: ConceptMention = NO_CONCEPT
-    properties: Properties = field(default_factory=dict)
+    properties: Mapping[str, Any] = field(default_factory=dict)
     latest: int = -1
 
     @classmethod

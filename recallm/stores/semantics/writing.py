@@ -1,20 +1,25 @@
-"""Writing numbered updates: from updates with a t to the final values of all rows.
+"""Writing and forgetting updates: from updates before and after to the final values of all rows.
 
-`UpdateWriter` writes for `apply` and for `restore`. It gathers a batch, looks all stored rows up at
-once, adds the batch in order of its updates, and writes all changed rows at once.
+Whatever is written, amended or forgotten goes through a `Ledger`, as updates before and after.
+`Ledger.write` looks all stored rows of a batch up at once, counts, and writes all changed rows at
+once; `Ledger.settle` ends the transaction's part with what has to be read again:
 
-* Totals grow by what an update shows. A concept's totals are counted anew (`Rows.count_touches`)
-  only where growing them would be wrong: evidence at a t that is not the concept's latest, an
-  entity that moves to another concept, a label that changes.
+* Totals grow and shrink by what updates show. A concept's totals are counted anew
+  (`Rows.count_touches`) where that would be wrong: for a mention or evidence that is lost, evidence
+  at a t that is not the latest, an entity that moves to another concept, a label that changes.
 * An element (an entity or a triplet) is what its evidence makes of it (`rows.ElementRow`). Stored
-  evidence is read only where new evidence does not come after it.
+  evidence is read only where some goes, or where new evidence does not come after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from operator import attrgetter
+from typing import Any, TypeAlias
 
 from recallm.errors import InvalidInputError, UnknownEntityError
 from recallm.model import (
@@ -22,12 +27,15 @@ from recallm.model import (
     ElementKey,
     EntityUpsert,
     ExtractedStatement,
+    Forgotten,
     PreparedUpdate,
+    Reference,
     TripletUpsert,
     content_terms,
     statement_key,
     t_index_of,
 )
+from recallm.stores.semantics.cutting import spelled, without_elements, without_mentions
 from recallm.stores.semantics.rows import (
     Changes,
     ConceptTotals,
@@ -42,6 +50,12 @@ from recallm.stores.semantics.rows import (
     stored_session_key,
     t_of,
 )
+
+Left: TypeAlias = Callable[[PreparedUpdate], PreparedUpdate | None]
+"""What is left of an update; None for nothing, the update itself where it stays as it is."""
+
+_CHUNK = 500
+"""Stored updates whose rows are held in memory at a time."""
 
 
 def pairs_of(update: PreparedUpdate) -> set[Pair]:
@@ -80,135 +94,200 @@ def keys_of(updates: Iterable[PreparedUpdate]) -> Keys:
     return keys
 
 
-def count_statements(changes: Changes, update: PreparedUpdate, sign: int) -> None:
-    """Add (``sign`` 1) the statements of an update to the totals of stems, of its session and of
-    the namespace, or subtract them (-1)."""
-    namespace, terms = changes.namespace, changes.terms
-    statements = sign * len(update.statements)
-    words = map(content_terms, [statement.terms for statement in update.statements])
-    length = sign * sum(map(len, words))
-    for statement in update.statements:
-        for stem in set(statement.terms):
-            terms[stem] = terms.get(stem, 0) + sign
-    namespace.statements += statements
-    namespace.terms += length
-    key = stored_session_key(update)
-    if update.text is not None and key is not None:
-        session = changes.sessions.setdefault(key, SessionTotals())
-        namespace.sessions -= bool(session.statements)
-        session.statements += statements
-        session.terms += length
-        namespace.sessions += bool(session.statements)
+class Ledger:
+    """Writes what becomes of updates, and puts every total right.
 
-
-def count_triplets(
-    changes: Changes, stored: Mapping[str, int], predicate: str, change: int
-) -> None:
-    """Add to the triplets that have a predicate; ``stored`` are their numbers before."""
-    before = changes.predicates.get(predicate, stored.get(predicate, 0))
-    changes.predicates[predicate] = before + change
-    changes.namespace.vocabulary += 0 in (before, before + change)
-
-
-def write_counted_concepts(
-    rows: Rows, namespace: NamespaceTotals, left: Mapping[str, tuple[int, int] | None]
-) -> int:
-    """Write the totals that `Rows.count_touches` gives for these concepts, and delete those that
-    nothing touches any more, with their summaries; how many were deleted."""
-    if not left:
-        return 0
-    concepts: dict[str, ConceptTotals | None] = {**dict.fromkeys(left), **rows.count_touches(left)}
-    gone = [name for name, totals in concepts.items() if totals is None]
-    if gone:
-        rows.drop_summaries(dict.fromkeys(gone, 0))
-    rows.write(Changes(namespace=namespace, concepts=concepts))
-    return len(gone)
-
-
-class UpdateWriter:
-    """Writes numbered updates in batches.
-
-    With ``late_entities`` (`restore`), a triplet may name an entity that a later update brings;
-    ``missing`` holds the ids that no update has brought yet.
+    With ``missing`` (`restore`), a triplet may name an entity that a later update brings; the set
+    holds the ids that no update has brought yet.
     """
 
     def __init__(
-        self, rows: Rows, namespace: NamespaceTotals, *, late_entities: bool = False
+        self, rows: Rows, namespace: NamespaceTotals, *, missing: set[str] | None = None
     ) -> None:
         self._rows = rows
         self._namespace = namespace
-        self._late_entities = late_entities
-        self.missing: set[str] = set()
+        self._missing = missing
+        self._counts: Counter[str] = Counter()
+        """What is forgotten, by the fields of ``Forgotten``."""
+        self._pairs: set[Pair] = set()
+        """Relations that lost evidence."""
+        self._first: dict[str, int] = {}
+        """Concept → the first t from which on a summary says too much, or too little."""
+        self._lost: dict[str, ConceptTotals] = {}
+        """The concepts that lost mentions, with what is left if no entity stands on them."""
+        self._recount: set[str] = set()
+        """Other concepts that are counted anew."""
+        self._shown: dict[ElementKey, dict[int, Evidence]] = {}
+        """The whole evidence of the elements that are made anew."""
+        self._predicates: dict[str, int] = {}
+        self._gone: set[str] = set()
+        """The ids of the passages that are forgotten."""
+        self._unspelled: defaultdict[str, set[str]] = defaultdict(set)
+        """The ids of the passages that are cut → the concepts that they spell no more."""
+        self._referring: set[int] = set()
+        """The t of the updates that refer to any of these passages."""
 
-    def write(self, updates: Sequence[PreparedUpdate]) -> None:
-        """Write updates that have a t. An update with an id but without a text joins the stored
-        passage at its t.
+    def change(self, ts: Iterable[int], left: Left) -> None:
+        """Write what is ``left`` of the stored updates at these t; drop the mentions by reference
+        to what is gone."""
+        ordered = sorted(ts)
+        for first in range(0, len(ordered), _CHUNK):
+            self._change(ordered[first : first + _CHUNK], left)
+        while referring := sorted(self._referring)[:_CHUNK]:
+            self._referring.difference_update(referring)
+            self._change(referring, self._without_lost_mentions)
+
+    def _change(self, ts: list[int], left: Left) -> None:
+        changes = [(update, left(update)) for update in self._rows.updates(ts)]
+        self.write([(before, after) for before, after in changes if after is not before])
+
+    def _without_lost_mentions(self, update: PreparedUpdate) -> PreparedUpdate:
+        def is_lost(name: str, reference: Reference) -> bool:
+            id = reference.antecedent  # None: see `cut`
+            return id is not None and (id in self._gone or name in self._unspelled.get(id, ()))
+
+        return without_mentions(update, is_lost)
+
+    def drop(self, elements: set[ElementKey]) -> None:
+        """Forget entities, with their triplets, and triplets."""
+        ids = {key for key in elements if isinstance(key, str)}
+        doomed = elements | self._rows.triplets_of(ids)
+        self.change(self.showing(doomed), partial(without_elements, elements=doomed))
+
+    def showing(self, elements: set[ElementKey]) -> set[int]:
+        """The t of the updates that show any of these elements."""
+        known = self._rows.look_up(Keys(elements=elements)).elements
+        evidence = self._rows.evidence(known.keys())
+        return {t_index_of(at) for shown in evidence.values() for at in shown}
+
+    def write(self, changed: Iterable[tuple[PreparedUpdate | None, PreparedUpdate | None]]) -> None:
+        """Write updates that have a t, (before, after): a new one has no before, a forgotten one no
+        after. A new one with an id but without a text joins the stored passage at its t.
 
         Raises:
             UnknownEntityError: a triplet names an entity that does not exist.
             InvalidInputError: a neighbour pair names a concept that no statement mentions.
         """
-        known = self._rows.look_up(keys_of(updates))
-        # All rows that were looked up change, but for some elements; the batch adds to them in
-        # place.
-        self._changes = Changes(
-            namespace=self._namespace,
-            concepts=dict(known.concepts),
-            terms=known.terms,
-            sessions=known.sessions,
-        )
-        self._predicates = known.predicates
-        self._elements = known.elements
-        self._evidence: dict[ElementKey, dict[int, Evidence]] = {}
-        self._late: list[tuple[ElementKey, int, Evidence]] = []
-        self._recount: set[str] = set()
-        for update in updates:
-            if update.text is not None:
-                self._add_passage(update)
-            elif not update.id:
-                self._changes.passages.append((None, update))
-            for entity in sorted(update.entities, key=attrgetter("position")):
-                self._add_element(t_of(update), entity)
-            for triplet in update.triplets:
-                self._add_element(t_of(update), triplet)
-        self._add_late()
+        changed = list(changed)
+        if not changed:
+            return
+        self._known = self._rows.look_up(keys_of(u for pair in changed for u in pair if u))
+        self._predicates.update(self._known.predicates)
+        self._changes = Changes(namespace=self._namespace)
+        self._late: list[tuple[ElementKey, int, Evidence | None]] = []
+        for before, after in changed:
+            if before is not None:
+                self._replace(before, after)
+            elif after is not None:
+                self._add(after)
+        ids = {before.id for before, _ in changed if before}
+        if ids := ids.intersection(self._gone | self._unspelled.keys()):
+            # As long as the passages are there: a store may find references through them.
+            self._referring.update(self._rows.referring(ids))
+        if self._late:
+            self._read_evidence()
         self._rows.write(self._changes)
-        recount = dict.fromkeys(sorted(self._recount))
-        write_counted_concepts(self._rows, self._namespace, recount)
 
     # -- passages ----------------------------------------------------------------------------
 
-    def _add_passage(self, update: PreparedUpdate) -> None:
-        changes = self._changes
+    def _add(self, update: PreparedUpdate) -> None:
         t_index = t_of(update)
-        changes.passages.append((None, update))
-        count_statements(changes, update, 1)
+        if update.text is not None or not update.id:
+            self._changes.passages.append((None, update))
+        self._count_statements(update, 1)
         names: set[str] = set()
-        for statement in sorted(update.statements, key=lambda statement: statement.position):
+        for statement in sorted(update.statements, key=attrgetter("position")):
             for mention in statement.concepts:
                 self._touch(mention, t_index, is_mention=True)
                 names.add(mention.name)
-        for pair in pairs_of(update):
-            if not names.issuperset(pair):
-                name = pair[0] if pair[0] not in names else pair[1]
-                raise InvalidInputError(
-                    f"a neighbour pair names {name!r}, which no statement mentions",
-                    argument="neighbours",
-                )
+        if not names.issuperset(chain.from_iterable(pairs_of(update))):
+            raise InvalidInputError(
+                "a neighbour pair names a concept that no statement mentions",
+                argument="neighbours",
+            )
+        for entity in sorted(update.entities, key=attrgetter("position")):
+            self._add_element(t_index, entity)
+        for triplet in update.triplets:
+            self._add_element(t_index, triplet)
+
+    def _replace(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
+        """Count what an update loses."""
+        t_index = t_of(before)
+        self._changes.passages.append((before, after))
+        if after is None:
+            close_session(self._namespace, t_index)
+            if before.text is not None:
+                self._counts["passages"] += 1
+                self._gone.add(before.id)
+        elif lost := spelled(before) - spelled(after):
+            self._unspelled[before.id] |= lost
+        self._namespace.revision += before.vectors != (after.vectors if after else ())
+        if after is None or after.statements is not before.statements:
+            self._replace_statements(before, after)
+        if after and after.withdrawn_t != before.withdrawn_t:
+            self._outdate_summaries(_mentions_of(before), t_index)
+        left = {(e.element, e.position) for e in after.elements} if after else set()
+        self._late += [
+            (e.element, statement_key(t_index, e.position), None)
+            for e in before.elements
+            if (e.element, e.position) not in left
+        ]
+
+    def _replace_statements(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
+        self._count_statements(before, -1)
+        self._counts["statements"] += len(before.statements)
+        pairs = pairs_of(before)
+        if after is not None:
+            self._count_statements(after, 1)
+            self._counts["statements"] -= len(after.statements)
+            pairs -= pairs_of(after)
+        self._pairs |= pairs
+        mentions = _mentions_of(after)
+        lost = _mentions_of(before) - mentions
+        self._outdate_summaries(lost, t_of(before))
+        for name, count in lost.items():
+            totals = self._lost[name] = self._changes.concepts[name] = self._known.concepts[name]
+            totals.statements -= count
+            totals.updates -= name not in mentions
+
+    def _count_statements(self, update: PreparedUpdate, sign: int) -> None:
+        """Add (``sign`` 1) the statements of an update to the totals of stems, of its session and
+        of the namespace, or subtract them (-1)."""
+        namespace, terms, changed = self._namespace, self._known.terms, self._changes.terms
+        statements = sign * len(update.statements)
+        words = map(content_terms, [statement.terms for statement in update.statements])
+        length = sign * sum(map(len, words))
+        for statement in update.statements:
+            for stem in set(statement.terms):
+                terms[stem] = changed[stem] = terms.get(stem, 0) + sign
+        namespace.statements += statements
+        namespace.terms += length
+        key = stored_session_key(update)
+        if update.text is not None and key is not None:
+            session = self._known.sessions.setdefault(key, SessionTotals())
+            self._changes.sessions[key] = session
+            namespace.sessions -= bool(session.statements)
+            session.statements += statements
+            session.terms += length
+            namespace.sessions += bool(session.statements)
+
+    def _outdate_summaries(self, names: Iterable[str], t_index: int) -> None:
+        for name in names:
+            self._first[name] = min(t_index, self._first.get(name, t_index))
 
     def _touch(self, mention: ConceptMention, t_index: int, *, is_mention: bool) -> None:
         """Count that the update ``t_index`` touches a concept, by a statement or by an entity."""
         name = mention.name
-        totals = self._changes.concepts.get(name)
+        totals = self._known.concepts.get(name)
         if totals is None:
-            totals = self._changes.concepts[name] = ConceptTotals(
-                mention.label, mention.kind, t_index, 1, 0
-            )
+            totals = ConceptTotals(mention.label, mention.kind, t_index, 1, 0)
+            self._known.concepts[name] = totals
         elif t_index > totals.t_index:
             totals.t_index = t_index
             totals.updates += 1
         elif t_index < totals.t_index:
             self._recount.add(name)
+        self._changes.concepts[name] = totals
         if is_mention:
             if not totals.statements:
                 totals.label, totals.kind = mention.label, mention.kind
@@ -220,53 +299,132 @@ class UpdateWriter:
 
     def _add_element(self, t_index: int, upsert: Evidence) -> None:
         key, at = upsert.element, statement_key(t_index, upsert.position)
+        elements = self._known.elements
         if isinstance(upsert, TripletUpsert):
             for id in (upsert.subject, upsert.object):
                 self._require_entity(id)
-            if key not in self._elements:
-                count_triplets(self._changes, self._predicates, upsert.predicate, 1)
-        else:
-            self.missing.discard(upsert.id)
-        row = self._changes.elements[key] = self._elements.setdefault(key, ElementRow())
+            if key not in elements:
+                self._count_triplets(self._changes, upsert.predicate, 1)
+        elif self._missing:
+            self._missing.discard(upsert.id)
+        row = self._changes.elements[key] = elements.setdefault(key, ElementRow())
         is_new, before = row.latest < 0, row.concept.name
         if isinstance(upsert, EntityUpsert) and (is_new or not upsert.mentioned):
             for model, blob in upsert.vectors.items():
                 self._changes.entity_vectors[upsert.id, model] = blob
         if at > row.latest:
             row.add(at, upsert)
-            self._evidence.setdefault(key, {})[at] = upsert
+            self._changes.element_evidence.setdefault(key, {})[at] = upsert
         elif at < row.latest or not is_bare(upsert):
             self._late.append((key, at, upsert))
         if not is_new and before != row.concept.name:
-            self._recount |= {before, row.concept.name} - {""}
+            self._recount |= {before, row.concept.name}
         if row.concept.name:
             self._touch(row.concept, t_index, is_mention=False)
 
     def _require_entity(self, id: str) -> None:
-        if id not in self._elements:
-            if not self._late_entities:
+        if id not in self._known.elements:
+            if self._missing is None:
                 raise UnknownEntityError(id)
-            self._changes.elements[id] = self._elements[id] = ElementRow()
-            self.missing.add(id)
+            self._changes.elements[id] = self._known.elements[id] = ElementRow()
+            self._missing.add(id)
 
-    def _add_late(self) -> None:
-        """Add the evidence that comes before some that is there."""
-        late = {key for key, _, _ in self._late}
-        stored = self._rows.evidence(late) if late else {}
-        for key, at, evidence in self._late:
-            own = self._evidence.setdefault(key, {})
-            if there := own.get(at) or stored.get(key, {}).get(at):
-                properties = {**there.properties, **evidence.properties}
-                evidence = there if is_bare(evidence) else replace(evidence, properties=properties)
-            own[at] = evidence
-        for key in late:
-            before = self._elements[key].concept
-            row = ElementRow.of({**stored.get(key, {}), **self._evidence[key]})
-            self._changes.elements[key] = row
-            if row.concept != before:
-                self._recount |= {before.name, row.concept.name} - {""}
-                if row.concept.name:
-                    self._touch(row.concept, t_index_of(row.latest), is_mention=False)
-        self._changes.element_evidence.update(
-            {key: dict(shown) for key, shown in self._evidence.items()}
-        )
+    def _count_triplets(self, changes: Changes, predicate: str, change: int) -> None:
+        before = self._predicates.get(predicate, 0)
+        changes.predicates[predicate] = self._predicates[predicate] = before + change
+        self._namespace.vocabulary += 0 in (before, before + change)
+
+    def _read_evidence(self) -> None:
+        """Read the evidence of the elements that lose some (None), or get some before what is
+        there, and change it."""
+        keys = {key for key, _, _ in self._late}
+        stored = self._rows.evidence(keys - self._shown.keys())
+        evidence = self._changes.element_evidence
+        for key, at, late in self._late:
+            shown = self._shown.setdefault(key, stored.get(key, {}))
+            own = evidence.setdefault(key, {})
+            there = own.get(at) or shown.get(at)
+            if late and there:
+                properties = {**there.properties, **late.properties}
+                late = there if is_bare(late) else replace(late, properties=properties)
+            own[at] = late
+        for key in keys:
+            self._recount.add(self._known.elements[key].concept.name)
+            now = {**self._shown[key], **evidence[key]}
+            self._shown[key] = {at: shown for at, shown in now.items() if shown}
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def settle(self) -> Forgotten:
+        """Make elements and count concepts anew that lost something; delete those of which nothing
+        is left, with the triplets of deleted entities. How much was forgotten."""
+        if self._shown:
+            self._settle_elements()
+        if self._pairs:
+            self._counts["relations"] = len(self._pairs) - self._rows.count_relations(self._pairs)
+        if self._first:
+            self._counts["summaries"] = self._rows.drop_summaries(self._first)
+        self._settle_concepts()
+        counts: dict[str, Any] = dict(self._counts)
+        return Forgotten(**counts)
+
+    def _orphans(self) -> set[ElementKey]:
+        """The triplets that lost an end, and have evidence still."""
+        gone = {key for key, shown in self._shown.items() if not shown}
+        ids = {key for key in gone if isinstance(key, str)}
+        orphans: set[ElementKey] = {*self._rows.triplets_of(ids)} if ids else set()
+        return orphans - gone
+
+    def _settle_elements(self) -> None:
+        while orphans := self._orphans():
+            self.drop(orphans)
+        changes = Changes(namespace=self._namespace)
+        concepts: dict[str, ConceptMention] = {}
+        for key, shown in self._shown.items():
+            if shown:
+                row = changes.elements[key] = ElementRow.of(shown)
+                concepts[row.concept.name] = row.concept
+            else:
+                changes.elements[key] = None
+                self._counts["entities" if isinstance(key, str) else "triplets"] += 1
+                if not isinstance(key, str):
+                    self._count_triplets(changes, key[1], -1)
+        concepts.pop("", None)
+        self._recount |= concepts.keys()
+        # An entity goes back to a concept that may be gone; it is counted last of all.
+        known = self._rows.look_up(Keys(concepts=set(concepts))).concepts
+        changes.concepts = {
+            name: ConceptTotals(concept.label, concept.kind, 0, 0, 0)
+            for name, concept in concepts.items()
+            if name not in known
+        }
+        self._rows.write(changes)
+
+    def _settle_concepts(self) -> None:
+        """Write the totals of the concepts that are counted anew, and delete those that nothing
+        touches any more, with their summaries."""
+        left: dict[str, tuple[int, int] | None] = {
+            name: (totals.updates, totals.statements) for name, totals in self._lost.items()
+        }
+        left |= dict.fromkeys(self._recount - {""})
+        if not left:
+            return
+        counted = self._rows.count_touches(left)
+        concepts = {name: counted.get(name) for name in sorted(left)}
+        gone = [name for name, totals in concepts.items() if totals is None]
+        if gone:
+            self._rows.drop_summaries(dict.fromkeys(gone, 0))
+        self._counts["concepts"] = len(gone)
+        self._rows.write(Changes(namespace=self._namespace, concepts=concepts))
+
+
+def close_session(namespace: NamespaceTotals, t_index: int) -> None:
+    """Note that the update at this t is forgotten: no update continues its session."""
+    if namespace.open_session and namespace.open_session.t_index == t_index:
+        namespace.open_session = None
+
+
+def _mentions_of(update: PreparedUpdate | None) -> Counter[str]:
+    """How many statements of an update mention each concept."""
+    statements = update.statements if update else ()
+    return Counter(mention.name for s in statements for mention in s.concepts)

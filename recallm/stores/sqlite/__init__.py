@@ -19,8 +19,13 @@ from pathlib import Path
 from recallm.ground import checks
 from recallm.model import Amendment, Forgotten, Horizon, PreparedUpdate, Selection, Summary
 from recallm.stores.base import Applied, GraphStore
-from recallm.stores.semantics.applying import amend, apply_updates, restore_records
-from recallm.stores.semantics.forgetting import DryRun, forget
+from recallm.stores.semantics.applying import (
+    DryRun,
+    amend,
+    apply_updates,
+    forget,
+    restore_records,
+)
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections, back_up

@@ -21,9 +21,6 @@ from recallm.errors import StoreCorruptError, StoreUnavailableError
 from recallm.ground.forking import keep_for_good, new_lock
 from recallm.stores.base import SCHEMA_VERSION
 
-if sys.platform != "win32":
-    import fcntl
-
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 """The endings of the files that SQLite writes beside a database."""
 
@@ -112,17 +109,6 @@ def node_of(path: str | Path | int) -> Node | None:
 def private(path: str, flags: int) -> int:
     """An opener for ``open``: a file that is not there is created, for its owner alone."""
     return os.open(path, flags | os.O_CREAT, 0o600)
-
-
-def lock_whole(file: int, *, waits: bool = False) -> bool:
-    """Lock an open file, by its number, until it is closed; whether that was possible. True on
-    Windows, which replaces no file that is open."""
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-    return True
 
 
 # Which file and which log belong together: checked before SQLite opens the two for writing.
