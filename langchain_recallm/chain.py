@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import (
     Runnable,
     RunnableConfig,
-    RunnableGenerator,
     RunnableLambda,
     RunnablePassthrough,
 )
@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from langchain_recallm._documents import traced
 from langchain_recallm._runs import checked_namespace, conversation_of_run
-from langchain_recallm.llm import as_llm, checked_model, text_of_reply
+from langchain_recallm.llm import as_llm, checked_model
 from recallm import HybridRecallM, InvalidInputError, RecallM
 from recallm.adapting import (
     RecallOptions,
@@ -86,8 +86,8 @@ def answer_chain(
         InvalidInputError: an argument cannot be used; in a run, the question cannot.
         ClosedError: in a run, where the memory is closed.
         StoreError: in a run, where the store failed.
-        LLMError: in a run, where the model returns neither a message nor a text. What the model
-            itself raises comes through.
+        ValidationError: in a run, where the model returns neither a message nor a text (pydantic's;
+            a ``ValueError``). What the model itself raises comes through.
 
     """
     checked_memory(memory)
@@ -114,7 +114,7 @@ def answer_chain(
         RunnableLambda(_prompted, name="context_or_none")
         | template
         | model
-        | RunnableGenerator(texts_of, _atexts, name="answer_text")
+        | StrOutputParser(name="answer_text")
     )
     steps: Runnable[str | dict[str, Any], dict[str, Any]] = RunnableLambda(
         recall, name="recall_memory"
@@ -258,14 +258,3 @@ def question_inputs(given: object) -> dict[str, Any]:
 
 def _prompted(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "context": state["context"] or _NOTHING_KNOWN}
-
-
-def texts_of(replies: Iterator[Any]) -> Iterator[str]:
-    """The texts of a model's replies, or of the chunks of a reply."""
-    for reply in replies:
-        yield text_of_reply(reply)
-
-
-async def _atexts(replies: AsyncIterator[Any]) -> AsyncIterator[str]:
-    async for reply in replies:
-        yield text_of_reply(reply)
