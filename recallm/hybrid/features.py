@@ -70,27 +70,25 @@ def _stems_without_content() -> frozenset[str]:
     return frozenset(stem(word) for kind in kinds for word in _WORDS[kind])
 
 
-class Question:
-    """A question, analysed once for all its answers: ``stems`` are those of its content words."""
-
-    def __init__(self, text: str) -> None:
-        self.stems = set(_content_stems(_words(plain_answer(text))))
+def question_stems(text: str) -> set[str]:
+    """The stems of the content words of a question."""
+    return set(_content_stems(_words(plain_answer(text))))
 
 
 class AnswerFeatures:
-    """An answer beside its question, analysed for the rules of the features.
+    """An answer beside the stems of its question, analysed for the rules of the features.
 
     ``values``: of ``FEATURES``, of shape (len(FEATURES),); ``new_stems``: what the answer says;
     ``refuses``: whether it says that it does not know.
     """
 
-    def __init__(self, text: str, question: Question) -> None:
+    def __init__(self, text: str, question: set[str]) -> None:
         self.text = plain_answer(text)
         words = _words(self.text)
         self.size = len(words)
         self.lowered = [word.lowered for word in words]
         self.stems = _content_stems(words)
-        self.new_stems = set(self.stems) - question.stems - _stems_without_content()
+        self.new_stems = set(self.stems) - question - _stems_without_content()
         self.refusal = refusal_start(" ".join(self.text.lower().split()))
         self.refuses = self.refusal is not None
         self.names = sum(
@@ -106,18 +104,19 @@ def _log(number: int) -> float:
     return float(np.log1p(number))
 
 
-_RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
+_RULES: Mapping[str, Callable[[AnswerFeatures, set[str]], float]] = {
     "refuses at once": lambda a, _: a.refusal is not None and a.refusal < _EARLY,
     "tells more beside a refusal": lambda a, _: a.refuses * _log(len(a.new_stems)),
     "length": lambda a, _: _log(a.size),
     "parts": lambda a, _: min(a.text.count(",") + a.lowered.count("and"), 4) / 4,
     "joins": lambda a, _: min(a.lowered.count("and") + a.lowered.count("or"), 3) / 3,
-    "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
+    "begins with the question": lambda a, q: len(q & set(a.stems[:3])) / 3,
     "tells": lambda a, _: _log(len(a.new_stems)),
     "tells nothing": lambda a, _: not a.new_stems and not a.refuses,
     "names": lambda a, _: _log(a.names),
 }
-"""The features of an answer ``a`` to a question ``q``, by name. "Tells" speaks of new stems."""
+"""The features of an answer ``a`` to a question with the stems ``q``, by name. "Tells" speaks of
+new stems."""
 
 FEATURES = tuple(_RULES)
 """The names of the features, in the order of the weights."""

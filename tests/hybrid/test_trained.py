@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recallm import InvalidInputError
 from recallm.hybrid import Choice, Discriminator, TrainedDiscriminator
-from recallm.hybrid.features import FEATURES, AnswerFeatures, Question, plain_answer
+from recallm.hybrid.features import FEATURES, AnswerFeatures, plain_answer, question_stems
 
 SHIPPED = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
 
@@ -186,7 +186,9 @@ def test_the_choice_says_why(trained: TrainedDiscriminator) -> None:
 
 
 def test_each_feature_has_a_name() -> None:
-    assert AnswerFeatures("In York.", Question("Where is Bo?")).values.shape == (len(FEATURES),)
+    assert AnswerFeatures("In York.", question_stems("Where is Bo?")).values.shape == (
+        len(FEATURES),
+    )
 
 
 # -- weights -------------------------------------------------------------------------------
