@@ -23,9 +23,8 @@ import recallm.distribution  # noqa: F401 - refuses another project's files amon
 from recallm import MissingDependencyError
 
 if TYPE_CHECKING:
-    from langchain_recallm.chain import answer_chain, hybrid_chain
+    from langchain_recallm.chain import answer_chain, fact_chat, hybrid_chain
     from langchain_recallm.chat_history import RecallMChatMessageHistory, exchange_messages
-    from langchain_recallm.facts import fact_chat
     from langchain_recallm.llm import as_llm
     from langchain_recallm.memory import RecallMMemory
     from langchain_recallm.middleware import RecallMMiddleware
@@ -59,7 +58,7 @@ _MODULES = {
     "create_fact_tools": "tools",
     "create_recallm_tools": "tools",
     "exchange_messages": "chat_history",
-    "fact_chat": "facts",
+    "fact_chat": "chain",
     "hybrid_chain": "chain",
 }
 

@@ -32,7 +32,6 @@ from langchain_recallm._conversation import (
     role_of,
     texts_of,
 )
-from langchain_recallm._documents import traced
 from langchain_recallm._hearing import run_of_agent
 from langchain_recallm._runs import Namespace, memory_of_run, thread_of_run
 from langchain_recallm._threads import thread_state
@@ -45,6 +44,7 @@ from langchain_recallm._turns import (
     with_structured_response,
 )
 from langchain_recallm._whose_words import OutermostRun
+from langchain_recallm.retriever import traced
 from recallm import RecallM
 from recallm.adapting import (
     Conversation,

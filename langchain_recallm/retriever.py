@@ -1,4 +1,4 @@
-"""``RecallMRetriever``: what a memory recalls, as LangChain documents."""
+"""``RecallMRetriever``: what a memory recalls, as LangChain's documents and in its traces."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from langchain_recallm._documents import statement_document
 from langchain_recallm._runs import checked_namespace, conversation_of_run
-from recallm import InvalidInputError, RecallM
+from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
 from recallm.adapting import (
+    Conversation,
     Moment,
     Order,
     RecallOptions,
     RetrieverArguments,
     Scope,
     checked_memory,
+    statement_metadata,
     unknown_argument,
 )
 
@@ -160,3 +161,38 @@ class RecallMRetriever(BaseRetriever):
 _CHANGED_IN_A_CALL = (
     RecallMRetriever.model_fields.keys() - BaseRetriever.model_fields.keys() - {"memory"}
 )
+
+
+def statement_document(statement: RecalledStatement) -> Document:
+    """One statement."""
+    return Document(
+        id=statement.id, page_content=statement.text, metadata=statement_metadata(statement)
+    )
+
+
+def traced(
+    recall: Callable[[], tuple[str, RecalledContext]], question: str, conversation: Conversation
+) -> tuple[str, RecalledContext]:
+    """What ``recall`` returns: a text, and the context that it shows. Callbacks and tracers of the
+    run around it see a retriever run: the question, a document for each statement, and the
+    namespace as a tag."""
+    namespace = conversation.memory.namespace
+    run = _RecallRun(
+        recall=recall,
+        tags=["recallm", f"namespace:{namespace}"],
+        metadata={"namespace": namespace, "session": conversation.session},
+    )
+    run.invoke(question, {"run_name": "recall_memory"})
+    recalled: tuple[str, RecalledContext] = run.recalled
+    return recalled
+
+
+class _RecallRun(BaseRetriever):
+    """One recall. BaseRetriever calls the callbacks of the run that it is invoked in."""
+
+    recall: Callable[[], tuple[str, RecalledContext]]
+    recalled: Any = None
+
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:  # noqa: ARG002
+        self.recalled = self.recall()
+        return [statement_document(statement) for statement in self.recalled[1].statements]

@@ -26,15 +26,17 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from langchain_recallm._filter import check_filter, likely_values, passes_filter
 from langchain_recallm._item_text import is_number, recalled_text
 from langchain_recallm._store_items import (
     BLOCK,
     NO_TEXT,
     accepted_items,
+    check_filter,
     expiry,
     is_unread,
     item_arguments,
+    likely_values,
+    passes_filter,
     redacted_names,
     redacted_value,
     source_of,

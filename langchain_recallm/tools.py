@@ -6,13 +6,11 @@ from the runtime alone; nothing that a model writes can change it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import BaseMessage
@@ -52,8 +50,6 @@ from recallm.facts import FactMemory
 
 _log = logging.getLogger("langchain_recallm")
 
-_PREFIX = re.compile("[A-Za-z0-9_-]{0,40}")
-
 _Runtime = ToolRuntime[Any, Any] | None
 _InjectedRuntime = Annotated[_Runtime, InjectedToolArg]
 """Injected in an agent, None outside; not in the schema that the model sees."""
@@ -66,7 +62,6 @@ def create_recallm_tools(
     scope: Scope = "namespace",
     limit: int | None = 10,
     max_tokens: int | None = 1000,
-    prefix: str = "",
     redact: Redact | None = None,
     accept: Accept | None = None,
 ) -> list[BaseTool]:
@@ -74,8 +69,8 @@ def create_recallm_tools(
 
     ``namespace``, ``redact`` and ``accept`` are those of ``RecallMMiddleware``. Saved texts belong
     to the thread as their session; ``scope="session"`` keeps all tools inside it. ``limit`` counts
-    the shown statements, ``max_tokens`` the whole result, by the memory's counter. ``prefix``
-    begins the tools' names ("team_"), so that one agent can have the tools of two memories.
+    the shown statements, ``max_tokens`` the whole result, by the memory's counter. Where one agent
+    has the tools of two memories, give those of one other names (``tool.name``).
 
     * ``recall_memory`` leaves out what stands in the messages of the agent's state.
     * ``save_memory`` writes one update with the speaker "AI"; the same tool call writes it once.
@@ -117,7 +112,7 @@ def create_recallm_tools(
         )
         return MemoryTools(conversation=conversation, run=run, limit=limit, max_tokens=max_tokens)
 
-    return _new_tools(MemoryTools, MemoryTools.NAMES, prefix, bind)
+    return _new_tools(MemoryTools, MemoryTools.NAMES, bind)
 
 
 def create_fact_tools(
@@ -126,15 +121,14 @@ def create_fact_tools(
     namespace: str | Callable[[Any], str] | None = None,
     limit: int = 20,
     max_tokens: int | None = 1000,
-    prefix: str = "",
     redact: Redact | None = None,
 ) -> list[BaseTool]:
     """The tools ``write_fact``, ``end_fact``, ``read_facts``, ``fact_history`` and
     ``count_facts``.
 
-    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace``
-    and ``prefix`` are those of ``create_recallm_tools``. A result shows at most ``limit`` facts and
-    takes at most ``max_tokens``, by the memory's counter, and says how many more there are.
+    ``memory``: a memory, or a ``FactMemory`` with its own single-valued relations. ``namespace`` is
+    that of ``create_recallm_tools``. A result shows at most ``limit`` facts and takes at most
+    ``max_tokens``, by the memory's counter, and says how many more there are.
     ``redact``, text → text, changes every term that the model gives, and the thread's name, which
     is the source of what an agent writes there.
 
@@ -168,7 +162,7 @@ def create_fact_tools(
             redact=redact,
         )
 
-    return _new_tools(FactTools, FactTools.NAMES, prefix, bind)
+    return _new_tools(FactTools, FactTools.NAMES, bind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,20 +251,11 @@ class MemoryTools:
 
 
 def _new_tools(
-    kind: type,
-    names: Iterable[str],
-    prefix: object,
-    bind: Callable[[_Runtime, RunnableConfig], Any],
+    kind: type, names: Iterable[str], bind: Callable[[_Runtime, RunnableConfig], Any]
 ) -> list[BaseTool]:
     """A tool for each of the named methods of ``kind``, whose docstrings and annotations are what a
-    model reads. ``bind`` gives the object of a call, whose method does the work: off the event loop
-    in async runs."""
-    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
-        raise InvalidInputError(
-            "prefix must be up to 40 letters, digits, '_' and '-', as models take them in names, "
-            f"not {prefix!r}",
-            argument="prefix",
-        )
+    model reads. ``bind`` gives the object of a call, whose method does the work; LangChain calls a
+    tool without a coroutine off the event loop."""
 
     def new_tool(name: str) -> BaseTool:
         method = getattr(kind, name)
@@ -281,15 +266,10 @@ def _new_tools(
                 run = runtime if isinstance(runtime, ToolRuntime) else None
                 return getattr(bind(run, config), name)(**arguments)
 
-        @wraps(call)
-        async def off_the_loop(*args: Any, **kwargs: Any) -> Any:
-            return await asyncio.to_thread(call, *args, **kwargs)
-
         paragraphs = (method.__doc__ or "").split("\n\n")
         return StructuredTool.from_function(
             func=call,
-            coroutine=off_the_loop,
-            name=f"{prefix}{name}",
+            name=name,
             description="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
             args_schema=create_schema_from_function(name, method, filter_args=["self"]),
             handle_tool_error=True,

@@ -25,6 +25,7 @@ from llama_index_recallm._graph_reading import (
     llama_id,
     nodes_of,
     paths_of,
+    rel_map,
 )
 from llama_index_recallm._graph_writing import (
     checked_nodes,
@@ -33,7 +34,6 @@ from llama_index_recallm._graph_writing import (
     write_relations,
 )
 from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
-from llama_index_recallm._relation_map import rel_map
 from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import checks

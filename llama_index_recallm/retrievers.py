@@ -20,13 +20,7 @@ from llama_index_recallm._metadata_filters import checked_filters, passages_meet
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
 from recallm import InvalidInputError, RecalledStatement, RecallM
-from recallm.adapting import (
-    Order,
-    RecallOptions,
-    RetrieverArguments,
-    checked_memory,
-    checks,
-)
+from recallm.adapting import Order, RecallOptions, RetrieverArguments, checked_memory
 
 
 class RecallMRetriever(BaseRetriever):
@@ -35,27 +29,25 @@ class RecallMRetriever(BaseRetriever):
     ``memory``: the memory; ``namespace``: whose, where it is not the memory's own. A retriever for
     each user costs nothing.
 
-    ``limit`` counts statements (with ``ranking="paper"`` contexts of concepts);
-    ``similarity_top_k`` is LlamaIndex's name for it. None: as many as ``max_tokens`` allows, or
-    else the memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``, ``until``, ``speaker``,
-    ``session``, ``path``, ``min_score``, ``asker`` are those of ``RecallM.recall``; ``where`` is
-    its ``metadata``. ``filters`` are LlamaIndex's, and mean what they mean in a
-    ``SimpleVectorStore``: tests of a passage's metadata as JSON (times are ISO 8601 text), and of
-    ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``passage`` and
+    ``limit`` counts statements (with ``ranking="paper"`` contexts of concepts). None: as many as
+    ``max_tokens`` allows, or else the memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``,
+    ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` are those of
+    ``RecallM.recall``; ``where`` is its ``metadata``. ``filters`` are LlamaIndex's, and mean what
+    they mean in a ``SimpleVectorStore``: tests of a passage's metadata as JSON (times are ISO 8601
+    text), and of ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``passage`` and
     ``ref_doc_id``, the source. A triplet that no passage shows does not pass. Each call reads all
     passages to test them: ``where``, ``since`` and ``session`` beside ``filters`` save time.
 
     ``order``: "time", as things became true, or "score", the most helpful first; "score" and
     ``min_score`` need the default ranking, the only one that gives probabilities.
 
-    A node's ``id_`` is the statement's, its ``text`` the statement as it was given (with
-    ``include_properties`` its own metadata in brackets behind it), its source (``ref_doc_id``) the
-    passage, its score the probability that it helps. ``metadata`` holds ``t_index``,
-    ``timestamp``, ``speaker``, ``source``, ``session``, ``concepts`` (names) and ``passage`` (an
-    id), None where unknown, and the statement's own metadata; own keys that are also one of these,
-    or ``score``, stand under ``own``. A language model sees the time and the speaker, an embedding
-    model the speaker. Nodes have no delimiters: whoever writes them into a prompt says that they
-    are data. The question is the query's text; an empty one recalls nothing.
+    A node's ``id_`` is the statement's, its ``text`` the statement as it was given, its source
+    (``ref_doc_id``) the passage, its score the probability that it helps. ``metadata`` holds
+    ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``concepts`` (names) and
+    ``passage`` (an id), None where unknown, and the statement's own metadata; own keys that are
+    also one of these, or ``score``, stand under ``own``. A language model sees the time and the
+    speaker, an embedding model the speaker. Nodes have no delimiters: whoever writes them into a
+    prompt says that they are data. The question is the query's text; an empty one recalls nothing.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()
@@ -80,10 +72,8 @@ class RecallMRetriever(BaseRetriever):
         memory: RecallM,
         *,
         namespace: str | None = None,
-        similarity_top_k: int | None = None,
         order: Order = "time",
         filters: MetadataFilters | None = None,
-        include_properties: bool = False,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
         **arguments: Unpack[RetrieverArguments],
@@ -91,21 +81,38 @@ class RecallMRetriever(BaseRetriever):
         memory = checked_memory(memory)
         if namespace is not None:
             memory = memory.in_namespace(namespace)
-        self._recall = _NodeRecall(
-            memory,
-            order=order,
-            similarity_top_k=similarity_top_k,
-            filters=filters,
-            include_properties=include_properties,
-            **arguments,
-        )
+        self._memory = memory
+        self._filters = checked_filters(filters)
+        self._options = RecallOptions(order=order, **arguments)
+        self._options.check(memory)
         super().__init__(callback_manager=callback_manager, verbose=verbose)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._recall.nodes(query_bundle)
+        return self.nodes(query_bundle.query_str)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._recall.nodes, query_bundle)
+        return await asyncio.to_thread(self.nodes, query_bundle.query_str)
+
+    def nodes(self, question: str) -> list[NodeWithScore]:
+        """The statements recalled for a question, as nodes; LlamaIndex's callbacks hear nothing."""
+        statements = self._statements(question, self._options.arguments())
+        return [NodeWithScore(node=statement_node(each), score=each.score) for each in statements]
+
+    def _statements(self, question: str, arguments: dict[str, Any]) -> list[RecalledStatement]:
+        if self._filters is None:
+            return self._options.ordered(self._memory.recall(question, **arguments))
+        meeting, others = passages_meeting(self._memory, self._filters, arguments)
+        if not meeting:
+            return []
+        # What is no passage, such as a summary of several, does not stand within bounds of t.
+        first, last = meeting[0].t_index, meeting[-1].t_index
+        for bound, t_index in (("since", first), ("until", last)):
+            if arguments.get(bound) is None:
+                arguments[bound] = t_index
+        arguments["known"] = [passage.id for passage in others if first < passage.t_index < last]
+        ids = {passage.id for passage in meeting}
+        found = self._options.ordered(self._memory.recall(question, **arguments))
+        return [statement for statement in found if statement.passage in ids]
 
 
 class RecallMSubRetriever(BasePGRetriever):
@@ -146,8 +153,6 @@ class RecallMSubRetriever(BasePGRetriever):
         *,
         include_text: bool = False,
         include_text_preamble: str | None = DEFAULT_PREAMBLE,
-        include_properties: bool = False,
-        similarity_top_k: int | None = None,
         filters: MetadataFilters | None = None,
         callback_manager: CallbackManager | None = None,
         **arguments: Unpack[RetrieverArguments],
@@ -159,28 +164,21 @@ class RecallMSubRetriever(BasePGRetriever):
                 "QueryFusionRetriever",
                 argument="graph_store",
             )
-        self._recall = _NodeRecall(
-            graph_store.memory,
-            similarity_top_k=similarity_top_k,
-            filters=filters,
-            include_properties=include_properties,
-            **arguments,
-        )
+        self._retriever = RecallMRetriever(graph_store.memory, filters=filters, **arguments)
         super().__init__(
             graph_store=graph_store,
             include_text=include_text,
             include_text_preamble=include_text_preamble,
-            include_properties=include_properties,
             callback_manager=callback_manager,
         )
 
     def retrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """The statements that are recalled for the query's text."""
-        return self._recall.nodes(query_bundle)
+        return self._retriever.nodes(query_bundle.query_str)
 
     async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """``retrieve_from_graph``, off the event loop."""
-        return await asyncio.to_thread(self._recall.nodes, query_bundle)
+        return await asyncio.to_thread(self.retrieve_from_graph, query_bundle)
 
     def _add_source_text(
         self, retrieved_nodes: list[NodeWithScore], og_node_map: dict[str, BaseNode]
@@ -192,56 +190,3 @@ class RecallMSubRetriever(BasePGRetriever):
             if found.score is not None:
                 first.score = max(found.score, first.score or 0.0)
         return list(shown.values())
-
-
-class _NodeRecall:
-    """What both retrievers do: recall with the arguments they were given, a node a statement."""
-
-    def __init__(
-        self,
-        memory: RecallM,
-        *,
-        order: Order = "time",
-        similarity_top_k: int | None = None,
-        filters: MetadataFilters | None = None,
-        include_properties: bool = False,
-        **arguments: Unpack[RetrieverArguments],
-    ) -> None:
-        if similarity_top_k is not None:
-            if arguments.get("limit") is not None:
-                raise InvalidInputError(
-                    "limit and similarity_top_k are the same; give one",
-                    argument="similarity_top_k",
-                )
-            arguments["limit"] = similarity_top_k
-        self._memory = memory
-        self._filters = checked_filters(filters)
-        self._include_properties = checks.flag(include_properties, "include_properties")
-        self._options = RecallOptions(order=order, **arguments)
-        self._options.check(memory)
-
-    def nodes(self, query: QueryBundle) -> list[NodeWithScore]:
-        """The statements recalled for the query's text."""
-        return [
-            NodeWithScore(
-                node=statement_node(statement, include_properties=self._include_properties),
-                score=statement.score,
-            )
-            for statement in self._statements(query.query_str, self._options.arguments())
-        ]
-
-    def _statements(self, question: str, arguments: dict[str, Any]) -> list[RecalledStatement]:
-        if self._filters is None:
-            return self._options.ordered(self._memory.recall(question, **arguments))
-        meeting, others = passages_meeting(self._memory, self._filters, arguments)
-        if not meeting:
-            return []
-        # What is no passage, such as a summary of several, does not stand within bounds of t.
-        first, last = meeting[0].t_index, meeting[-1].t_index
-        for bound, t_index in (("since", first), ("until", last)):
-            if arguments.get(bound) is None:
-                arguments[bound] = t_index
-        arguments["known"] = [passage.id for passage in others if first < passage.t_index < last]
-        ids = {passage.id for passage in meeting}
-        found = self._options.ordered(self._memory.recall(question, **arguments))
-        return [statement for statement in found if statement.passage in ids]

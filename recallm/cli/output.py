@@ -8,15 +8,13 @@ unless the output is a terminal: a program that reads them needs the original te
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import logging
 import sys
-from collections.abc import Iterable, Mapping
-from datetime import date
+from collections.abc import Iterable
 from typing import Any
 
 import typer
+from pydantic_core import to_json
 from rich.console import Console
 from rich.text import Text
 
@@ -78,15 +76,5 @@ def write_statements(statements: Iterable[RecalledStatement]) -> None:
 
 def write_json(value: Any) -> None:
     """Write values of recallm as JSON."""
-    text = json.dumps(value, default=_plain, ensure_ascii=False, indent=2)
+    text = to_json(value, indent=2, fallback=dict).decode()
     typer.echo(escaped_for_terminals(text))
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, date):  # datetimes are dates
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no JSON form")

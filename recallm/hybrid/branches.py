@@ -259,15 +259,6 @@ def nearest_in_chroma(memory: RecallM, collection: Any) -> Callable[..., str]:
     return nearest
 
 
-def _retriever(
-    memory: RecallM, vectors: Collection | Callable[[str], str]
-) -> Callable[..., object]:
-    """What finds a context: in a collection, within the bounds of a recall; else a function."""
-    if isinstance(vectors, Collection):
-        return nearest_in_chroma(memory, vectors)
-    return lambda question, **_: vectors(question)
-
-
 def _vector_branch(
     memory: RecallM, vectors: RecallM | Collection | Callable[[str], str] | None
 ) -> Callable[..., Answer]:
@@ -275,10 +266,11 @@ def _vector_branch(
     if isinstance(vectors, RecallM):
         return vectors.ask
     if isinstance(vectors, Collection) or callable(vectors):
-        retrieve = _retriever(memory, vectors)
+        in_chroma = nearest_in_chroma(memory, vectors) if isinstance(vectors, Collection) else None
+        own: Any = vectors
 
         def ask(question: str, *, llm: Callable[[str], str], **recall: Any) -> Answer:
-            text = retrieve(question, **recall)
+            text: object = in_chroma(question, **recall) if in_chroma else own(question)
             if not isinstance(text, str):
                 # Not an InvalidInputError: the other branch may still answer.
                 kind = type(text).__name__

@@ -216,8 +216,8 @@ class TrainedDiscriminator:
             return choice
         # The answers are sorted by name: no sum depends on the order in which they were given.
         names = [name for name, answer in checked.items() if answer]
-        analysed = self._features.Question(asked)
-        answered = [self._features.AnswerFeatures(checked[name], analysed) for name in names]
+        stems = self._features.question_stems(asked)
+        answered = [self._features.AnswerFeatures(checked[name], stems) for name in names]
         scores = np.stack([each.values for each in answered]) @ self._weights
         shares = np.exp(scores - scores.max())
         best = int(np.argmax(scores))

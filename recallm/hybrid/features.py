@@ -37,33 +37,15 @@ _WORDS = {
 }
 """The lists of words; comments in the file say what each holds."""
 
-_SOURCES_AT_END = re.compile(
-    r"\n\W{0,8}(?:sources?|references?|citations?)\b[ \t]*(?:[:\n].*)?\Z", re.IGNORECASE | re.DOTALL
-)
-_INTRODUCTION = re.compile(
-    r"\A\W*(?:(?:sure|certainly|of course|okay|great question)[,.!:]\s*|(?:the |my )?(?:final )?"
-    r"answer(?: is)?\s*:\s*|(?:based on|according to|given|from|per)\s(?:the|this|these|my|your|our"
-    r"|what)\b[^,.:\n]{0,60}[,:]\s*)",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(
-    r"(?<![\s(])[\s(]*\b(?:let me know|feel free|(?:i )?hope (?:this|that|it) helps"
-    r"|is there anything else)\b[^\n]*\Z",
-    re.IGNORECASE,
-)
 _STRAIGHT_QUOTES = str.maketrans("’‘‛´`“”„", "'''''\"\"\"")
 _TOKEN = re.compile(r"(?<!\w)\w+n't\b|'(?:s|re|ve|ll|d|m)\b|[^\W_]+(?:[.,-][^\W_]+)*")
 
 
 def plain_answer(text: str) -> str:
-    """An answer without what does not belong to it: "Based on the context," before it, "I hope this
-    helps" or a list of sources after it, marks of emphasis, white space. Quotation marks become
-    straight ones."""
-    limit = 2 * MAX_LENGTH
-    text = unicodedata.normalize("NFKC", text[:limit].translate(_STRAIGHT_QUOTES))[:limit]
-    text = _SOURCES_AT_END.sub("", "\n" + text.replace("**", "").strip()).strip()
-    bare = _CLOSING.sub("", _INTRODUCTION.sub("", text))
-    return (bare or text)[:MAX_LENGTH]
+    """The beginning of an answer with straight quotation marks, and without white space and marks
+    of emphasis around it."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_LENGTH].translate(_STRAIGHT_QUOTES))
+    return plain[:MAX_LENGTH].replace("**", "").strip()
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -88,31 +70,25 @@ def _stems_without_content() -> frozenset[str]:
     return frozenset(stem(word) for kind in kinds for word in _WORDS[kind])
 
 
-class Question:
-    """A question, analysed once for all its answers: ``lowered``, its words in lower case, and
-    ``stems``, those of its content words."""
-
-    def __init__(self, text: str) -> None:
-        words = _words(plain_answer(text))
-        self.lowered = {word.lowered for word in words}
-        self.stems = set(_content_stems(words))
+def question_stems(text: str) -> set[str]:
+    """The stems of the content words of a question."""
+    return set(_content_stems(_words(plain_answer(text))))
 
 
 class AnswerFeatures:
-    """An answer beside its question, analysed for the rules of the features.
+    """An answer beside the stems of its question, analysed for the rules of the features.
 
     ``values``: of ``FEATURES``, of shape (len(FEATURES),); ``new_stems``: what the answer says;
     ``refuses``: whether it says that it does not know.
     """
 
-    def __init__(self, text: str, question: Question) -> None:
+    def __init__(self, text: str, question: set[str]) -> None:
         self.text = plain_answer(text)
         words = _words(self.text)
         self.size = len(words)
         self.lowered = [word.lowered for word in words]
-        self.new_words = set(self.lowered) - question.lowered
         self.stems = _content_stems(words)
-        self.new_stems = set(self.stems) - question.stems - _stems_without_content()
+        self.new_stems = set(self.stems) - question - _stems_without_content()
         self.refusal = refusal_start(" ".join(self.text.lower().split()))
         self.refuses = self.refusal is not None
         self.names = sum(
@@ -128,22 +104,19 @@ def _log(number: int) -> float:
     return float(np.log1p(number))
 
 
-_RULES: Mapping[str, Callable[[AnswerFeatures, Question], float]] = {
+_RULES: Mapping[str, Callable[[AnswerFeatures, set[str]], float]] = {
     "refuses at once": lambda a, _: a.refusal is not None and a.refusal < _EARLY,
     "tells more beside a refusal": lambda a, _: a.refuses * _log(len(a.new_stems)),
-    "speaks of its sources": lambda a, _: bool(_WORDS["sources"] & a.new_words),
-    "speaks in general": lambda a, _: (
-        sum(word in _WORDS["generic"] for word in a.lowered) / max(a.size, 5)
-    ),
     "length": lambda a, _: _log(a.size),
     "parts": lambda a, _: min(a.text.count(",") + a.lowered.count("and"), 4) / 4,
     "joins": lambda a, _: min(a.lowered.count("and") + a.lowered.count("or"), 3) / 3,
-    "begins with the question": lambda a, q: len(q.stems & set(a.stems[:3])) / 3,
+    "begins with the question": lambda a, q: len(q & set(a.stems[:3])) / 3,
     "tells": lambda a, _: _log(len(a.new_stems)),
     "tells nothing": lambda a, _: not a.new_stems and not a.refuses,
     "names": lambda a, _: _log(a.names),
 }
-"""The features of an answer ``a`` to a question ``q``, by name. "Tells" speaks of new stems."""
+"""The features of an answer ``a`` to a question with the stems ``q``, by name. "Tells" speaks of
+new stems."""
 
 FEATURES = tuple(_RULES)
 """The names of the features, in the order of the weights."""
@@ -209,7 +182,7 @@ _SILENT_CONTEXT = (
 )
 _REQUEST_FOR_MORE = (
     r"\bi(?:'m| am) (?:sorry|afraid)\b|\bapologi[sz]e|^sorry\b"
-    r"|\b(?:please|could you|can you|if you)\b.{0,40}\b(?:provide|clarify|specify|share|rephrase"
+    r"|\b(?:please|could you|can you)\b.{0,40}\b(?:provide|clarify|specify|share|rephrase"
     r"|more)\b"
 )
 _BEING_AN_ASSISTANT = (

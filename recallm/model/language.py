@@ -193,21 +193,18 @@ class OpenTriplet:
     def properties(self) -> dict[str, Any]:
         """What the sentence says beside subject, relation and object, in JSON values."""
         said = (part for part in (self.subject, self.predicate, self.object) if part)
-        properties: dict[str, Any] = {
+        where_true = {
+            "negated": self.negated,
+            "corrects": self.corrects,
+            "said_by": self.said_by,
+            "modality": self.modality,
+            "adjuncts": [list(adjunct) for adjunct in self.adjuncts],
+        }
+        return {
             "said": " ".join(said),
             "confidence": round(self.confidence, 3),
+            **{name: value for name, value in where_true.items() if value},
         }
-        if self.negated:
-            properties["negated"] = True
-        if self.corrects:
-            properties["corrects"] = True
-        if self.said_by:
-            properties["said_by"] = self.said_by
-        if self.modality:
-            properties["modality"] = self.modality
-        if self.adjuncts:
-            properties["adjuncts"] = [list(adjunct) for adjunct in self.adjuncts]
-        return properties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

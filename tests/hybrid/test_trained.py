@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recallm import InvalidInputError
 from recallm.hybrid import Choice, Discriminator, TrainedDiscriminator
-from recallm.hybrid.features import FEATURES, AnswerFeatures, Question, plain_answer
+from recallm.hybrid.features import FEATURES, AnswerFeatures, plain_answer, question_stems
 
 SHIPPED = Path(__file__).parents[2] / "recallm" / "hybrid" / "data" / "discriminator.json"
 
@@ -158,28 +158,11 @@ def test_any_text_can_be_an_answer(trained: TrainedDiscriminator) -> None:
         assert choice.probability is not None
 
 
-def test_boilerplate_changes_nothing(trained: TrainedDiscriminator) -> None:
-    question, answer = "Who is Bo?", "Bo is a cat."
-    for same in (
-        "Bo is a cat.\nSOURCES:",
-        "Bo is a cat. \n",
-        "Based on the provided context, Bo is a cat.",
-        "**Bo** is a cat.",
-        "Bo is a cat. Let me know if you need more details!",
-        "Bo is a cat.\n\nSources:\n- notes.txt",
-    ):
-        assert trained.choose(question, {"a": answer, "b": same}).probability == pytest.approx(0.5)
-
-
-def test_what_is_no_part_of_an_answer() -> None:
-    left = {
-        "Bo’s cat\nSOURCES: a, b": "Bo's cat",
-        "According to the text, it is Bo.": "it is Bo.",
-        "SOURCES:": "",
-        "Sources of the Nile:\nlakes": "Sources of the Nile:\nlakes",
-        "Given the storm": "Given the storm",
-    }
-    assert {text: plain_answer(text) for text in left} == left
+def test_marks_around_an_answer_change_nothing(trained: TrainedDiscriminator) -> None:
+    for same in ("Bo is a cat. \n", "**Bo** is a cat."):
+        choice = trained.choose("Who is Bo?", {"a": "Bo is a cat.", "b": same})
+        assert choice.probability == pytest.approx(0.5)
+    assert plain_answer("Bo’s **cat**\n") == "Bo's cat"
 
 
 def test_it_takes_no_time(trained: TrainedDiscriminator) -> None:
@@ -203,7 +186,9 @@ def test_the_choice_says_why(trained: TrainedDiscriminator) -> None:
 
 
 def test_each_feature_has_a_name() -> None:
-    assert AnswerFeatures("In York.", Question("Where is Bo?")).values.shape == (len(FEATURES),)
+    assert AnswerFeatures("In York.", question_stems("Where is Bo?")).values.shape == (
+        len(FEATURES),
+    )
 
 
 # -- weights -------------------------------------------------------------------------------

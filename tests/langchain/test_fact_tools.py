@@ -23,13 +23,11 @@ def answer(tool: Any, **arguments: Any) -> ToolMessage:
 
 
 def test_the_names_and_descriptions_that_the_model_gets(memory: RecallM) -> None:
-    tools = [*create_recallm_tools(memory, prefix="my_"), *create_fact_tools(memory)]
+    tools = [*create_recallm_tools(memory), *create_fact_tools(memory)]
     seen = {
         tool["function"]["name"]: tool["function"] for tool in map(convert_to_openai_tool, tools)
     }
-    assert list(seen) == [
-        "my_recall_memory", "my_save_memory", "my_forget_memory", *FactTools.NAMES,
-    ]  # fmt: skip
+    assert list(seen) == ["recall_memory", "save_memory", "forget_memory", *FactTools.NAMES]
     for function in seen.values():
         assert function["description"]
         properties = function["parameters"]["properties"]
@@ -63,7 +61,6 @@ def test_the_bounds_of_facts_and_two_namespaces_in_one_agent(memory: RecallM) ->
     assert "25 more matching results are not shown" in str(message.content)
     short = answer(create_fact_tools(facts, max_tokens=100)[2], relation="lives in")
     assert memory.count_tokens(str(short.content)) <= 100
-    write, *_ = create_fact_tools(memory, namespace="team", prefix="team_")
+    write, *_ = create_fact_tools(memory, namespace="team")
     answer(write, subject="We", relation="use", object="Rust")
-    assert write.name == "team_write_fact"
     assert [fact.object for fact in FactMemory(memory.in_namespace("team")).read("We")] == ["Rust"]

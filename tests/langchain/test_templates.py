@@ -21,7 +21,7 @@ from langchain_recallm import (
     fact_chat,
     hybrid_chain,
 )
-from langchain_recallm._templates import NamespaceTemplate
+from langchain_recallm._runs import NamespaceTemplate
 from recallm import InvalidInputError, RecallM
 from tests.langchain.agents import Talk, human
 from tests.langchain.chat_models import call

@@ -10,7 +10,7 @@ import pytest
 from recallm.model import Horizon
 from recallm.stores.base import GraphStore
 from recallm.vectors import decode, encode
-from recallm.vectors.index import VectorIndex
+from recallm.vectors.statements import VectorIndex
 from tests.store_suite.marked_text import prepared, vector
 
 __all__ = [

@@ -13,7 +13,7 @@ from recallm.stores.base import GraphStore
 from recallm.stores.sqlite import SQLiteStore
 from recallm.vectors import encode
 from recallm.vectors.arrays import Matrix
-from recallm.vectors.index import CachedVectors, VectorIndex
+from recallm.vectors.statements import CachedVectors, VectorIndex
 from tests.store_suite.marked_text import prepared, vector
 from tests.vectors.random_vectors import (
     RANDOM,

@@ -179,7 +179,7 @@ def session_examples(sessions: Sequence[Sequence[Turn]], *, copies: int) -> list
 def _is_named(candidate: Candidate, name: str) -> bool:
     """Whether a candidate bears the name of the antecedent."""
     referent, _ = candidate
-    labels = [mention.label for mention in referent.spelled.values()]
+    labels = [mention.label for mention, *_ in referent.spelled.values()]
     return bool(labels) and is_meant(labels[0], name)
 
 

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from recallm.hybrid.features import FEATURES, AnswerFeatures, Floats, Question
+from recallm.hybrid.features import FEATURES, AnswerFeatures, Floats, question_stems
 from training.discriminator.styles import Manner, evasion, refuses, restyled
 
 _FULL = 2
@@ -136,7 +136,7 @@ def differences(pairs: Sequence[GradedPair]) -> Floats:
     """What RecallM's answer has over the vector branch's, shape (pairs, features)."""
     rows = np.empty((len(pairs), len(FEATURES)))
     for place, pair in enumerate(pairs):
-        question = Question(pair.question)
+        question = question_stems(pair.question)
         one, other = (AnswerFeatures(text, question) for text in (pair.recallm, pair.vectors))
         rows[place] = one.values - other.values
     return rows

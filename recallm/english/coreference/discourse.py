@@ -98,11 +98,9 @@ class Referent:
     kind: str = ""
     is_speaker: bool = False
     is_listener: bool = False
-    spelled: dict[int, ConceptMention] = field(default_factory=dict)
-    """The longest spelling in each passage, by how many passages ago."""
-    parts: dict[int, tuple[ConceptMention, ...]] = field(default_factory=dict)
-    stored: ConceptMention | None = None
-    """The mention of an earlier passage that refers to it, if no passage read here spells it."""
+    spelled: dict[int, tuple[ConceptMention, ...]] = field(default_factory=dict)
+    """The longest spelling in each passage, by how many passages ago, with the parts of the name;
+    if no passage read here spells it, the mention of one that refers to it."""
 
 
 Candidate = tuple[Referent, Name | None]
@@ -183,7 +181,7 @@ class Discourse:
             referent = self._by_name.get(mention.name) or self._by_part.get(mention.name)
             if referent is None:
                 referent = self._new(mention.name, frozenset(mention.name.split()))
-                referent.stored = mention
+                referent.spelled[back] = (mention,)
             referent.earlier_count += 1
             referent.back = back
             referent.sentence = self._first_sentence + len(passage.sentence_starts) - 1
@@ -193,7 +191,7 @@ class Discourse:
         referent = self._by_name.get(speaker.name)
         if referent is None:
             referent = self._new(speaker.name, frozenset(speaker.name.split()))
-        referent.spelled.setdefault(back, speaker)
+        referent.spelled.setdefault(back, (speaker,))
         return referent
 
     def _listeners(self, earlier: Sequence[TextRead]) -> None:
@@ -236,9 +234,8 @@ class Discourse:
         for word in words:
             self._by_part[word] = referent
         longest = referent.spelled.get(back)
-        if longest is None or len(longest.name) < len(mention.name):
-            referent.spelled[back] = mention
-            referent.parts[back] = name.place.parts
+        if longest is None or len(longest[0].name) < len(mention.name):
+            referent.spelled[back] = (mention, *name.place.parts)
         if tells_gender and (name.is_gender_known or not referent.gender_known):
             referent.female, referent.gender_known = name.female, name.is_gender_known
         referent.kind = referent.kind or name.kind

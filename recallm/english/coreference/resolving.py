@@ -124,7 +124,7 @@ def resolve(text: TextRead, earlier: Sequence[TextRead] = ()) -> list[FoundRefer
             return None
         referent, _ = decision.candidates[best - 1]
         if probabilities[best] >= ranker.threshold:
-            found.extend(_found(text, earlier, decision.anaphor, referent))
+            found.append(_found(text, earlier, decision.anaphor, referent))
         return referent
 
     for _ in decisions(text, earlier, choose):
@@ -152,15 +152,13 @@ def decisions(
 
 def _found(
     text: TextRead, earlier: Sequence[TextRead], anaphor: Anaphor, referent: Referent
-) -> Iterator[FoundReference]:
+) -> FoundReference:
     start = text.starts[anaphor.token]
     end = start + len(text.words[anaphor.token].text)
-    back = min(referent.spelled, default=referent.back)
-    mention = referent.spelled.get(back, referent.stored)
-    if mention is not None:
-        antecedent = None
-        if back:
-            reference = mention.reference  # the earlier passage may have a pronoun, too
-            antecedent = (reference and reference.antecedent) or earlier[-back].id
-        concepts = (mention, *referent.parts.get(back, ()))
-        yield FoundReference(start, end, concepts, antecedent)
+    back = min(referent.spelled)
+    concepts = referent.spelled[back]
+    antecedent = None
+    if back:
+        reference = concepts[0].reference  # the earlier passage may have a pronoun, too
+        antecedent = (reference and reference.antecedent) or earlier[-back].id
+    return FoundReference(start, end, concepts, antecedent)
