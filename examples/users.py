@@ -18,6 +18,6 @@ with TemporaryDirectory() as folder, RecallM(f"{folder}/users.db") as memory:
     print("would go:", ann.forget(statement=number, dry_run=True))
     print("went:", ann.forget(statement=number))
 
-    ann.export(f"{folder}/ann.jsonl")  # all that Ann has, to hand over
-    print("erased:", ann.forget(everything=True))
+    memory.export_namespace("ann", f"{folder}/ann.jsonl")  # all that Ann has, to hand over
+    print("erased:", memory.erase_namespace("ann").passages, "passage")
     print("Ann holds", ann.stats().passages, "passages, Bob holds", bob.stats().passages)

@@ -37,6 +37,7 @@ from recallm.recall.results import (
     RankedConcept,
     RecalledContext,
     RecalledStatement,
+    Receipt,
     RelatedConcept,
     Revision,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "RecalledContext",
     "RecalledReference",
     "RecalledStatement",
+    "Receipt",
     "Reference",
     "RelatedConcept",
     "Revision",

@@ -1,14 +1,15 @@
-"""Namespaces, sessions and copies: what those who administer a memory call."""
+"""Namespaces, sessions, copies and receipts: what those who administer a memory call."""
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from recallm import ArchiveError, Forgotten, InvalidInputError, NewEntity, RecallM, StoreError
+from recallm import ArchiveError, InvalidInputError, NewEntity, RecallM, StoreError
 from tests.store_suite.dict_store import DictStore
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -81,23 +82,27 @@ def test_an_export_that_fails_leaves_nothing(
         assert not [*tmp_path.glob("*.jsonl"), *tmp_path.glob(".*")]
 
 
-def test_a_user_is_exported_and_forgotten(tmp_path: Path) -> None:
+def test_a_user_is_exported_and_erased_with_a_receipt(tmp_path: Path) -> None:
     with RecallM(tmp_path / "m.db") as memory:
-        ann, bob = memory.in_namespace("ann"), memory.in_namespace("bob")
-        _filled(ann)
-        bob.update("Bob sings.")
+        _filled(memory.in_namespace("ann"))
+        memory.in_namespace("bob").update("Bob sings.")
         archive = tmp_path / "ann.jsonl"
-        before = ann.stats()
-        assert ann.export(archive) == before.t_index
-        taken = ann.forget(everything=True)
-        counted = {name: getattr(before, name, False) for name in Forgotten.__dataclass_fields__}
-        assert taken == Forgotten(**counted)
-        assert taken.passages == 3
+        handed = memory.export_namespace("ann", archive)
+        before = memory.in_namespace("ann").stats()
+        taken = memory.erase_namespace("ann")
+        assert (handed.action, taken.action) == ("export", "erase")
+        assert handed.passages == taken.passages == before.passages == 3
+        same = dataclasses.replace(handed, action="erase", at=taken.at)
+        assert same == taken
+        assert not taken.erasure_pending
         assert "Lisbon" in archive.read_text(encoding="utf-8")
-        left = ann.stats()
+        left = memory.in_namespace("ann").stats()
         assert (left.passages, left.concepts, left.entities) == (0, 0, 0)
-        assert bob.stats().passages == 1
+        assert memory.in_namespace("bob").stats().passages == 1
         assert b"Lisbon" not in (tmp_path / "m.db").read_bytes()
-        assert not ann.forget(everything=True)
+        nothing = memory.erase_namespace("ann")
+        assert nothing.passages == 0
+        with pytest.raises(InvalidInputError, match="namespace"):
+            memory.erase_namespace("")
         with pytest.raises(ArchiveError):
-            bob.export(tmp_path / "m.db")
+            memory.export_namespace("bob", tmp_path / "m.db")

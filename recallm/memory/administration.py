@@ -14,9 +14,10 @@ from recallm.errors import (
     UnknownEntityError,
 )
 from recallm.memory.archive import open_for_reading, open_for_writing, read_archive, write_archive
-from recallm.memory.open_memory import Part
+from recallm.memory.open_memory import OpenMemory, Part
 from recallm.model import PreparedUpdate, Summary
-from recallm.stores.base import CheckedStore
+from recallm.recall.results import Receipt
+from recallm.stores.base import CheckedStore, GraphReader
 
 
 class Administration(Part):
@@ -66,9 +67,22 @@ class Administration(Part):
             InvalidInputError: ``target`` is neither a path nor a text stream.
 
         """
-        with self._opened.reader() as reader, open_for_writing(target) as stream:
-            name, t_index = self._opened.name, reader.state.t_index
-            return write_archive(stream, name, t_index, reader.dump())
+        with self._opened.reader() as reader:
+            return _write(self._opened, reader, target)
+
+    def export_namespace(self, namespace: str, target: str | os.PathLike[str] | IO[str]) -> Receipt:
+        """``export`` all that ``namespace`` holds, such as the data of one user who asks for them;
+        return the receipt.
+
+        Raises:
+            ArchiveError, InvalidInputError: as in ``export``.
+
+        """
+        exported = self._opened.named(namespace)
+        with exported.reader() as reader:
+            held = reader.stats()
+            _write(exported, reader, target)
+        return Receipt.of(held, action="export", namespace=exported.name, at=exported.clock())
 
     def load(self, source: str | os.PathLike[str] | IO[str]) -> int:
         """Fill this namespace, which must be empty, with an archive; return its number of
@@ -88,6 +102,13 @@ class Administration(Part):
                 return self._opened.store.restore(self._opened.name, t_index, records)
             except (DimensionError, EmbeddingModelError, UnknownEntityError) as error:
                 raise ArchiveError(f"its records do not fit together: {error}") from error
+
+
+def _write(
+    namespace: OpenMemory, reader: GraphReader, target: str | os.PathLike[str] | IO[str]
+) -> int:
+    with open_for_writing(target) as stream:
+        return write_archive(stream, namespace.name, reader.state.t_index, reader.dump())
 
 
 def _counted(records: Iterable[PreparedUpdate | Summary]) -> dict[str, int]:

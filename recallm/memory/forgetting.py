@@ -18,10 +18,11 @@ from recallm.model import (
     Withdraw,
 )
 from recallm.recall.neighbourhood import known_name
+from recallm.recall.results import Receipt
 
 
 class Forgetting(Part):
-    """Forgets in one namespace."""
+    """Forgets in one namespace, or in another one of the same store."""
 
     def forget(
         self,
@@ -116,6 +117,20 @@ class Forgetting(Part):
         self._opened.check_open()
         amendment = Withdraw(ids=checks.strings(ids, "ids"), undo=checks.flag(undo, "undo"))
         return self._opened.store.amend(self._opened.name, amendment)
+
+    def erase_namespace(self, namespace: str) -> Receipt:
+        """Forget everything that ``namespace`` holds, such as the data of one user who asks for
+        that; return the receipt. Other namespaces stay.
+
+        Raises:
+            InvalidInputError: ``namespace`` cannot be used.
+            StoreError: the store failed; nothing was forgotten.
+
+        """
+        erased = self._opened.named(namespace)
+        selection = Selection(kind="everything", value=True)
+        forgotten = erased.store.forget(erased.name, selection)
+        return Receipt.of(forgotten, action="erase", namespace=erased.name, at=erased.clock())
 
 
 _SELECTIONS: Mapping[SelectionKind, Callable[[object, str], str | int | datetime | None]] = {

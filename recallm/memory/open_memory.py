@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -87,6 +87,11 @@ class OpenMemory:
         moment = None if as_of is None else checks.moment(as_of, "as_of")
         horizon = Horizon(as_of=moment, now=self.clock(), withdrawn=withdrawn)
         return self.store.reader(self.name, horizon)
+
+    def named(self, namespace: str) -> OpenMemory:
+        """Another namespace of the same store."""
+        self.check_open()
+        return replace(self, name=checks.name(namespace, "namespace"))
 
 
 class Part:

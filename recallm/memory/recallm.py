@@ -169,6 +169,7 @@ class RecallM:
     forget = of_part("_forgetting", Forgetting.forget)
     expire = of_part("_forgetting", Forgetting.expire)
     withdraw = of_part("_forgetting", Forgetting.withdraw)
+    erase_namespace = of_part("_forgetting", Forgetting.erase_namespace)
 
     recall = of_part("_reading", Reading.recall)
     explain = of_part("_reading", Reading.explain)
@@ -186,6 +187,7 @@ class RecallM:
     namespaces = of_part("_administration", Administration.namespaces)
     problems = of_part("_administration", Administration.problems)
     export = of_part("_administration", Administration.export)
+    export_namespace = of_part("_administration", Administration.export_namespace)
     load = of_part("_administration", Administration.load)
 
     @property
@@ -239,7 +241,7 @@ class RecallM:
     def in_namespace(self, namespace: str) -> Self:
         """The same store, pipeline and settings for another owner. It costs nothing, and is closed
         together with this memory."""
-        return self._derived(replace(self._opened, name=checks.namespace(namespace)))
+        return self._derived(self._opened.named(checks.namespace(namespace)))
 
     def close(self) -> None:
         """Close the memory and the store that it opened; a second call does nothing."""

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from recallm.ground.untrusted_text import OMISSION, fact_line, one_line, statement_line
 from recallm.model import (
     MAX_POSITION,
     ConceptRow,
+    Forgotten,
+    Stats,
     StoredStatement,
     Summary,
     TemporalReading,
@@ -31,6 +33,38 @@ class Revision:
     concept: str
     text: str | None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an export of a namespace handed over, or an erasure took. The name of an erased
+    namespace stays, and so does its counter t. ``erasure_pending`` is that of ``Forgotten``."""
+
+    action: Literal["export", "erase"]
+    namespace: str
+    at: datetime
+    passages: int
+    statements: int
+    concepts: int
+    relations: int
+    entities: int
+    triplets: int
+    summaries: int
+    erasure_pending: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        counts: Stats | Forgotten,
+        *,
+        action: Literal["export", "erase"],
+        namespace: str,
+        at: datetime,
+    ) -> Receipt:
+        """The receipt for what ``counts`` counts."""
+        names = (name for name in cls.__dataclass_fields__ if hasattr(counts, name))
+        own = {name: getattr(counts, name) for name in names}
+        return cls(action=action, namespace=namespace, at=at, **own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

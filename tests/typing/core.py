@@ -23,6 +23,7 @@ from recallm import (
     RecalledContext,
     RecalledStatement,
     RecallM,
+    Receipt,
     Session,
 )
 from recallm.vectors import Embedding
@@ -82,6 +83,8 @@ def write(memory: RecallM) -> None:
     memory.forget(expired=True)
     assert_type(memory.export(StringIO()), int)
     assert_type(memory.load("memory.jsonl"), int)
+    assert_type(memory.export_namespace("ann", "ann.jsonl"), Receipt)
+    assert_type(memory.erase_namespace("ann"), Receipt)
     assert_type(memory.namespaces(), tuple[str, ...])
     assert_type(memory.sessions(limit=3), tuple[Session, ...])
 
