@@ -251,9 +251,12 @@ def with_plain_metadata(node: BaseNode) -> BaseNode:
     return node.model_copy(update={"metadata": metadata, "relationships": related})
 
 
-def statement_node(statement: RecalledStatement) -> TextNode:
-    """A recalled statement as a node: its text, its passage as the source, its metadata."""
+def statement_node(statement: RecalledStatement, *, include_properties: bool = False) -> TextNode:
+    """A recalled statement as a node: its text, its passage as the source, its metadata.
+    ``include_properties``: its own metadata stands behind the text, as LlamaIndex writes an entity
+    with its properties."""
     metadata = statement_metadata(statement)
+    own = dict(statement.metadata) if include_properties else {}
     # A fusion identifies nodes by their hash, which must not depend on the question.
     del metadata["score"]
     if statement.timestamp is not None:
@@ -268,7 +271,7 @@ def statement_node(statement: RecalledStatement) -> TextNode:
     )
     return TextNode(
         id_=statement.id,
-        text=as_content(statement.text),
+        text=as_content(f"{statement.text} ({own})" if own else statement.text),
         metadata=metadata,
         excluded_llm_metadata_keys=[key for key in metadata if key not in shown],
         excluded_embed_metadata_keys=[

@@ -20,7 +20,13 @@ from llama_index_recallm._metadata_filters import checked_filters, passages_meet
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
 from recallm import InvalidInputError, RecalledStatement, RecallM
-from recallm.adapting import Order, RecallOptions, RetrieverArguments, checked_memory
+from recallm.adapting import (
+    Order,
+    RecallOptions,
+    RetrieverArguments,
+    checked_memory,
+    checks,
+)
 
 
 class RecallMRetriever(BaseRetriever):
@@ -29,7 +35,8 @@ class RecallMRetriever(BaseRetriever):
     ``memory``: the memory; ``namespace``: whose, where it is not the memory's own. A retriever for
     each user costs nothing.
 
-    ``limit`` counts statements (with ``ranking="paper"`` contexts of concepts). None: as many as
+    ``limit`` counts statements (with ``ranking="paper"`` contexts of concepts);
+    ``similarity_top_k`` is LlamaIndex's name for the same number. None: as many as
     ``max_tokens`` allows, or else the memory's own ``limit``. ``max_tokens``, ``as_of``, ``since``,
     ``until``, ``speaker``, ``session``, ``path``, ``min_score``, ``asker`` are those of
     ``RecallM.recall``; ``where`` is its ``metadata``. ``filters`` are LlamaIndex's, and mean what
@@ -41,8 +48,9 @@ class RecallMRetriever(BaseRetriever):
     ``order``: "time", as things became true, or "score", the most helpful first; "score" and
     ``min_score`` need the default ranking, the only one that gives probabilities.
 
-    A node's ``id_`` is the statement's, its ``text`` the statement as it was given, its source
-    (``ref_doc_id``) the passage, its score the probability that it helps. ``metadata`` holds
+    A node's ``id_`` is the statement's, its ``text`` the statement as it was given (with
+    ``include_properties`` its own metadata in brackets behind), its source (``ref_doc_id``) the
+    passage, its score the probability that it helps. ``metadata`` holds
     ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``concepts`` (names) and
     ``passage`` (an id), None where unknown, and the statement's own metadata; own keys that are
     also one of these, or ``score``, stand under ``own``. A language model sees the time and the
@@ -72,8 +80,10 @@ class RecallMRetriever(BaseRetriever):
         memory: RecallM,
         *,
         namespace: str | None = None,
+        similarity_top_k: int | None = None,
         order: Order = "time",
         filters: MetadataFilters | None = None,
+        include_properties: bool = False,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
         **arguments: Unpack[RetrieverArguments],
@@ -83,6 +93,14 @@ class RecallMRetriever(BaseRetriever):
             memory = memory.in_namespace(namespace)
         self._memory = memory
         self._filters = checked_filters(filters)
+        self._include_properties = checks.flag(include_properties, "include_properties")
+        if similarity_top_k is not None:
+            if arguments.get("limit") is not None:
+                raise InvalidInputError(
+                    "limit and similarity_top_k are the same; give one",
+                    argument="similarity_top_k",
+                )
+            arguments["limit"] = similarity_top_k
         self._options = RecallOptions(order=order, **arguments)
         self._options.check(memory)
         super().__init__(callback_manager=callback_manager, verbose=verbose)
@@ -96,7 +114,13 @@ class RecallMRetriever(BaseRetriever):
     def nodes(self, question: str) -> list[NodeWithScore]:
         """The statements recalled for a question, as nodes; LlamaIndex's callbacks hear nothing."""
         statements = self._statements(question, self._options.arguments())
-        return [NodeWithScore(node=statement_node(each), score=each.score) for each in statements]
+        return [
+            NodeWithScore(
+                node=statement_node(each, include_properties=self._include_properties),
+                score=each.score,
+            )
+            for each in statements
+        ]
 
     def _statements(self, question: str, arguments: dict[str, Any]) -> list[RecalledStatement]:
         if self._filters is None:
@@ -153,6 +177,8 @@ class RecallMSubRetriever(BasePGRetriever):
         *,
         include_text: bool = False,
         include_text_preamble: str | None = DEFAULT_PREAMBLE,
+        include_properties: bool = False,
+        similarity_top_k: int | None = None,
         filters: MetadataFilters | None = None,
         callback_manager: CallbackManager | None = None,
         **arguments: Unpack[RetrieverArguments],
@@ -164,11 +190,18 @@ class RecallMSubRetriever(BasePGRetriever):
                 "QueryFusionRetriever",
                 argument="graph_store",
             )
-        self._retriever = RecallMRetriever(graph_store.memory, filters=filters, **arguments)
+        self._retriever = RecallMRetriever(
+            graph_store.memory,
+            similarity_top_k=similarity_top_k,
+            filters=filters,
+            include_properties=include_properties,
+            **arguments,
+        )
         super().__init__(
             graph_store=graph_store,
             include_text=include_text,
             include_text_preamble=include_text_preamble,
+            include_properties=include_properties,
             callback_manager=callback_manager,
         )
 

@@ -152,7 +152,7 @@ def test_beside_other_conditions(read_only: RecallM) -> None:
     assert (
         ids(RecallMRetriever(read_only, filters=old, where={"age": 1}).retrieve(QUESTION)) == set()
     )
-    assert len(RecallMRetriever(read_only, filters=old, limit=1).retrieve(QUESTION)) == 1
+    assert len(RecallMRetriever(read_only, filters=old, similarity_top_k=1).retrieve(QUESTION)) == 1
     empty = MetadataFilters(filters=[])
     assert len(RecallMRetriever(read_only, filters=empty).retrieve(QUESTION)) == len(PETS)
 
@@ -193,3 +193,22 @@ def test_what_cannot_be_compared_is_an_error(read_only: RecallM) -> None:
         with pytest.raises(InvalidInputError, match="filters cannot be used") as refused:
             RecallMRetriever(read_only, filters=filters).retrieve(QUESTION)
         assert refused.value.argument == "filters"
+
+
+def test_properties_behind_the_text(cats: RecallM) -> None:
+    store = RecallMPropertyGraphStore(memory=cats)
+    cats.update("Zoe is one of the cats.")
+    shown = {
+        node.text
+        for retriever in (
+            RecallMRetriever(cats, include_properties=True),
+            RecallMSubRetriever(store, include_properties=True, similarity_top_k=9),
+        )
+        for node in retriever.retrieve(QUESTION)
+    }
+    assert "Bea is one of the cats. ({'age': -1})" in shown
+    assert "Zoe is one of the cats." in shown
+    with pytest.raises(InvalidInputError, match="include_properties"):
+        RecallMRetriever(cats, include_properties="yes")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="give one"):
+        RecallMSubRetriever(store, limit=3, similarity_top_k=3)

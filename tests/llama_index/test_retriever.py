@@ -183,8 +183,9 @@ def test_how_many(talk: RecallM) -> None:
     question = CATS_ASKED
     assert len(RecallMRetriever(memory=talk, limit=3).retrieve(question)) == 3
     assert len(RecallMRetriever(memory=talk, max_tokens=40).retrieve(question)) == 2
-    with pytest.raises(InvalidInputError, match="did you mean limit="):
-        RecallMRetriever(memory=talk, similarity_top_k=3)  # type: ignore[call-arg]
+    assert len(RecallMRetriever(memory=talk, similarity_top_k=2).retrieve(question)) == 2
+    with pytest.raises(InvalidInputError, match="give one"):
+        RecallMRetriever(memory=talk, limit=3, similarity_top_k=3)
 
 
 def test_wrong_arguments_are_refused_when_they_are_set(memory: RecallM) -> None:
