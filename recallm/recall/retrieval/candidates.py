@@ -48,7 +48,7 @@ from recallm.stores.base import GraphReader
 FETCHED, _OF_PRESENT, _FEWEST = 112, 88, 72
 """Statements fetched as rows, best by the first score; at least twice the statements wanted. Half
 of 112 where the nearest by embedding come beside them. Without embeddings conversations need
-fewer, and so do facts that stand alone, but for the history of a person or a thing."""
+fewer, and so do facts without any session, but for the history of a person or a thing."""
 
 _HEADINGS, _ITEMS = 8, 12
 """Headings among the first 8 of them ("Some books:") bring 12 statements of their lists."""
@@ -118,7 +118,8 @@ def _without_embeddings(question: Question, leads: Leads) -> int:
     time = question.time
     if leads.is_talk:
         return _FEWEST
-    if time.previous or time.anchor is not None or time.order == "earliest":
+    is_history = time.previous or time.anchor is not None or time.order == "earliest"
+    if is_history or leads.sizes.sessions:
         return FETCHED
     return _OF_PRESENT if time.recency else _FEWEST
 
