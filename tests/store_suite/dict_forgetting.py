@@ -123,7 +123,15 @@ def _without_entities(update: PreparedUpdate, name: str, ids: set[str]) -> Prepa
     their triplets, and the other ends of these that no other triplet names in the same place; None
     for a passage of which nothing is left."""
     lost = [t for t in update.triplets if t.subject in ids or t.object in ids]
-    chosen = [e for e in update.entities if e.id in ids or name == e.concept.name != ""]
+    said: dict[tuple[str, int], EntityUpsert] = {}  # what all upserts at one place say together
+    for entity in update.entities:
+        if not entity.mentioned or (entity.id, entity.position) not in said:
+            said[entity.id, entity.position] = entity
+    chosen = {
+        place: entity.concept.label
+        for place, entity in said.items()
+        if entity.id in ids or name == entity.concept.name != ""
+    }
     if not lost and not chosen:
         return update
     kept = [t for t in update.triplets if t not in lost]
@@ -132,13 +140,13 @@ def _without_entities(update: PreparedUpdate, name: str, ids: set[str]) -> Prepa
         def is_end(t: TripletUpsert) -> bool:
             return entity.position == t.position and entity.id in (t.subject, t.object)
 
-        return entity not in chosen and (not any(map(is_end, lost)) or any(map(is_end, kept)))
+        is_chosen = (entity.id, entity.position) in chosen
+        return not is_chosen and (not any(map(is_end, lost)) or any(map(is_end, kept)))
 
     entities = tuple(filter(is_left, update.entities))
     if update.text is not None and not (update.statements or entities or kept):
         return None
-    labels = {entity.concept.label for entity in chosen}
-    metadata = without_entries(update.metadata, labels)
+    metadata = without_entries(update.metadata, {*chosen.values()})
     return replace(update, entities=entities, triplets=tuple(kept), metadata=metadata)
 
 
