@@ -168,7 +168,10 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         ``additional_kwargs`` name: all of a session or nothing. Messages that name no session are
         new, and belong to none."""
         # Read before anything is awaited: other blocks take the session's id out of the messages.
-        sessions = [(_session_of(message), message) for message in messages]
+        sessions = [
+            (Conversation.session_name(message.additional_kwargs.get("session_id")), message)
+            for message in messages
+        ]
         for session, group in groupby(sessions, key=lambda pair: pair[0]):
             leaving = messages_of((message for _, message in group), self._names())
             await asyncio.to_thread(
@@ -320,7 +323,3 @@ def _repeats_question(shown: Sequence[Message]) -> bool:
         return False
     before = next((message for message in reversed(shown[:-1]) if message.role == "human"), None)
     return before is not None and before.text == shown[-1].text
-
-
-def _session_of(message: ChatMessage) -> str | None:
-    return Conversation.session_name(message.additional_kwargs.get("session_id"))

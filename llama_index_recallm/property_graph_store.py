@@ -116,12 +116,8 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         ``name`` is one of them."""
         memory = self._memory
         entities = memory.graph.entities() if ids is None else entities_meant_by(memory, ids)
-        nodes = nodes_of(memory, entities)
-        return [
-            nodes[entity.id]
-            for entity in entities
-            if entity.id in nodes and has_properties(nodes[entity.id], properties)
-        ]
+        nodes = nodes_of(memory, entities).values()
+        return [node for node in nodes if has_properties(node, properties)]
 
     def get_triplets(
         self,
