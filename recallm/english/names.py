@@ -7,7 +7,7 @@ run reaches over a delimiter of cells: "Ann,BMW", "Ann | BMW".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -145,18 +145,6 @@ def _united(marked: Sequence[Entity], is_name: Sequence[bool]) -> list[Entity]:
             first, _, kind = found.pop()
         found.append((first, last, kind))
     return found
-
-
-def entities_within(found: Sequence[Entity], spans: Iterable[Span]) -> Iterator[Sequence[Entity]]:
-    """For each sentence the entities that it shares a token with. Both stand in textual order."""
-    first = 0
-    for start, end in spans:
-        while first < len(found) and found[first][1] <= start:
-            first += 1
-        last = first
-        while last < len(found) and found[last][0] < end:
-            last += 1
-        yield found[first:last]
 
 
 def _without_edges(tagged: TaggedText, entity: Entity) -> Entity | None:
