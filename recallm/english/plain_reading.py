@@ -13,7 +13,13 @@ from typing import Final, NamedTuple
 from spacy.symbols import ADV, AUX, NOUN, NUM, PART, PROPN, VERB
 
 from recallm.english.concepts import ConceptPlace, concept_places, terms, trimmed
-from recallm.english.names import ENTITY_TRAITS, Entity, entities, with_missed_names
+from recallm.english.names import (
+    ENTITY_TRAITS,
+    Entity,
+    entities,
+    entities_within,
+    with_missed_names,
+)
 from recallm.english.pipeline import Pipeline, TaggedText, load_pipeline
 from recallm.english.sentences import Span, blocks, cleaned, sentences
 from recallm.english.word_lists import ENGLISH, word_set
@@ -156,9 +162,9 @@ class TextReader:
     ) -> Iterator[ReadSentence]:
         trim = self._config.trim_concepts
         tagged = block.tagged
-        for first, last in block.spans:
-            span = first, last
-            inside = [each for each in block.entities if each[0] < last and first < each[1]]
+        within = entities_within(block.entities, block.spans)
+        for span, inside in zip(block.spans, within, strict=True):
+            first, last = span
             # A token may begin with a character that Python takes for white space.
             start = block.start + (tagged.starts[first] if first else 0)
             end = block.start + tagged.starts[last] if last < len(tagged.words) else end_of_block
