@@ -121,7 +121,7 @@ def answer_chain(
         return {**inputs, "context": text, "statements": context.statements}
 
     answer = (
-        RunnableLambda(_prompted, name="context_or_none")
+        RunnablePassthrough.assign(context=lambda state: state["context"] or _NOTHING_KNOWN)
         | template
         | model
         | StrOutputParser(name="answer_text")
@@ -328,10 +328,6 @@ def question_inputs(given: object) -> dict[str, Any]:
             "give a question, or a dict with one under 'question', a str", argument="question"
         )
     return inputs
-
-
-def _prompted(state: dict[str, Any]) -> dict[str, Any]:
-    return {**state, "context": state["context"] or _NOTHING_KNOWN}
 
 
 def _turns(history: Iterable[Any]) -> list[tuple[str, str]]:

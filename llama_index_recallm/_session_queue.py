@@ -15,14 +15,12 @@ that was said twice stands in the queue twice.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from recallm.adapting import Conversation, Message, digest, new_lock
 
-_MAX_SESSIONS = 1024
 _ID = re.compile(r"([0-9a-f]{16})-(\d+)-([0-9a-f]{32})")
 """Digest of the session, place, digest of the text."""
 
@@ -137,23 +135,6 @@ class SessionQueue:
     def _new_entry(self, message: Message, place: int) -> _Entry:
         text_digest = _text_digest(message)
         return _Entry(f"{self._session_digest}-{place}-{text_digest}", text_digest)
-
-
-class SessionQueues:
-    """The queues of the sessions that were used last; safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._queues: OrderedDict[str, SessionQueue] = OrderedDict()
-        self._lock = new_lock()
-
-    def of(self, session: str) -> SessionQueue:
-        """The queue of a session. Where there are too many, the least recently used one goes."""
-        with self._lock:
-            queue = self._queues.setdefault(session, SessionQueue(session))
-            self._queues.move_to_end(session)
-            if len(self._queues) > _MAX_SESSIONS:
-                self._queues.popitem(last=False)
-            return queue
 
 
 def aligned(

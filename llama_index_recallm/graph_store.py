@@ -60,7 +60,9 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         ends = {subj: [subj] for subj in found}
         room = limit
         for _ in range(depth):
-            step = self._by_subject({end for reached in ends.values() for end in reached})
+            step: dict[str, list[TripletKey]] = {}
+            for triplet in self._triplets({end for reached in ends.values() for end in reached}):
+                step.setdefault(triplet.subject, []).append(key_of(triplet))
             for subj, reached in ends.items():
                 new = [
                     key for end in reached for key in step.get(end, ()) if key not in found[subj]
@@ -120,9 +122,3 @@ class RecallMGraphStore(StoreOnMemory, GraphStore):
         """The triplets of these subjects (None: all) in the order of their t_index."""
         found = self._memory.graph.triplets(subjects=None if subjects is None else list(subjects))
         return sorted(found, key=lambda triplet: (triplet.t_index, *key_of(triplet)))
-
-    def _by_subject(self, subjects: Iterable[str] | None) -> dict[str, list[TripletKey]]:
-        keys: dict[str, list[TripletKey]] = {}
-        for triplet in self._triplets(subjects):
-            keys.setdefault(triplet.subject, []).append(key_of(triplet))
-        return keys

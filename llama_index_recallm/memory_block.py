@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Annotated, Any, Self
 
@@ -38,7 +39,7 @@ from pydantic import (
 
 from llama_index_recallm._chat_messages import messages_of
 from llama_index_recallm._nodes import statement_node
-from llama_index_recallm._session_queue import SessionQueues
+from llama_index_recallm._session_queue import SessionQueue
 from recallm import InvalidInputError, RecalledContext, RecallM
 from recallm.adapting import (
     DEFAULT_ROLES,
@@ -58,12 +59,16 @@ from recallm.adapting import (
     checks,
     data_within,
     latest_question,
+    new_lock,
     shortened_question,
     speaker_names,
 )
 
 _dispatcher = get_dispatcher(__name__)
 _log = logging.getLogger("llama_index_recallm")
+
+_MAX_SESSIONS = 1024
+"""Queues that are kept, of the sessions that were used last."""
 
 _Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
 
@@ -134,7 +139,8 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
     raise_errors: bool = False
 
     _filter: MessageFilter = PrivateAttr()
-    _queues: SessionQueues = PrivateAttr()
+    _queues: Callable[[str], SessionQueue] = PrivateAttr()
+    _lock: AbstractContextManager[Any] = PrivateAttr(default_factory=new_lock)
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Self:
@@ -143,7 +149,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         )
         check_budget(self.memory, self.max_tokens)
         self._filter = MessageFilter(redact=self.redact, accept=self.accept)
-        self._queues = SessionQueues()
+        self._queues = lru_cache(_MAX_SESSIONS)(SessionQueue)
         return self
 
     # -- called by Memory ------------------------------------------------------------------
@@ -162,7 +168,10 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         ``additional_kwargs`` name: all of a session or nothing. Messages that name no session are
         new, and belong to none."""
         # Read before anything is awaited: other blocks take the session's id out of the messages.
-        sessions = [(_session_of(message), message) for message in messages]
+        sessions = [
+            (Conversation.session_name(message.additional_kwargs.get("session_id")), message)
+            for message in messages
+        ]
         for session, group in groupby(sessions, key=lambda pair: pair[0]):
             leaving = messages_of((message for _, message in group), self._names())
             await asyncio.to_thread(
@@ -206,6 +215,10 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
             memory = memory.in_namespace(self.namespace)
         session = session and self._filter.redacted_name(session, "session")
         return Conversation(memory=memory, session=session, scope=self.scope)
+
+    def _queue_of(self, session: str) -> SessionQueue:
+        with self._lock:
+            return self._queues(session)
 
     def _names(self) -> Mapping[Role, str]:
         return speaker_names(self.human_prefix, self.ai_prefix)
@@ -288,7 +301,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         if session is None:
             return accepted
         messages = list(accepted.values())
-        with_ids, _ = self._queues.of(session).remember(self._conversation(session), messages)
+        with_ids, _ = self._queue_of(session).remember(self._conversation(session), messages)
         return dict(zip(accepted, with_ids, strict=True))
 
     def _remember(
@@ -300,7 +313,7 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         if session is None:
             conversation.remember(messages)
             return len(messages)
-        _, new = self._queues.of(session).remember(conversation, messages, leaving=leaving)
+        _, new = self._queue_of(session).remember(conversation, messages, leaving=leaving)
         return new
 
 
@@ -310,7 +323,3 @@ def _repeats_question(shown: Sequence[Message]) -> bool:
         return False
     before = next((message for message in reversed(shown[:-1]) if message.role == "human"), None)
     return before is not None and before.text == shown[-1].text
-
-
-def _session_of(message: ChatMessage) -> str | None:
-    return Conversation.session_name(message.additional_kwargs.get("session_id"))

@@ -33,7 +33,7 @@ from llama_index_recallm._graph_writing import (
     write_entities,
     write_relations,
 )
-from llama_index_recallm._nodes import is_chunk, llama_node_of, with_plain_metadata
+from llama_index_recallm._nodes import is_chunk, key_of, llama_node_of, with_plain_metadata
 from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import checks
@@ -116,12 +116,8 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         ``name`` is one of them."""
         memory = self._memory
         entities = memory.graph.entities() if ids is None else entities_meant_by(memory, ids)
-        nodes = nodes_of(memory, entities)
-        return [
-            nodes[entity.id]
-            for entity in entities
-            if entity.id in nodes and has_properties(nodes[entity.id], properties)
-        ]
+        nodes = nodes_of(memory, entities).values()
+        return [node for node in nodes if has_properties(node, properties)]
 
     def get_triplets(
         self,
@@ -262,12 +258,7 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
         if properties:
             nodes += graph.entities([node.id for node in self.get(properties=properties)])
         if relation_names:
-            triplets = graph.triplets(predicates=relation_names)
-            graph.delete(
-                triplets=[
-                    (triplet.subject, triplet.predicate, triplet.object) for triplet in triplets
-                ]
-            )
+            graph.delete(triplets=map(key_of, graph.triplets(predicates=relation_names)))
         for id in dict.fromkeys(node.id for node in nodes if is_chunk(node)):
             self._memory.forget(id=id)
         if entities := dict.fromkeys(node.id for node in nodes if not is_chunk(node)):

@@ -90,6 +90,8 @@ def entities(tagged: TaggedText) -> list[Entity]:
         if entity[2] not in _NOT_ENTITIES
         if (edged := _without_edges(tagged, entity))
     ]
+    found: list[Entity] = []
+    taken = 0
     is_name = [
         tag == PROPN and not word.is_non_latin and not word.is_delimiter
         for word, tag in zip(tagged.words, tagged.tags, strict=True)
@@ -98,20 +100,23 @@ def entities(tagged: TaggedText) -> list[Entity]:
         is_name[i] = is_name[i] or (
             is_name[i - 1] and (_numbers_a_name(tagged, i) or _joins_names(tagged, i))
         )
-    found = set(_united(marked, is_name))
-    for first, last in _runs(is_name):
-        inside = [each for each in found if each[0] < last and first < each[1]]
-        if last - first == 1 or len(inside) > 1:
-            continue
-        start, end, kind = inside[0] if inside else (first, last, "")
-        if (
-            first <= start
-            and end <= last
-            and (whole := _without_edges(tagged, (first, last, kind)))
-        ):
-            found.difference_update(inside)
-            found.add(whole)
-    return sorted(found)
+    marked = _united(marked, is_name)
+    for run in _runs(is_name):
+        first, last = run
+        while taken < len(marked) and marked[taken][1] <= first:
+            found.append(marked[taken])
+            taken += 1
+        following = marked[taken : taken + 2]
+        if not following or following[0][0] >= last:
+            if last - first > 1 and (edged := _without_edges(tagged, (first, last, ""))):
+                found.append(edged)
+        elif following[-1][0] >= last or len(following) == 1:
+            inner = following[0]
+            if first <= inner[0] and inner[1] <= last:
+                found.append(_without_edges(tagged, (first, last, inner[2])) or inner)
+                taken += 1
+    found.extend(marked[taken:])
+    return found
 
 
 def _numbers_a_name(tagged: TaggedText, i: int) -> bool:

@@ -71,7 +71,7 @@ def langchain_agent(memory: RecallM, model: BaseChatModel) -> None:
     base: AgentMiddleware[Any, Any, Any] = middleware
     assert_type(middleware.name, str)
     assert_type(middleware.memory, RecallM)
-    tools = langchain_recallm.create_recallm_tools(memory, namespace="ann", prefix="team_")
+    tools = langchain_recallm.create_recallm_tools(memory, namespace="ann")
     assert_type(tools, list[BaseTool])
     create_agent(model, tools, middleware=[base])
     assert_type(langchain_recallm.create_fact_tools(memory), list[BaseTool])
@@ -143,7 +143,7 @@ async def llama_index_memory(memory: RecallM, llm: BaseLLM) -> None:
 
 async def llama_index_retrievers(memory: RecallM, llm: BaseLLM) -> None:
     retriever = llama_index_recallm.RecallMRetriever(
-        memory, namespace="ann", similarity_top_k=3, where={"channel": "general"}, order="score"
+        memory, namespace="ann", limit=3, where={"channel": "general"}, order="score"
     )
     assert_type(retriever.retrieve("Who loves coffee?"), list[NodeWithScore])
     assert_type(await retriever.aretrieve("Who loves coffee?"), list[NodeWithScore])

@@ -106,6 +106,7 @@ class TextRead:
         self.sentence_starts = [
             self._block_starts[sentence.block] + sentence.tokens[0] for sentence in read.sentences
         ]
+        self._sentence_ends = [*self.sentence_starts[1:], len(self.words)]
 
     def sentence_of(self, token: int) -> int:
         """The sentence of a token, counted from the passage's beginning."""
@@ -113,13 +114,8 @@ class TextRead:
 
     def sentence_span(self, sentence: int) -> Span:
         """The tokens of a sentence."""
-        following = sentence + 1
-        last = (
-            self.sentence_starts[following]
-            if following < len(self.sentence_starts)
-            else len(self.words)
-        )
-        return self.sentence_starts[sentence] if sentence else 0, last
+        first = self.sentence_starts[sentence] if sentence else 0
+        return first, self._sentence_ends[sentence]
 
     def in_quotes(self, token: int, start: int) -> bool:
         """Whether a token stands within quotes that open behind ``start``."""
