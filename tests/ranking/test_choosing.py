@@ -194,6 +194,9 @@ def test_confidence_tells_known_things_from_unknown_ones() -> None:
             assert (memory.recall(question).confidence or 0.0) < 0.5, question
         for question in ("Bake me a cake.", "What should I cook?", "Any allergies in my family?"):
             assert "shellfish" in memory.recall(question).text, question
+        memory.update_many({"speaker": "user", "text": f"I bought {n} pears."} for n in range(9))
+        assert 1 <= len(memory.recall("What is my blood type?").statements) <= 4
+        assert len(memory.recall("What did I buy?").statements) > 4
 
 
 def test_a_name_that_a_filter_leaves_out_is_unknown() -> None:

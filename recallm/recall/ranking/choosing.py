@@ -37,8 +37,9 @@ from recallm.recall.ranking.concepts import about_others, labels_of_names, of_ot
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
-LEAST_CONFIDENCE = 0.2
-"""A context with less confidence is empty where a name is unknown."""
+LEAST_CONFIDENCE, _OF_UNSURE = 0.2, 4
+"""A context with less confidence is empty where a name is unknown. Else it has at most 4 statements,
+unless several answers or the past are asked for: all are about as unlikely."""
 
 _LEAST_WITHOUT_NAMES = 0.05
 """The same where a question has no name and is not about whoever asks."""
@@ -190,7 +191,8 @@ def chosen(
         reverse=True,
     )
     kept.update(earning_their_place(current, odds.timeless, several=several))
-    return [place for place in order if place in kept]
+    earning = [place for place in order if place in kept]
+    return earning if several or sure >= LEAST_CONFIDENCE else earning[:_OF_UNSURE]
 
 
 def _is_unknown(
