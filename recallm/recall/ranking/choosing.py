@@ -38,8 +38,11 @@ from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
 LEAST_CONFIDENCE, _OF_UNSURE = 0.2, 4
-"""A context with less confidence is empty where a name is unknown. Else it has at most 4 statements,
-unless several answers or the past are asked for: all are about as unlikely."""
+"""A context with less confidence is empty where a name is unknown. Else it has at most 4 statements
+where one thing is asked for: all are about as unlikely."""
+
+_ADVICE = re.compile(r"\b(?:can|could|may|might|must|shall|should|would)\b", re.IGNORECASE)
+"""Asks for advice, which much may help to give: "What should I cook?"."""
 
 _LEAST_WITHOUT_NAMES = 0.05
 """The same where a question has no name and is not about whoever asks."""
@@ -192,7 +195,13 @@ def chosen(
     )
     kept.update(earning_their_place(current, odds.timeless, several=several))
     earning = [place for place in order if place in kept]
-    return earning if several or sure >= LEAST_CONFIDENCE else earning[:_OF_UNSURE]
+    asks_one_thing = (
+        not several
+        and question.terms
+        and question.text.rstrip().endswith("?")
+        and not _ADVICE.search(question.text)
+    )
+    return earning[:_OF_UNSURE] if asks_one_thing and sure < LEAST_CONFIDENCE else earning
 
 
 def _is_unknown(
