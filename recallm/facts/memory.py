@@ -365,7 +365,6 @@ class FactMemory:
         self, as_of: Moment | None = None, min_confidence: float = SURE
     ) -> Iterator[FactReading]:
         """All reads within one horizon see one state."""
-        horizon = checks.moment(as_of, "as_of")
-        with self._memory.graph.reader(horizon) as reader:
+        with self._memory.graph.reader(as_of) as reader:
             vocabulary = self._vocabularies.of(self._memory.namespace, reader)
             yield FactReading(reader, self._relations, vocabulary, min_confidence)

@@ -84,7 +84,7 @@ class OpenMemory:
     ) -> AbstractContextManager[GraphReader]:
         """A reader of what was known at a moment, without what has expired."""
         self.check_open()
-        moment = None if as_of is None else checks.moment(as_of, "as_of")
+        moment = checks.moment(as_of, "as_of")
         horizon = Horizon(as_of=moment, now=self.clock(), withdrawn=withdrawn)
         return self.store.reader(self.name, horizon)
 

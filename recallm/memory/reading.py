@@ -142,7 +142,7 @@ class Reading(Part):
             for each in given
             if each.position < MAX_POSITION
         }
-        with self._opened.reader(checks.moment(as_of, "as_of")) as reader:
+        with self._opened.reader(as_of) as reader:
             rows = reader.statements(stored)
             index = self._opened.relation_indexes.of(self._opened.name, reader)
             keys = superseded_statements(reader, rows, index)

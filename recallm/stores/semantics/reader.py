@@ -134,7 +134,23 @@ class Reader(ABC):
         if len(totals) < len(stored):
             totals |= self.count_touches(stored.keys() - totals.keys())
         latest = sorted(totals, key=lambda name: (-totals[name].t_index, name))[:limit]
-        return [_concept_row(name, totals[name], *stored[name][6:]) for name in latest]
+        concepts: list[ConceptRow] = []
+        for name in latest:
+            row, (summary_t, *summary, later) = totals[name], stored[name][6:]
+            is_revised = summary_t is not None
+            concepts.append(
+                ConceptRow(
+                    name=name,
+                    label=row.label,
+                    kind=row.kind,
+                    t_index=row.t_index,
+                    updates=row.updates,
+                    statements=row.statements,
+                    merges=later if is_revised else row.updates - 1,
+                    summary=summary_of(name, summary_t, *summary) if is_revised else None,
+                )
+            )
+        return concepts
 
     def relations(
         self, names: Collection[str], *, limit: int | None = None, among: bool = False
@@ -205,27 +221,6 @@ def value_of(kind: type[_Value], row: Sequence[Any]) -> _Value:
     if "properties" in fields:
         fields["properties"] = mapping_of(fields["properties"])
     return kind(**fields)
-
-
-def _concept_row(
-    name: str,
-    totals: ConceptTotals,
-    summary_t: int | None,
-    text: str,
-    terms: str,
-    traits: int,
-    later: int,
-) -> ConceptRow:
-    return ConceptRow(
-        name=name,
-        label=totals.label,
-        kind=totals.kind,
-        t_index=totals.t_index,
-        updates=totals.updates,
-        statements=totals.statements,
-        merges=totals.updates - 1 if summary_t is None else later,
-        summary=None if summary_t is None else summary_of(name, summary_t, text, terms, traits),
-    )
 
 
 def _common(some: Names, ends: Collection[str]) -> set[str]:

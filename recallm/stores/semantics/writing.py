@@ -177,7 +177,7 @@ class Ledger:
         self._late: list[tuple[ElementKey, int, Evidence | None]] = []
         for before, after in changed:
             if before is not None:
-                self._replace(before, after)
+                self._lose(before, after)
             elif after is not None:
                 self._add(after)
         ids = {before.id for before, _ in changed if before}
@@ -210,7 +210,7 @@ class Ledger:
         for triplet in update.triplets:
             self._add_element(t_index, triplet)
 
-    def _replace(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
+    def _lose(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
         """Count what an update loses."""
         t_index = t_of(before)
         self._changes.passages.append((before, after))
@@ -223,7 +223,7 @@ class Ledger:
             self._unspelled[before.id] |= lost
         self._namespace.revision += before.vectors != (after.vectors if after else ())
         if after is None or after.statements is not before.statements:
-            self._replace_statements(before, after)
+            self._lose_statements(before, after)
         if after and after.withdrawn_t != before.withdrawn_t:
             self._outdate_summaries(_mentions_of(before), t_index)
         left = {(e.element, e.position) for e in after.elements} if after else set()
@@ -233,7 +233,7 @@ class Ledger:
             if (e.element, e.position) not in left
         ]
 
-    def _replace_statements(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
+    def _lose_statements(self, before: PreparedUpdate, after: PreparedUpdate | None) -> None:
         self._count_statements(before, -1)
         self._counts["statements"] += len(before.statements)
         pairs = pairs_of(before)
