@@ -147,8 +147,7 @@ def test_llama_index_fusion_puts_the_newest_of_what_was_said_last(run: Run) -> N
     output = run("llama_index/fusion.py")
     assert "[speaker: Ann] We cancelled the hotel Majestic and booked the hotel Minster." in output
     assert "York was known as Eboracum by the Romans" in output
-    *_, guide, shellfish, booked, cancelled = output.rstrip().splitlines()
+    *_, guide, booked, cancelled = output.rstrip().splitlines()
     assert guide.startswith("york: ")
-    assert shellfish == "said before: My sister Ingrid is allergic to shellfish."
     assert booked == "said before: We booked the hotel Majestic for the first week."
     assert cancelled.startswith("said before: We cancelled the hotel Majestic")
