@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Self
 
-from recallm.stores.neo4j.adding import GUARDED
+from recallm.stores.cypher.changes import PUT
 
 _HANDSHAKE = b"\x60\x60\xb0\x17\x00\x04\x04\x05" + bytes(12)
 """Bolt 5.0 to 5.4: the routing table and the failures of later versions look otherwise."""
@@ -22,7 +22,7 @@ _RUN, _BEGIN, _COMMIT, _ROLLBACK, _RESET = 0x10, 0x11, 0x12, 0x13, 0x0F
 _SUCCESS, _FAILURE = 0x70, 0x7F
 _ROUTING_TABLE = b"\xb1\x70\xa1\x82rt"
 _READS = b"\x84mode\x81r"
-_COMMITS_ITSELF = GUARDED.splitlines()[-1].encode()
+_COMMITS_ITSELF = PUT.splitlines()[-1].encode()
 """The end of a query that is a transaction of its own."""
 _REFUSED = b"\xb3\x10\x81x\xa0\xa0"
 """RUN of a query that is no Cypher."""
@@ -99,7 +99,7 @@ class Member:
                 self.reads += not writes
             open_ = kind == _BEGIN or (open_ and kind not in (_COMMIT, _ROLLBACK, _RESET))
             if writes and kind in (_BEGIN, _RUN, _COMMIT):
-                commits = kind == _COMMIT or _COMMITS_ITSELF in message
+                commits = kind == _COMMIT or (not open_ and _COMMITS_ITSELF in message)
                 lost, code = self._cluster.meets(self, commits=commits)
                 if lost == "before":
                     return

@@ -11,10 +11,13 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from recallm.stores.neo4j.adding import GUARDED
+from recallm.stores.cypher.changes import PUT
 
-_COMMITS = (bytes((0, 2, 0xB0, 0x12, 0, 0)), GUARDED.splitlines()[-1].encode())
-"""A COMMIT of the Bolt protocol, as it is sent, and the end of a query that commits with itself."""
+_BEGIN, _COMMIT, _ROLLBACK = b"\xb1\x11", b"\xb0\x12\0\0", b"\xb0\x13\0\0"
+"""Messages of the Bolt protocol, or how they begin."""
+
+_WRITE = PUT.splitlines()[-1].encode()
+"""The end of a query that commits with itself where no transaction was begun."""
 
 
 class Proxy:
@@ -137,12 +140,16 @@ class Proxy:
     ) -> None:
         """Forward from one end to the other; after `doomed` no reply arrives. `asked` is set while
         the client waits for a reply."""
+        begun = False
         with contextlib.suppress(OSError):
             for chunk in self._received(source):
                 flow.wait()
                 if doomed.is_set():
                     break
-                if counted and any(commit in chunk for commit in _COMMITS) and self._loses_commit():
+                begun = begun or _BEGIN in chunk
+                commits = _COMMIT in chunk or (_WRITE in chunk and not begun)
+                begun = begun and _COMMIT not in chunk and _ROLLBACK not in chunk
+                if counted and commits and self._loses_commit():
                     doomed.set()
                     if not self._lose_reply:
                         break

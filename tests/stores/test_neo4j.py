@@ -19,9 +19,9 @@ from recallm.model import (
     Selection,
 )
 from recallm.stores.base import Applied
-from recallm.stores.cypher import lookups
-from recallm.stores.neo4j import Neo4jStore, stored
-from recallm.stores.neo4j.adding import GUARDED
+from recallm.stores.cypher import lookups, reader_queries
+from recallm.stores.cypher.changes import PUT
+from recallm.stores.neo4j import Neo4jStore
 from recallm.stores.neo4j.connection import Tx
 from recallm.stores.semantics import applying
 from tests.store_suite.marked_text import entity, mention, prepared, triplet
@@ -156,7 +156,7 @@ def test_vectors_and_their_sizes_are_purged(
     rows = rows_of(driver, namespace)
     counted = nodes_of(driver, rows)
     delete_graph(store, namespace, entities=["e"])
-    assert counted - nodes_of(driver, rows) == 4
+    assert counted - nodes_of(driver, rows) == 2
     store.forget(namespace, Selection(kind="everything", value=True))
     assert nodes_of(driver, rows) == 0
 
@@ -190,7 +190,7 @@ def test_what_joins_while_it_is_dumped(
 
     def joined(tx: Tx, query: LiteralString, parameters: Mapping[str, object]) -> list[Any]:
         found = rows(tx, query, parameters)
-        if query == stored.UPDATES and waiting:
+        if query == reader_queries.UPDATES and waiting:
             store.apply(namespace, [waiting.pop()])
         return found
 
@@ -328,7 +328,7 @@ def test_round_trips_of_an_update(store: Neo4jStore, namespace: str, queries: li
     store.apply(namespace, [prepared("1", "[Ann]")])
     queries.clear()
     store.apply(namespace, [prepared("2", *many), prepared("3", *many)])
-    assert queries == [lookups.LOCK, GUARDED]
+    assert queries == [lookups.LOCK, PUT]
 
 
 def test_round_trips_of_a_recall(store: Neo4jStore, namespace: str, queries: list[str]) -> None:
@@ -350,7 +350,7 @@ def test_entities_on_no_concept_are_not_counted(
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks))])
     queries.clear()
     store.apply(namespace, [PreparedUpdate(id="", text=None, entities=tuple(chunks[:2]))])
-    assert queries == [lookups.LOCK, GUARDED]
+    assert queries == [lookups.LOCK, PUT]
 
 
 def test_round_trips_of_a_text_without_statements(
@@ -361,7 +361,7 @@ def test_round_trips_of_a_text_without_statements(
     queries.clear()
     bare = PreparedUpdate(id="2", text="…", session="s")
     assert store.apply(namespace, [bare]) == [Applied(t_index=2)]
-    assert queries == [lookups.LOCK, GUARDED]
+    assert queries == [lookups.LOCK, PUT]
 
 
 def test_round_trips_of_items(store: Neo4jStore, namespace: str, queries: list[str]) -> None:

@@ -43,13 +43,21 @@ _CONDITIONS: Final[dict[LiteralString, LiteralString]] = {
     # Where nothing but later updates is hidden, a concept's totals say whether one touches it.
     "CONCEPT_SEEN": """(
         $plain OR EXISTS {
-            MATCH (c)<-[:MENTIONS]-(:RecallMStatement)<-[:HAS]-(u:RecallMUpdate)
+            {{MENTIONED_AT}} MATCH (u:RecallMUpdate {namespace: $namespace, t: at / 1048576})
+            USING INDEX SEEK u:RecallMUpdate(namespace, t)
             WHERE {{UPDATE_SEEN}}
+            RETURN u
         } OR EXISTS {
             MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate)
             WHERE {{UPDATE_SEEN}}
         }
     )""",
+    # Clauses: the keys of the statements that mention the concept ``c``.
+    "MENTIONED_AT": """
+        MATCH (p:RecallMPostings)
+        WHERE p.namespace = $namespace AND p.key = c.key AND p.first >= 0
+        UNWIND p.keys AS at
+    """,
     "UPDATE_SEEN": "(u.t <= $t AND {{SHOWN}})",
     "SHOWN": _SHOWN,
     "MEETS": """(

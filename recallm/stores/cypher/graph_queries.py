@@ -9,15 +9,16 @@ from recallm.stores.cypher.conditions import spelled
 
 _WITH_SUMMARY: Final[LiteralString] = """
 WITH c, c.summary_t <= $t AND ($plain OR NOT EXISTS {
-    MATCH (c)<-[:MENTIONS]-(:RecallMStatement)<-[:HAS]-(u:RecallMUpdate)
+    {{MENTIONED_AT}} MATCH (u:RecallMUpdate {namespace: $namespace, t: at / 1048576})
+    USING INDEX SEEK u:RecallMUpdate(namespace, t)
     WHERE u.t <= c.summary_t
         AND ($dated AND coalesce(u.said > $said, true) OR coalesce(u.expires <= $now, false))
+    RETURN u
 }) AS holds
 RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] + CASE WHEN holds
     THEN [[c.summary_t, c.summary, c.summary_terms, c.summary_traits, size(COLLECT {
-        MATCH (c)<-[:MENTIONS]-(s:RecallMStatement)
-        WHERE s.key >= (c.summary_t + 1) * 1048576 AND s.key < $before
-        RETURN s.key / 1048576 AS t
+        {{MENTIONED_AT}} WITH at WHERE at >= (c.summary_t + 1) * 1048576 AND at < $before
+        RETURN at / 1048576 AS t
         UNION
         MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate)
         WHERE u.t > c.summary_t AND u.t <= $t
@@ -101,11 +102,11 @@ WHERE s.key > $after AND s.key < $before AND s.model = $model AND {{STATEMENT_SH
 RETURN [s.key, s.blob, []] AS row ORDER BY s.namespace, s.key{?limit: LIMIT $limit?}
 """,
     "entity vectors": """
-MATCH (v:RecallMEntityVector)
-WHERE v.namespace = $namespace AND v.model_key = $model
-    AND v.entity {?ids:IN $ids?:IS NOT NULL?}
-MATCH (v)<-[:EMBEDDED]-(e:RecallMEntity)
-WHERE EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
+MATCH (e:RecallMEntity)-[v:EMBEDDED]->(:RecallMEntity)
+USING INDEX SEEK {?ids:e:RecallMEntity(namespace, key)?:v:EMBEDDED(namespace, model)?}
+WHERE v.namespace = $namespace AND v.model = $model
+    AND e.namespace = $namespace AND e.key {?ids:IN $ids?:IS NOT NULL?}
+    AND EXISTS { MATCH (e)-[:SHOWN]->(u:RecallMUpdate) WHERE {{UPDATE_SEEN}} }
 RETURN [e.id, v.blob, []] AS row
 """,
     "concepts": """

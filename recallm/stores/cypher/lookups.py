@@ -5,65 +5,51 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from recallm.stores.cypher.schema import TOTALS
+from recallm.stores.cypher.conditions import spelled
+from recallm.stores.cypher.schema import COUNTED, TOTALS
 
-_LOOK_UP: Final[LiteralString] = """
-CALL (n) {
-    UNWIND $concepts AS key
-    MATCH (c:RecallMConcept {namespace: n.rows, key: key})
-    RETURN collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS concepts
-}
-CALL (n) {
-    UNWIND $terms AS key
-    MATCH (w:RecallMStem {namespace: n.rows, key: key})
-    RETURN collect([w.name, w.documents]) AS terms
-}
-CALL (n, session_keys) {
-    UNWIND session_keys AS key
-    MATCH (x:RecallMSession {namespace: n.rows, key: key})
-    RETURN collect([x.name, x.statements, x.terms]) AS sessions
-}
-CALL (n) {
-    UNWIND $elements AS key
-    MATCH (x:RecallMElement {namespace: n.rows, key: key})
-    OPTIONAL MATCH (x)-[:STANDS_ON]->(c:RecallMConcept)
-    RETURN collect([x.key, x.type, x.concept, x.label, x.kind, x.properties, x.latest]) AS elements,
-        collect([c.name, c.label, c.kind, c.t_index, c.updates, c.statements]) AS their_concepts
-}
-CALL (n) {
-    UNWIND $predicates AS key
-    MATCH (p:RecallMPredicate {namespace: n.rows, key: key})
-    RETURN collect([p.name, p.triplets]) AS predicates
-}
-RETURN n {
-    concepts, terms, sessions, elements, their_concepts, predicates"""
+_ELEMENT: Final[LiteralString] = "key type concept label kind properties latest"
+
+_STORED: Final[tuple[tuple[LiteralString, ...], ...]] = (
+    *[
+        (kind, "$" + kind if kind != "sessions" else "session_keys", f"(x:{labels} {{KEY}})", names)
+        for kind, labels, _, names in COUNTED
+    ],
+    ("elements", "$elements", "(x:RecallMElement {KEY})", _ELEMENT),
+    ("their_concepts", "$elements", "(:RecallMElement {KEY})-[:STANDS_ON]->(x)", COUNTED[0][3]),
+)
+"""Kinds of rows that are looked up by lists of keys, and their columns."""
+
+
+def _collected(
+    kind: LiteralString, keys: LiteralString, pattern: LiteralString, columns: LiteralString
+) -> LiteralString:
+    matched = pattern.replace("KEY", "namespace: n.rows, key: key")
+    properties = ", ".join(["x." + name for name in columns.split()])
+    return f"""
+CALL (n, session_keys) {{
+    UNWIND {keys} AS key
+    MATCH {matched}
+    RETURN collect([{properties}]) AS {kind}
+}}"""
+
+
+_LOOK_UP: Final[LiteralString] = (
+    "".join([_collected(*kind) for kind in _STORED])
+    + "\nRETURN n { "
+    + ", ".join([kind for kind, *_ in _STORED])
+)
 
 LOOK_UP: Final[LiteralString] = (
-    "WITH {rows: $namespace} AS n, $sessions AS session_keys" + _LOOK_UP + "\n} AS row\n"
+    "WITH {rows: $namespace} AS n, $sessions AS session_keys" + _LOOK_UP + " } AS row\n"
 )
-WRITES: Final[LiteralString] = """
-SET n.locked = true
-WITH n, coalesce(n.writes, []) AS writes
-WITH n, writes, coalesce(last(writes), '') AS latest, $write IN writes AS written
-"""
-"""Locks the namespace ``n``, and says what its latest write is, and whether this write is done.
-
-``writes`` has the names of the latest hundred writes: whoever lost the reply to a commit finds
-there that the write is done."""
-
-NOTE_WRITE: Final[LiteralString] = """
-SET n.writes = writes[-99..] + $write
-"""
 
 LOCK: Final[LiteralString] = (
     """
 MERGE (n:RecallMNamespace {key: $key})
-ON CREATE SET n += $fresh"""
-    + WRITES
-    + "FOREACH (_ IN $held | "
-    + NOTE_WRITE
-    + """)
-WITH n, latest, written
+ON CREATE SET n += $fresh
+SET n.locked = true
+WITH n, coalesce(last(n.writes), '') AS latest, $write IN coalesce(n.writes, []) AS written
 CALL (n) {
     UNWIND $ids AS id
     MATCH (u:RecallMUpdate {namespace: n.rows, id_key: id})
@@ -85,10 +71,10 @@ WITH *, $sessions + [open.lane] AS session_keys"""
 } AS row
 """
 )
-"""Setting a property locks the node until the transaction ends, or until the query does where the
-lock is not ``$held``: what is read after it, t above all, no other writer of the namespace can
-change. ``rows`` is the namespace of all other queries. What ``LOOK_UP`` finds is there too, with
-the session that is open."""
+"""Setting a property locks the node until the transaction ends: what is read after that, t above
+all, no other writer of the namespace can change. ``latest`` is the name of the latest write,
+``written`` says whether this write is done, and ``rows`` is the namespace of all other queries.
+What ``LOOK_UP`` finds is there too, with the session that is open."""
 
 EVIDENCE: Final[LiteralString] = """
 UNWIND $elements AS key
@@ -107,12 +93,12 @@ USING INDEX SEEK b:RecallMConcept(namespace, key)
 RETURN count(r) AS row
 """
 
-COUNT_TOUCHES: Final[LiteralString] = """
+COUNT_TOUCHES: Final[LiteralString] = spelled("""
 UNWIND $names AS name
 MATCH (c:RecallMConcept {namespace: $namespace, key: name})
 CALL (c) {
-    MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) WHERE s.key < $before
-    RETURN s.key / 1048576 AS t, s.key AS key, null AS shown
+    {{MENTIONED_AT}} WITH at WHERE at < $before
+    RETURN at / 1048576 AS t, at AS key, null AS shown
     UNION ALL
     MATCH (c)<-[:STANDS_ON]-(x:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
     RETURN u.t AS t, null AS key, [u.t, x.id, x.label, x.kind] AS shown
@@ -124,7 +110,7 @@ RETURN [
     c.name, coalesce(s.content, ''), coalesce(entity[2], ''), coalesce(entity[3], ''),
     t_index, updates, statements
 ] AS row
-"""
+""")
 """The totals of concepts up to ``$t``, counted; ``$before`` is the first key after it. With them
 come the content of the earliest statement that mentions the concept, and the label and the kind
 that hold where none does."""
@@ -153,10 +139,10 @@ SELECT: Final[dict[str, LiteralString]] = {
 }
 """Whole updates, by what selects them."""
 
-TOUCHING: Final[LiteralString] = """
+TOUCHING: Final[LiteralString] = spelled("""
 OPTIONAL MATCH (c:RecallMConcept {namespace: $namespace, key: $concept})
 RETURN [COLLECT {
-        MATCH (c)<-[:MENTIONS]-(s:RecallMStatement) RETURN s.key AS key
+        {{MENTIONED_AT}} RETURN at AS key
         UNION ALL
         MATCH (x:RecallMEntity)-[shown:SHOWN]->()
         WHERE x.namespace = $namespace AND x.key IS NOT NULL AND shown.description[1] = $name
@@ -164,7 +150,7 @@ RETURN [COLLECT {
     },
     COLLECT { MATCH (c)<-[:STANDS_ON]-(e:RecallMEntity) RETURN e.id }
 ] AS row
-"""
+""")
 
 REFERRING: Final[LiteralString] = """
 UNWIND $ids AS id

@@ -2,7 +2,7 @@
 Parameters are never null: Neo4j plans a query anew for each type that one takes.
 
 A query has one column, ``row``. A list in that column has no null, unless a node was deleted while
-the query read it (``recallm.stores.neo4j.joining``): what may be null stands in a list or a map
+the query read it (``recallm.stores.neo4j.reader``): what may be null stands in a list or a map
 within the list.
 """
 
@@ -52,52 +52,44 @@ RETURN [t, shown = COUNT {
 """The latest t that was said by a moment, and whether all updates up to that t were."""
 
 
-def _passages(match: LiteralString, order: LiteralString = "u.t DESC") -> LiteralString:
+def _passages(
+    match: LiteralString,
+    order: LiteralString = "u.t DESC",
+    row: LiteralString = """[u.id, u.t, u.text, u.metadata, u {
+    .source, .session, .speaker, .timestamp, .path, .key, .expires_at, .withdrawn
+}]""",
+) -> LiteralString:
     """Passages that a pattern with conditions finds; the filter's bounds of t stand in ``$after``
     and ``$last``."""
     return spelled(
-        match
-        + """
-    AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN [u.id, u.t, u.text, u.metadata, u {
-    .source, .session, .speaker, .timestamp, .path, .key, .expires_at, .withdrawn
-}] AS row ORDER BY """
-        + order
-        + " LIMIT $limit"
+        f"""
+MATCH {match} AND u.t > $after AND u.t <= $last AND {{{{PASSAGE_FOUND}}}}
+RETURN {row} AS row ORDER BY {order} LIMIT $limit"""
     )
 
 
+def _by(index: LiteralString) -> LiteralString:
+    return f"""(u:RecallMUpdate)
+USING INDEX SEEK u:RecallMUpdate(namespace, {index})
+WHERE u.namespace = $namespace"""
+
+
 PASSAGES: Final[dict[str, LiteralString]] = {
-    "ids": _passages("""
-UNWIND $entry AS id
-MATCH (u:RecallMUpdate {namespace: $namespace, id_key: id})
-USING INDEX SEEK u:RecallMUpdate(namespace, id_key)
-WHERE u.id IS NOT NULL"""),
-    "item": _passages("""
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, item_key)
-WHERE u.namespace = $namespace AND u.item_key = $entry"""),
+    "id_key": _passages(_by("id_key") + " AND u.id_key IN $entries"),
+    "item_key": _passages(_by("item_key") + " AND u.item_key IN $entries"),
+    "lane": _passages(_by("lane") + " AND u.lane IN $entries"),
     "path": _passages(
-        """
-MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
-WHERE under.namespace = $namespace AND under.path = $entry
+        """(u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
+WHERE under.namespace = $namespace AND under.path = $entries[0]
     AND under.t > $after AND under.t <= $last""",
         "under.namespace DESC, under.path DESC, under.t DESC",
     ),
-    "session": _passages("""
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, lane)
-WHERE u.namespace = $namespace AND u.lane = $entry"""),
-    "t": _passages(
-        """
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace""",
-        "u.namespace DESC, u.t DESC",
-    ),
+    "t": _passages(_by("t"), "u.namespace DESC, u.t DESC"),
 }
-"""By where the search enters: the ids or the item ``$entry``, what is at or below the path
-``$entry``, what is in the lane ``$entry``, else all passages."""
+"""By the index in which the search enters: that of the ids, the item or the lane ``$entries``, of
+what is at or below the path ``$entries``, else of all passages."""
+
+T_INDEXES: Final[LiteralString] = _passages(_by("t"), "u.namespace, u.t", "u.t")
 
 PATHS: Final[LiteralString] = spelled("""
 MATCH (u:RecallMUpdate)-[under:UNDER]->(:RecallMUpdate)
@@ -105,25 +97,77 @@ WHERE under.namespace = $namespace AND under.path = $root AND under.t > 0 AND {{
 RETURN DISTINCT u.path AS row
 """)
 
-_STATEMENT_ROWS: Final[LiteralString] = """
-RETURN [s.key, u.id, s.text, u.metadata, s.content, s.traits, s.start, s.end, [
-    u.timestamp, u.speaker, u.speaker_concept, u.source, u.session, u.session_key,
-    head(COLLECT {
+POSTINGS: Final[LiteralString] = spelled("""
+UNWIND $lists AS name
+MATCH (x:RecallMPostings {namespace: $namespace, key: name, first: 0})
+CALL (x, name) {
+    WITH x WHERE x.t_index <= $t
+    RETURN x.statements AS total
+    UNION ALL
+    WITH x, name WHERE coalesce(x.t_index, $t + 1) > $t
+    RETURN reduce(sum = 0, count IN COLLECT {
+        MATCH (p:RecallMPostings)
+        WHERE p.namespace = $namespace AND p.key = name AND p.first < $before
+        RETURN size([key IN p.keys WHERE key < $before])
+    } | sum + count) AS total
+}
+WITH * WHERE coalesce(total, 1) > 0
+WITH x, total, COLLECT {
+    CALL (name) {
+        MATCH (p:RecallMPostings)
+        WHERE p.namespace = $namespace AND p.key = name AND p.first < $before
+        RETURN p ORDER BY p.namespace DESC, p.key DESC, p.first DESC
+    }
+    WITH coalesce(p.keys, []) AS keys, p.sessions AS sessions, p.counts AS counts
+    WITH keys, CASE WHEN size(sessions) = size(keys) THEN sessions END AS sessions,
+        CASE WHEN size(counts) = size(keys) THEN counts END AS counts
+    UNWIND range(size(keys) - 1, 0, -1) AS place
+    WITH keys[place] AS key, sessions[place] AS session, counts[place] AS count
+    WHERE key < $before AND (NOT $filtered OR key >= $since_key AND key < $until_key)
+        AND ($plain AND NOT $filtered OR EXISTS {
+            MATCH (u:RecallMUpdate {namespace: $namespace, t: key / 1048576})
+            USING INDEX SEEK u:RecallMUpdate(namespace, t)
+            WHERE {{SHOWN}} AND (NOT $filtered OR {{MEETS}})
+        })
+    RETURN [key, session, count] LIMIT $limit
+} AS rows
+RETURN [x.name, total, CASE
+    WHEN none(row IN rows WHERE any(value IN row WHERE value IS NULL))
+    THEN [first IN range(0, size(rows) - 1, 100) |
+        reduce(text = '', row IN rows[first .. first + 100] |
+            text + reduce(numbers = '', value IN row | numbers + value + ' ')
+        )
+    ] END,
+    COLLECT {
+        UNWIND rows AS row
+        WITH DISTINCT row[1] AS number WHERE number > 0
+        MATCH (session:RecallMSession {namespace: $namespace, number: number})
+        RETURN [number, session.name]
+    }] AS row
+""")
+"""Of some posting lists: how many statements each has up to ``$t``, and its newest postings that
+meet a filter, and the number and the name of each session.
+
+The numbers of the postings are texts. The driver reads a list number by number, which takes
+longer than the server needs to find them.
+
+Where another transaction writes a block meanwhile, its lists may have different lengths. The
+postings are null then, and the row is read again."""
+
+
+def _beside(
+    side: LiteralString, of: LiteralString, row: LiteralString, limit: LiteralString
+) -> LiteralString:
+    """The nearest statements before (<) or after (>) one in its lane."""
+    order: LiteralString = " DESC" if side == "<" else ""
+    return f"""
         MATCH (other:RecallMStatement)
-        WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key < s.key
-            AND {{NEIGHBOUR_SEEN}}
-        RETURN other.key
-        ORDER BY other.namespace DESC, other.lane DESC, other.key DESC LIMIT 1
-    }),
-    head(COLLECT {
-        MATCH (other:RecallMStatement)
-        WHERE other.namespace = $namespace AND other.lane = s.lane AND other.key > s.key
-            AND {{NEIGHBOUR_SEEN}}
-        RETURN other.key ORDER BY other.namespace, other.lane, other.key LIMIT 1
-    }),
-    CASE WHEN u.key IS NOT NULL THEN u.path END
-]] AS row
-"""
+        WHERE other.namespace = $namespace AND other.lane = {of}.lane AND other.key {side} {of}.key
+            AND {{{{NEIGHBOUR_SEEN}}}}
+        RETURN {row}
+        ORDER BY other.namespace{order}, other.lane{order}, other.key{order} LIMIT {limit}
+    """
+
 
 STATEMENTS: Final[LiteralString] = spelled(
     """
@@ -132,24 +176,26 @@ CALL () {
     MATCH (asked:RecallMStatement {namespace: $namespace, key: key})
     CALL (asked) {
         RETURN asked AS s
-        UNION ALL
-        MATCH (other:RecallMStatement)
-        WHERE other.namespace = $namespace AND other.lane = asked.lane AND other.key < asked.key
-            AND {{NEIGHBOUR_SEEN}}
-        RETURN other AS s
-        ORDER BY other.namespace DESC, other.lane DESC, other.key DESC LIMIT $ahead
-        UNION ALL
-        MATCH (other:RecallMStatement)
-        WHERE other.namespace = $namespace AND other.lane = asked.lane AND other.key > asked.key
-            AND {{NEIGHBOUR_SEEN}}
-        RETURN other AS s ORDER BY other.namespace, other.lane, other.key LIMIT $ahead
-    }
+        UNION ALL"""
+    + _beside("<", "asked", "other AS s", "$ahead")
+    + "UNION ALL"
+    + _beside(">", "asked", "other AS s", "$ahead")
+    + """}
     RETURN DISTINCT s
 }
 MATCH (s)<-[:HAS]-(u:RecallMUpdate)
-WHERE {{SHOWN}}"""
-    + _STATEMENT_ROWS
-    + "ORDER BY s.key\n"
+WHERE {{SHOWN}}
+RETURN [s.key, u.id, s.text, u.metadata, s.content, s.traits, s.start, s.end, [
+    u.timestamp, u.speaker, u.speaker_concept, u.source, u.session, u.session_key,
+    head(COLLECT {"""
+    + _beside("<", "s", "other.key", "1")
+    + "}), head(COLLECT {"
+    + _beside(">", "s", "other.key", "1")
+    + """}),
+    CASE WHEN u.key IS NOT NULL THEN u.path END
+]] AS row
+ORDER BY s.key
+"""
 )
 """Statements, and up to ``$ahead`` of their lane before and after each."""
 
@@ -205,51 +251,85 @@ RETURN [totals, by_session] AS row
 """
 )
 
-T_INDEXES: Final[LiteralString] = spelled("""
-MATCH (u:RecallMUpdate)
-USING INDEX SEEK u:RecallMUpdate(namespace, t)
-WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $last AND {{PASSAGE_FOUND}}
-RETURN u.t AS row ORDER BY u.namespace, u.t
-""")
+_SHOWN_BY_T: Final = "EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }"
+
+_COUNTED: Final[tuple[tuple[LiteralString, ...], ...]] = (
+    ("statements", "(x:RecallMStatement)", "x.key < $before"),
+    ("vectors", "(x:RecallMStatement)", "x.key < $before AND x.model IS NOT NULL"),
+    ("passages", "(x:RecallMUpdate)", "x.t > 0 AND x.t <= $t AND x.id IS NOT NULL"),
+    (
+        *("concepts", "(x:RecallMConcept)"),
+        """x.key IS NOT NULL AND (EXISTS {
+            MATCH (p:RecallMPostings)
+            WHERE p.namespace = $namespace AND p.key = x.key AND p.first >= 0
+                AND any(key IN p.keys WHERE key < $before)
+        } OR EXISTS {
+            MATCH (x)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
+        })""",
+    ),
+    ("summaries", "(x:RecallMConcept)", "x.key IS NOT NULL AND x.summary_t <= $t"),
+    (
+        *("relations", "(x:RecallMConcept)-[r:RELATED]->()"),
+        "x.key IS NOT NULL AND r.ts[0] <= $t",
+    ),
+    ("entities", "(x:RecallMEntity)", "x.key IS NOT NULL AND " + _SHOWN_BY_T),
+    ("triplets", "(x:RecallMTriplet)", "x.predicate IS NOT NULL AND " + _SHOWN_BY_T),
+)
 
 STATS: Final[LiteralString] = (
-    """
-CALL () {
-    MATCH (s:RecallMStatement) WHERE s.namespace = $namespace AND s.key < $before
-    RETURN count(s) AS statements, count(s.model) AS vectors
-}
-CALL () {
-    MATCH (c:RecallMConcept)
-    WHERE c.namespace = $namespace AND c.key IS NOT NULL AND (EXISTS {
-        MATCH (s:RecallMStatement)-[:MENTIONS]->(c) WHERE s.key < $before
-    } OR EXISTS {
-        MATCH (c)<-[:STANDS_ON]-(:RecallMEntity)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t
-    })
-    RETURN count(c) AS concepts, count(CASE WHEN c.summary_t <= $t THEN 1 END) AS summaries
-}
-RETURN {
-    statements: statements, vectors: vectors, concepts: concepts, summaries: summaries,
-    sessions: """
+    "RETURN {"
+    + "".join(
+        [
+            f"\n    {name}: COUNT {{ MATCH {pattern} WHERE x.namespace = $namespace AND {holds} }},"
+            for name, pattern, holds in _COUNTED
+        ]
+    )
+    + "\n    sessions: "
     + _SESSIONS_COUNTED
-    + """,
-    passages: COUNT {
-        MATCH (u:RecallMUpdate)
-        WHERE u.namespace = $namespace AND u.t > 0 AND u.t <= $t AND u.id IS NOT NULL
-    },
-    relations: COUNT {
-        MATCH (a:RecallMConcept)-[r:RELATED]->()
-        WHERE a.namespace = $namespace AND a.key IS NOT NULL AND r.ts[0] <= $t
-    },
-    entities: COUNT {
-        MATCH (x:RecallMEntity)
-        WHERE x.namespace = $namespace AND x.key IS NOT NULL
-            AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-    },
-    triplets: COUNT {
-        MATCH (x:RecallMTriplet)
-        WHERE x.namespace = $namespace AND x.predicate IS NOT NULL
-            AND EXISTS { MATCH (x)-[:SHOWN]->(u:RecallMUpdate) WHERE u.t <= $t }
-    }
-} AS row
-"""
+    + "\n} AS row"
 )
+
+_WITH_PARTS: Final[LiteralString] = """
+RETURN [u.t, u { .* },
+    COLLECT { MATCH (u)-[:HAS]->(s:RecallMStatement) RETURN [
+        s.key, s.start, s.end, s.content, s.traits, [s.model, s.blob]
+    ] },
+    COLLECT {
+        MATCH (u)<-[shown:SHOWN]-(x:RecallMElement)
+        RETURN [coalesce(x.id, [
+                head(COLLECT { MATCH (x)-[:SUBJECT]->(e) RETURN e.id }), x.name,
+                head(COLLECT { MATCH (x)-[:OBJECT]->(e) RETURN e.id })
+            ]), shown.key, shown.properties, coalesce(shown.description, []), CASE WHEN EXISTS {
+                MATCH (x)-[earlier:SHOWN]->() WHERE earlier.key < shown.key
+            } THEN [] ELSE COLLECT {
+                MATCH (x)-[v:EMBEDDED]->(x) RETURN [v.name, v.blob]
+            } END
+        ]
+    }
+] AS row ORDER BY u.t
+"""
+"""The updates ``u`` with all that belongs to them; an entity's vectors stand at its first
+evidence."""
+
+UPDATES_AT: Final[LiteralString] = (
+    """
+UNWIND $ts AS t
+MATCH (u:RecallMUpdate {namespace: $namespace, t: t})
+"""
+    + _WITH_PARTS
+)
+
+UPDATES: Final[LiteralString] = (
+    """
+MATCH (u:RecallMUpdate)
+WHERE u.namespace = $namespace AND u.t > $after AND u.t <= $t
+WITH u ORDER BY u.t LIMIT $limit
+"""
+    + _WITH_PARTS
+)
+
+SUMMARIES: Final[LiteralString] = """
+MATCH (c:RecallMConcept)
+WHERE c.namespace = $namespace AND c.key IS NOT NULL AND c.summary_t <= $t
+RETURN [c.name, c.summary_t, c.summary, c.summary_terms, c.summary_traits] AS row
+"""

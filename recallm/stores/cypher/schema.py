@@ -15,9 +15,8 @@ Every key begins with the namespace:
 * ``(item)-[:UNDER]->(item)``, a loop for each path that an item is at or below, with its t,
   indexed, so that the newest come first; ``paths`` of the item lists them. ``item_key`` is made of
   the item's path and key.
-* ``(statement)-[:MENTIONS]->(:RecallMConcept)``. Which statements mention a concept, or hold a
-  stem, newest first, says a posting list (``recallm.stores.cypher.postings``) at the concept or at
-  the ``(:RecallMStem)``; its later parts are ``(:RecallMPostings)``.
+* ``(:RecallMConcept)``, ``(:RecallMStem)``: at each begins the list of the statements that mention
+  the concept, or hold the stem.
 * ``(statement)-[:REFERS_TO]->(update)``: to each other passage that its pronouns refer to.
 * ``(a)-[:RELATED]->(b)`` between concepts (a < b), with the t of each update that shows the
   relation in ``ts``, ascending. ``neighbours`` of an update are JSON: the relations that the
@@ -31,21 +30,32 @@ Every key begins with the namespace:
 * ``(entity)-[:BEARS]->(entity)``, a loop for each word that the entity bears
   (``recallm.ground.entity_words``), indexed: by its vector under a ``model``, or by its concept.
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
-* ``(entity)-[:EMBEDDED]->(:RecallMEntityVector)``, ``(:RecallMSession)``: the size of a session,
-  and its ``number``, the t of an update that was written with it first. A concept has its
-  ``summary``.
+* ``(entity)-[:EMBEDDED]->(entity)``, a loop for each vector of the entity, indexed by the model's
+  key; ``name`` is that of the model.
+* ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
+  written with it first. A concept has its ``summary``.
+
+**Posting lists.** A list has one posting for each such statement: the statement's key, the number
+of its session (0 where it has none) and how often the statement holds the stem (1 for a mention).
+The list is kept in three lists of numbers of equal length, ``keys``, ``sessions`` and ``counts``,
+ordered by key. The postings stand in blocks of at most 64, the nodes ``(:RecallMPostings)``. A
+block has the ``key`` of its list, and its ``first``: the least key that stood in the block. The
+node of the stem or the concept is the first block, whose ``first`` is 0. That node also has the
+``first`` of the ``last`` block, and how many postings the last block got (``filled``). A posting
+never moves, so that a reader beside a writer misses none. A posting costs a few bytes; a
+relationship with an index over it would cost 200.
 
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out
 later rows, and counts the rows beneath a total that was changed after t. Deleted rows disappear for
-an open reader at once, also in the middle of a read: ``recallm.stores.neo4j.joining``.
+an open reader at once, also in the middle of a read: ``recallm.stores.neo4j.reader``.
 """
 
 from __future__ import annotations
 
 from typing import Final, LiteralString
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of this graph; SQLite's tables have their own."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -69,6 +79,21 @@ NO_TOTALS: Final = dict.fromkeys(
 )
 """Those of an empty namespace that are numbers."""
 
+COUNTED: Final[tuple[tuple[LiteralString, ...], ...]] = (
+    (
+        *("concepts", "RecallMConcept:RecallMPostings", ", first: 0"),
+        "name label kind t_index updates statements last filled",
+    ),
+    (
+        *("terms", "RecallMStem:RecallMPostings", ", first: 0"),
+        "name statements t_index last filled",
+    ),
+    ("sessions", "RecallMSession", "", "name statements terms t_index number"),
+    ("predicates", "RecallMPredicate", "", "name triplets"),
+)
+"""Kinds of nodes with totals: labels, what a node has beside its key from the beginning, and the
+properties, in the order in which rows have them."""
+
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 
 _Rows = tuple[tuple[LiteralString, LiteralString, LiteralString], ...]
@@ -83,13 +108,12 @@ UNIQUE: Final[_Rows] = (
     ("recallm_passage", "RecallMUpdate", "namespace, id_key"),
     ("recallm_concept", "RecallMConcept", "namespace, key"),
     ("recallm_stem", "RecallMStem", "namespace, key"),
-    ("recallm_postings", "RecallMPostings", "namespace, list, first"),
+    ("recallm_postings", "RecallMPostings", "namespace, key, first"),
     ("recallm_session", "RecallMSession", "namespace, key"),
     ("recallm_session_number", "RecallMSession", "namespace, number"),
     ("recallm_entity", "RecallMEntity", "namespace, key"),
     ("recallm_element", "RecallMElement", "namespace, key"),
     ("recallm_predicate", "RecallMPredicate", "namespace, key"),
-    ("recallm_entity_vector", "RecallMEntityVector", "namespace, model_key, entity"),
 )
 
 _INDEXED: Final[_Rows] = (
@@ -110,6 +134,7 @@ _INDEXED: Final[_Rows] = (
 _INDEXED_RELATIONSHIPS: Final[_Rows] = (
     ("recallm_under", "UNDER", "namespace, path, t"),
     ("recallm_bears", "BEARS", "namespace, word"),
+    ("recallm_embedded", "EMBEDDED", "namespace, model"),
 )
 
 

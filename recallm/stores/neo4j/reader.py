@@ -1,12 +1,26 @@
-"""``Neo4jReader``: a view of one namespace within a horizon."""
+"""``Neo4jReader``: a view of one namespace within a horizon.
+
+**Several reads in one round trip.** ``reader.together(a, b)`` calls the functions with a recorder
+of queries. A function that asks a query without a known answer ends there (``UnansweredError``),
+and the next function begins. Then one joined query answers all recorded ones, and the functions are
+called again, which now come further.
+
+**Torn reads.** Neo4j reads what is committed at the moment of reading. A node that a query matched
+may be deleted before the query reads its properties, which are null then. Where a row that is a
+list has a null, all rows are read again: what may be null stands in a list or a map within the row.
+"""
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from datetime import datetime
-from functools import partial
-from typing import Any, LiteralString
+from functools import cache
+from itertools import takewhile
+from typing import Any, LiteralString, NamedTuple, TypeAlias
 
 from recallm.model import (
     LARGEST_NUMBER,
@@ -28,16 +42,33 @@ from recallm.stores.base import GraphReader
 from recallm.stores.cypher import lookups
 from recallm.stores.cypher import reader_queries as cypher
 from recallm.stores.cypher.graph_queries import QUERIES, hint
-from recallm.stores.cypher.postings import MENTIONS, POSTINGS
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
-from recallm.stores.neo4j.joining import Answers, Ask, UnansweredError
-from recallm.stores.neo4j.stored import dump
 from recallm.stores.semantics import reading
-from recallm.stores.semantics.reader import Reader, with_parts
+from recallm.stores.semantics.reader import Reader, literal, with_parts
 from recallm.stores.semantics.rows import ConceptTotals, microseconds
 
 _EVERY = Filter()
+
+_READS = 8
+_PAUSE = 0.0005
+"""Half of the seconds before the second read, twice as long before each later one: a commit ends
+meanwhile."""
+
+Run: TypeAlias = Callable[[LiteralString, Mapping[str, Any]], list[Any]]
+"""Runs a query with parameters; the rows."""
+
+
+class UnansweredError(Exception):
+    """The answer of a query is not known yet: it is asked with the next round."""
+
+
+class Ask(NamedTuple):
+    """A query with its own parameters, and what a reader needs of a row."""
+
+    query: LiteralString
+    parameters: Mapping[str, Any]
+    convert: Callable[[Any], Any]
 
 
 class Neo4jReader(Reader):
@@ -47,8 +78,9 @@ class Neo4jReader(Reader):
 
     def __init__(self, connection: Connection, namespace: str, horizon: Horizon) -> None:
         self._connection = connection
-        self._answers: Answers | None = None
-        """Of a reader that records what is asked (``together``)."""
+        self._known: dict[tuple[str, str], list[Any]] | None = None
+        """The answers that a reader has which records what it is asked (``together``)."""
+        self._wanted: dict[tuple[str, str], Ask] = {}
         self._key = values.key_of(namespace)
         self._horizon: dict[str, Any] = {}
         as_of, now = horizon.as_of, horizon.now
@@ -89,15 +121,22 @@ class Neo4jReader(Reader):
         self.state = reading.state_of(self._t, vector_bytes, vocabulary, model, origin, revision)
 
     def together(self, *reads: Callable[[GraphReader], Any]) -> list[Any]:
-        if self._answers is not None:
-            return self._answers.of_all(reads, self)
-        recorder = copy(self)
-        recorder._answers = answers = Answers(self._run)
+        recorder = self
+        if self._known is None:
+            recorder = copy(self)
+            recorder._known, recorder._wanted = {}, {}
         while True:
-            try:
-                return answers.of_all(reads, recorder)
-            except UnansweredError:
-                answers.read()
+            results: list[Any] = []
+            for read in reads:
+                with suppress(UnansweredError):
+                    results.append(read(recorder))
+            if len(results) == len(reads):
+                return results
+            if recorder is self or recorder._known is None:
+                raise UnansweredError
+            wanted, recorder._wanted = recorder._wanted, {}
+            answers = answers_of([*wanted.values()], self._run)
+            recorder._known.update(zip(wanted, answers, strict=True))
 
     def passages(
         self,
@@ -109,24 +148,24 @@ class Neo4jReader(Reader):
     ) -> list[Passage]:
         conditions = _filter(where)
         # Where the search enters the graph: the narrowest that an index knows.
-        index: str = "t"
-        entry: str | list[str] = ""
+        index, entries = "t", []
         if ids is not None:
-            index, entry = "ids", values.keys_of(ids)
-        elif where.key is not None:
-            index, entry = "item", conditions["items"][0]
-        elif where.path is not None:
-            index, entry = "path", conditions["paths"][0]
+            index, entries = "id_key", values.keys_of(ids)
+        elif conditions["items"]:
+            index, entries = "item_key", conditions["items"]
+        elif conditions["paths"]:
+            index, entries = "path", conditions["paths"]
         elif conditions["lanes"]:
-            index, entry = "session", conditions["lanes"][0]
-        given = {"entry": entry, "limit": _bound(limit), **self._within(conditions)}
+            index, entries = "lane", conditions["lanes"]
+        given = {"entries": entries, "limit": _bound(limit), **self._within(conditions)}
         return self._ask(cypher.PASSAGES[index], values.passage_in, **given)
 
     def paths(self) -> list[tuple[str, ...]]:
         return sorted(self._ask(cypher.PATHS, tuple, root=values.path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
-        return self._ask(cypher.T_INDEXES, **self._within(_filter(where)))
+        given = {"limit": LARGEST_NUMBER, **self._within(_filter(where))}
+        return self._ask(cypher.T_INDEXES, **given)
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
         known = sorted(key for key in set(keys) if key < self._before)
@@ -137,14 +176,23 @@ class Neo4jReader(Reader):
     def postings(
         self, stems: Collection[str], *, limit: int, where: Filter
     ) -> Mapping[str, Postings]:
-        given = {"names": values.keys_of(stems), "limit": limit, **_filter(where)}
-        return dict(self._ask(POSTINGS, values.postings_in, **given))
+        return self._postings(values.stem_key, stems, limit, where)
 
     def mentions(
         self, names: Collection[str], *, limit: int | None, where: Filter
     ) -> Mapping[str, Postings]:
-        given = {"names": values.keys_of(names), "limit": _bound(limit), **_filter(where)}
-        return dict(self._ask(MENTIONS, values.postings_in, **given))
+        return self._postings(values.key_of, names, limit, where)
+
+    def _postings(
+        self,
+        key_of: Callable[[str], str],
+        names: Collection[str],
+        limit: int | None,
+        where: Filter,
+    ) -> dict[str, Postings]:
+        lists = sorted({*map(key_of, names)})
+        given = {"lists": lists, "limit": _bound(limit), **_filter(where)}
+        return dict(self._ask(cypher.POSTINGS, values.postings_in, **given))
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
         return values.counted_in(self._ask(lookups.COUNT_TOUCHES, names=values.keys_of(names)))
@@ -187,7 +235,25 @@ class Neo4jReader(Reader):
         return Stats(t_index=self._t, **self._ask(cypher.STATS, **every)[0])
 
     def dump(self) -> Iterator[PreparedUpdate | Summary]:
-        return dump(partial(self._ask, t=self._counter))
+        """Other writers may forget while updates are read."""
+
+        def page(after: int, limit: int) -> list[PreparedUpdate]:
+            given = {"t": self._counter, "after": after, "limit": limit}
+            while found := self._ask(cypher.UPDATES, **given):
+                # Two equal reads are complete. From the first update on that was forgotten, cut or
+                # joined meanwhile, the page is read again.
+                pairs = zip(found, self._ask(cypher.UPDATES, **given), strict=False)
+                stable = takewhile(lambda pair: pair[0] == pair[1], pairs)
+                if updates := [values.update_in(row) for row, _ in stable]:
+                    return updates
+            return []
+
+        def summaries() -> list[Summary]:
+            return [
+                reading.summary_of(*row) for row in self._ask(cypher.SUMMARIES, t=self._counter)
+            ]
+
+        return reading.dump_records(page, summaries)
 
     def _within(self, conditions: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a filter, with its bounds of t within the view."""
@@ -203,9 +269,13 @@ class Neo4jReader(Reader):
     ) -> list[Any]:
         """Run a query within the horizon; what ``convert`` makes of each complete row."""
         ask = Ask(query, parameters, convert)
-        if self._answers is not None:
-            return self._answers.of(ask)
-        return Answers(self._run).read_now([ask])[0]
+        if self._known is None:
+            return answers_of([ask], self._run)[0]
+        key = query, repr(parameters)
+        if key not in self._known:
+            self._wanted[key] = ask
+            raise UnansweredError
+        return list(self._known[key])
 
     def _run(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[Any]:
         given = {"namespace": self._rows, **self._horizon, **parameters}
@@ -243,3 +313,53 @@ def _filter(where: Filter) -> dict[str, Any]:
         "paths": [] if where.path is None else [values.path_key(where.path)],
         "items": [] if where.key is None else [values.item_key(where.path or (), where.key)],
     }
+
+
+def answers_of(asks: Sequence[Ask], run: Run) -> list[list[Any]]:
+    """What the complete rows of each query say, in one round trip.
+
+    If a row is incomplete, all rows are read again, at most ``_READS`` times: other rows may have
+    values that were computed from the deleted node. The rows that are still incomplete after the
+    last read are left out.
+    """
+    found: list[list[Any]] = []
+    for turn in range(_READS):
+        if turn:
+            time.sleep(_PAUSE * 2**turn)
+        found = _rows(asks, run)
+        if all(_is_complete(row) for rows in found for row in rows):
+            break
+    return [
+        [ask.convert(row) for row in rows if _is_complete(row)]
+        for ask, rows in zip(asks, found, strict=True)
+    ]
+
+
+def _rows(asks: Sequence[Ask], run: Run) -> list[list[Any]]:
+    if len(asks) == 1:
+        return [run(asks[0].query, asks[0].parameters)]
+    query = _joined(tuple((ask.query, tuple(ask.parameters)) for ask in asks))
+    parameters = {
+        f"{name}_{place}": value
+        for place, ask in enumerate(asks)
+        for name, value in ask.parameters.items()
+    }
+    rows: list[list[Any]] = run(query, parameters)[0]
+    return rows
+
+
+def _is_complete(row: Any) -> bool:
+    return None not in row if isinstance(row, list) else row is not None
+
+
+@cache
+def _joined(asks: tuple[tuple[LiteralString, tuple[LiteralString, ...]], ...]) -> LiteralString:
+    """One query that answers all ``asks`` (query, names of its own parameters): its row has the
+    list of the rows of each."""
+    parts: list[str] = []
+    columns: list[str] = []
+    for place, (query, names) in enumerate(asks):
+        own = re.sub(rf"\$({'|'.join(names)})\b", rf"$\1_{place}", query) if names else query
+        parts.append(f"CALL () {{\nCALL () {{{own}}}\nRETURN collect(row) AS rows_{place}\n}}\n")
+        columns.append(f"rows_{place}")
+    return literal("".join(parts) + "RETURN [" + ", ".join(columns) + "] AS row")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString
@@ -16,14 +17,13 @@ from recallm.model import (
     TripletKey,
     session_key_of,
 )
+from recallm.stores.cypher import changes as writes
 from recallm.stores.cypher import lookups as cypher
-from recallm.stores.cypher.reader_queries import STATS
+from recallm.stores.cypher.reader_queries import STATS, UPDATES_AT
 from recallm.stores.cypher.schema import NO_TOTALS, UNIQUE
 from recallm.stores.neo4j import values
-from recallm.stores.neo4j.adding import ADD, GUARDED, added_by
+from recallm.stores.neo4j.changes import ChangedRows, namespace_properties
 from recallm.stores.neo4j.connection import AlreadyWrittenError, NeedsLockError, Tx
-from recallm.stores.neo4j.removing import REMOVE, removed_by
-from recallm.stores.neo4j.stored import stored_updates
 from recallm.stores.semantics import writing
 from recallm.stores.semantics.reading import evidence_of, mapping_of, open_session_of
 from recallm.stores.semantics.rows import (
@@ -68,37 +68,11 @@ def look_up_parameters(keys: Keys) -> dict[str, Any]:
     """The parameters of ``LOOK_UP``."""
     return {
         "concepts": values.keys_of(keys.concepts),
-        "terms": values.keys_of(keys.terms),
+        "terms": [*map(values.stem_key, keys.terms)],
         "sessions": values.keys_of(keys.sessions),
         "elements": [values.element_key(element) for element in keys.elements],
         "predicates": values.keys_of(keys.predicates),
     }
-
-
-def totals_of(found: Mapping[str, Any], keys: Keys) -> Totals:
-    """What the row of ``LOOK_UP`` has of some keys that were looked up."""
-    by_key = {values.element_key(element): element for element in keys.elements}
-    elements = {
-        by_key[key]: ElementRow(
-            type, ConceptMention(name=name, label=label, kind=kind), mapping_of(properties), at
-        )
-        for key, type, name, label, kind, properties, at in found["elements"]
-        if key in by_key
-    }
-    concepts = keys.concepts | {row.concept.name for row in elements.values()}
-    return Totals(
-        concepts={
-            name: ConceptTotals(*row)
-            for name, *row in [*found["concepts"], *found["their_concepts"]]
-            if name in concepts
-        },
-        terms={stem: documents for stem, documents in found["terms"] if stem in keys.terms},
-        sessions={
-            key: SessionTotals(*row) for key, *row in found["sessions"] if key in keys.sessions
-        },
-        elements=elements,
-        predicates={name: n for name, n in found["predicates"] if name in keys.predicates},
-    )
 
 
 class Neo4jRows:
@@ -106,12 +80,14 @@ class Neo4jRows:
 
     With the lock comes what ``updates``, which the write adds, need of the graph: it serves until
     another query is run. In a try without the lock between its queries (``Tx``), ``write`` keeps
-    the changes until the commit; then they go as one query (``GUARDED``), which writes only if
-    nobody wrote since. What else such a try needs is refused with ``NeedsLockError``.
+    the changes until the commit; then they go as one query, which writes only if nobody wrote
+    since. What else such a try needs is refused with ``NeedsLockError``.
     """
 
     def __init__(self, tx: Tx, namespace: str, updates: Sequence[PreparedUpdate] = ()) -> None:
-        self.rows = values.fresh_rows()
+        # Of a new namespace: random, so that writers need not agree on the next one. A constraint
+        # refuses a number that other rows have.
+        self.rows = secrets.randbits(63)
         """The property ``namespace`` of all rows."""
         self._tx = tx
         self._name = namespace
@@ -119,6 +95,8 @@ class Neo4jRows:
         self._updates = updates
         self._latest = ""
         self._found: Mapping[str, Any] | None = None
+        self._ends: dict[str, tuple[int, int]] = {}
+        self._numbers: dict[str | None, int] = {}
 
     def open(
         self,
@@ -138,7 +116,6 @@ class Neo4jRows:
             {
                 "key": self._key,
                 "fresh": {**NO_TOTALS, "name": self._name, "rows": self.rows},
-                "held": [True] if self._tx.raw else [],
                 "write": self._tx.write,
                 "ids": values.keys_of(ids),
                 "items": list(by_key),
@@ -174,21 +151,46 @@ class Neo4jRows:
 
     def look_up(self, keys: Keys) -> Totals:
         found = self._found or self.rows_of(cypher.LOOK_UP, **look_up_parameters(keys))[0]
-        return totals_of(found, keys)
+        totals = Totals()
+        by_key = {values.element_key(element): element for element in keys.elements}
+        for key, type, name, label, kind, properties, at in found["elements"]:
+            if key in by_key:
+                mention = ConceptMention(name=name, label=label, kind=kind)
+                row = ElementRow(type, mention, mapping_of(properties), at)
+                totals.elements[by_key[key]] = row
+        names = keys.concepts | {row.concept.name for row in totals.elements.values()}
+        for name, *row, last, filled in [*found["concepts"], *found["their_concepts"]]:
+            if name in names:
+                totals.concepts[name] = ConceptTotals(*row)
+                self._ends[values.key_of(name)] = last, filled
+        for stem, statements, _, last, filled in found["terms"]:
+            if stem in keys.terms:
+                totals.terms[stem] = statements
+                self._ends[values.stem_key(stem)] = last, filled
+        for name, statements, terms, _, number in found["sessions"]:
+            if name in keys.sessions:
+                totals.sessions[name] = SessionTotals(statements, terms)
+                self._numbers[name] = number
+        totals.predicates |= {name: n for name, n in found["predicates"] if name in keys.predicates}
+        return totals
 
     def write(self, changes: Changes) -> None:
-        removed = removed_by(changes)
-        if any(removed.values()):
-            self.rows_of(REMOVE, **removed)
-        added = added_by(changes)
+        rows = ChangedRows(changes, self._ends, self._numbers)
+        if any(rows.gone.values()):
+            gone = {"gone_" + kind: rows.gone[kind] for kind in writes.KINDS[writes.DELETE]}
+            self.rows_of(writes.DELETE, **gone)
+        given: dict[str, Any] = {kind: rows.put[kind] for kind in writes.KINDS[writes.PUT]}
+        given |= {"key": self._key, "totals": namespace_properties(changes.namespace)}
+        given |= {"latest": self._latest, "write": self._tx.write}
         if self._tx.raw is not None:
-            self.rows_of(ADD, **added)
+            self.rows_of(writes.PUT, **given)
+            self._latest = self._tx.write
         else:
-            given = {"key": self._key, "namespace": self.rows, "latest": self._latest}
-            self._tx.write_at_commit(GUARDED, {**given, "write": self._tx.write, **added})
+            self._tx.write_at_commit(writes.PUT, {"namespace": self.rows, **given})
 
     def updates(self, ts: Collection[int]) -> list[PreparedUpdate]:
-        return stored_updates(self.rows_of, sorted(ts))
+        found = self.rows_of(UPDATES_AT, ts=sorted(ts))
+        return [values.update_in(row) for row in found]
 
     def evidence(self, elements: Collection[ElementKey]) -> dict[ElementKey, dict[int, Evidence]]:
         by_key = {values.element_key(element): element for element in elements}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -27,9 +25,13 @@ from recallm.model import (
     Trait,
     canonical_json,
     content_terms,
-    statement_key,
 )
-from recallm.stores.semantics.reading import mapping_of, passage_fields
+from recallm.stores.semantics.reading import (
+    evidence_of,
+    mapping_of,
+    passage_fields,
+    update_of,
+)
 from recallm.stores.semantics.rows import (
     ConceptTotals,
     microseconds,
@@ -51,6 +53,11 @@ def key_of(text: str) -> str:
     if short and not text.startswith(_RESERVED):
         return text
     return f"{_RESERVED}#" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def stem_key(stem: str) -> str:
+    """The key of a stem, which is the key of no concept."""
+    return f"{_RESERVED}s{key_of(stem)}"
 
 
 def keys_of(names: Collection[str]) -> list[str]:
@@ -84,12 +91,6 @@ def item_key(path: Sequence[str], key: str) -> str:
     return key_of(json.dumps([list(path), key], ensure_ascii=False))
 
 
-def fresh_rows() -> int:
-    """A number for the rows of a namespace: 63 random bits, so that writers need not agree on the
-    next one. A constraint refuses a number that other rows have."""
-    return secrets.randbits(63)
-
-
 def json_out(value: Mapping[str, Any]) -> str:
     """Properties as JSON."""
     return json.dumps(dict(value))
@@ -107,46 +108,38 @@ def moment_of(now: datetime | None) -> int:
     return -LARGEST_NUMBER if now is None else microseconds(now)
 
 
+_SAME = ("id", "text", "source", "session", "speaker", "speaker_concept", "key")
+"""The properties of an update's node that are its fields."""
+
+
 def update_out(update: PreparedUpdate, session_key: str | None) -> dict[str, Any]:
     """The properties of an update's node, but for its namespace."""
     t_index = update.t_index or 0
     if update.text is None:
         return {"t": t_index}
+    rows = [[n.a, n.b, n.earlier, n.later] for n in update.neighbours]
+    # What the path is at or below: itself and all that it begins with.
+    above = [update.path[:depth] for depth in range(len(update.path) + 1)]
     return {
+        **{name: getattr(update, name) for name in _SAME},
         "t": t_index,
-        "id": update.id,
         "id_key": key_of(update.id),
-        "text": update.text,
-        "source": update.source,
         "source_key": None if update.source is None else key_of(update.source),
-        "session": update.session,
         "session_key": session_key,
         # In which statements follow each other: the session, else the update itself.
         "lane": f"{_RESERVED}{t_index}" if session_key is None else key_of(session_key),
-        "speaker": update.speaker,
-        "speaker_concept": update.speaker_concept,
         "timestamp": timestamp_text(update.timestamp),
         "said": microseconds(update.timestamp),
         "metadata": json_out(update.metadata),
         "metadata_entries": metadata_entries(update.metadata) or None,
         "path": None if update.key is None and not update.path else list(update.path),
-        "key": update.key,
         "item_key": None if update.key is None else item_key(update.path, update.key),
-        # What the path is at or below: itself and all that it begins with.
-        "paths": None
-        if update.key is None
-        else [path_key(update.path[:depth]) for depth in range(len(update.path) + 1)],
+        "paths": None if update.key is None else [*map(path_key, above)],
         "expires_at": timestamp_text(update.expires_at),
         "expires": microseconds(update.expires_at),
         "withdrawn": update.withdrawn_t,
-        "neighbours": neighbours_out(update),
+        "neighbours": _compact_json(rows) if rows else None,
     }
-
-
-def neighbours_out(update: PreparedUpdate) -> str | None:
-    """The property of an update's node that holds its neighbours, as JSON."""
-    rows = [[n.a, n.b, n.earlier, n.later] for n in update.neighbours]
-    return _compact_json(rows) if rows else None
 
 
 def statement_out(
@@ -154,7 +147,6 @@ def statement_out(
 ) -> dict[str, Any]:
     """The properties of a statement's node that it does not share with its update's."""
     return {
-        "key": statement_key(update.t_index or 0, statement.position),
         "text": statement.text_in(update.text or ""),
         "start": statement.start,
         "end": statement.end,
@@ -164,23 +156,6 @@ def statement_out(
         "model": vector and vector.model,
         "blob": vector and vector.blob,
     }
-
-
-def postings_of(
-    said: Iterable[tuple[PreparedUpdate, Iterable[ExtractedStatement]]],
-) -> tuple[defaultdict[str, dict[int, int]], defaultdict[str, dict[int, int]]]:
-    """For each stem, and for each concept, the keys of the statements that hold or mention it,
-    ascending, with how often."""
-    stems: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    concepts: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for update, statements in sorted(said, key=lambda one: one[0].t_index or 0):
-        for statement in sorted(statements, key=lambda statement: statement.position):
-            key = statement_key(update.t_index or 0, statement.position)
-            for stem, count in Counter(statement.terms).items():
-                stems[stem][key] = count
-            for mention in statement.concepts:
-                concepts[mention.name][key] = 1
-    return stems, concepts
 
 
 def content_out(statement: ExtractedStatement) -> str:
@@ -242,20 +217,17 @@ def statement_in(row: Sequence[Any]) -> StoredStatement:
 
 
 def summary_out(summary: Summary) -> dict[str, Any]:
-    """A row for the query that writes summaries."""
+    """The properties of a concept's node that hold its summary."""
     return {
-        "concept": key_of(summary.concept),
-        "properties": {
-            "summary_t": summary.t_index,
-            "summary": summary.text,
-            "summary_terms": json.dumps(summary.terms),
-            "summary_traits": int(summary.traits),
-        },
+        "summary_t": summary.t_index,
+        "summary": summary.text,
+        "summary_terms": json.dumps(summary.terms),
+        "summary_traits": int(summary.traits),
     }
 
 
 def postings_in(row: Sequence[Any]) -> tuple[str, Postings]:
-    """The name of a row of ``POSTINGS`` or ``MENTIONS``, and its postings."""
+    """The name of a row of ``POSTINGS``, and its postings."""
     name, total, texts, sessions = row
     numbers = np.array("".join(texts).split(), dtype=np.int64).reshape(-1, 3)
     return name, Postings(
@@ -264,4 +236,33 @@ def postings_in(row: Sequence[Any]) -> tuple[str, Postings]:
         sessions=numbers[:, 1],
         counts=numbers[:, 2],
         session_keys=dict(sessions),
+    )
+
+
+def update_in(row: Sequence[Any]) -> PreparedUpdate:
+    """The update of a row of ``UPDATES``."""
+    t, node, said, shown = row
+    is_passage = node.get("id") is not None
+    return update_of(
+        t,
+        passage_fields(node, node.get("path") or ()) if is_passage else None,
+        session_key=node.get("session_key"),
+        speaker_concept=node.get("speaker_concept"),
+        neighbours=json.loads(node.get("neighbours") or "[]"),
+        said=[
+            (key, start, end, *content_in(content), traits)
+            for key, start, end, content, traits, _ in said
+        ],
+        # Else the vector is being written.
+        vectors=[(key, *vector) for key, *_, vector in said if None not in vector],
+        shown=[
+            evidence_of(
+                key if isinstance(key, str) else tuple(key),
+                at,
+                properties,
+                description,
+                dict(vectors),
+            )
+            for key, at, properties, description, vectors in shown
+        ],
     )
