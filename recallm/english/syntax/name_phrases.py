@@ -401,7 +401,8 @@ def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:
-    """Make a preposition that has a subject a verb, with the noun behind it as its object."""
+    """Make a preposition that has a subject a verb, with the noun behind it as its object; and hang
+    a phrase that says which from the noun before it."""
     noun, before = tree.heads[verb], verb - 1
     listed = _BEHIND_SOME.get(tree.lowered[verb])
     is_beside = before >= 0 and tree.heads[noun] == tree.heads[before] and not tree.is_time(noun)
