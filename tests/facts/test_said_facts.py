@@ -50,6 +50,11 @@ def told(*messages: str, least: float | None = None) -> set[str]:
         (["Ann: I bought a Galaxy 9 Ultra."], "Ann — buy → Galaxy 9 Ultra"),
         (["Ann: I've been to the Louvre, Tate, and Prado."], "Ann — be to → Prado"),
         (["Ann: I really like the idea of a garden."], "Ann — like → idea of a garden"),
+        (["Ann: I loved my trip to Japan."], "Ann — love → trip to Japan"),
+        (["Ann: I have a degree in law."], "Ann — have → degree in law"),
+        (["Ann: I need some advice on my garden."], "Ann — need → advice on my garden"),
+        (["Ann: My team has nine people."], "team — have → nine people"),
+        (["Ann: I gave Tom a bike."], "Ann — give → bike"),
         (["Ann: The wedding is on 14 June.", "Ann: It was postponed."], "wedding — be → postponed"),
         (["Ann: The printer is broken.", "Ann: They fixed it."], "printer — be → fixed"),
     ]
@@ -109,6 +114,12 @@ def test_a_relative_is_who_bears_the_name_that_is_said_later() -> None:
         (["Ann: I'm getting used to the new stove."],),
         (["Ann: I'm choosing between a bike and a scooter."],),
         ([f"Ann: Edit this: {'We sell boats. ' * 100}"],),
+        (["Ann: I need some advice and a few tips."],),
+        (["Ann: I love her work."],),
+        (["Ann: I've been reading about this topic."],),
+        (["Ann: My mother told me about her job."],),
+        (["Ann: I hope the rain stops and Bo sells the boat."],),
+        (["Ann: I've seen some of these shows."],),
     ]
 )
 def test_what_is_not_said_to_be_so_is_no_fact(messages: list[str]) -> None:

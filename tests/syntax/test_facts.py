@@ -69,7 +69,7 @@ def test_a_question_states_nothing(text: str) -> None:
 @each_row(
     [
         ("I had the chance to volunteer at a shelter.", set()),
-        ("I am searching for a place to open my studio.", {"I"}),
+        ("I am searching for a flat to open my studio.", {"I"}),
         ("The couple live in Rome.", {"The couple"}),
         ("The children live in Rome.", {"The children"}),
         ("Ada lives in Rome.", {"Ada"}),

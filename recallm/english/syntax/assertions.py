@@ -9,26 +9,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from spacy.symbols import ADJ, ADP, ADV, AUX, NOUN, NUM, PART, PRON, PROPN, SCONJ, VERB
+from spacy.symbols import ADJ, ADP, ADV, AUX, DET, NOUN, NUM, PART, PRON, PROPN, SCONJ, VERB
 
 from recallm.english.syntax.clauses import is_any
 from recallm.english.syntax.drafts import Draft, normal_form
 from recallm.english.syntax.modality import (
+    ATTITUDES,
     OPENING,
     QUESTION,
+    REPORTING,
     sentence_modality,
 )
-from recallm.english.syntax.phrases import Clause, coordinated, preposition
+from recallm.english.syntax.phrases import Clause, preposition
 from recallm.english.syntax.tree import WORDS, SentenceTree
 from recallm.model import Mark
 
 PLACES: Final = frozenset(("in", "at", "near"))
 """Prepositions of places."""
 _VAGUE: Final = WORDS["vague"]
+_SAYING_WHICH: Final = frozenset(("of", "for", "on", "about"))
+"""Prepositions of phrases by which a vague noun names something: "tips on watercolours"."""
 _UNREALISED: Final = WORDS["unrealised"]
 _OPINIONS: Final = frozenset(
     (
         "think",
+        "wonder",
         "guess",
         "suppose",
         "imagine",
@@ -43,14 +48,17 @@ _OPINIONS: Final = frozenset(
 )
 _LETTING: Final = frozenset(("let", "make", "help", "see", "hear", "watch", "have"))
 """Verbs behind whose object stands an infinitive without "to"."""
+_TO_PLACES: Final = PLACES | {"to"}
 _LIGHT: Final = frozenset(("do", "make", "take", "give", "have"))
 _WHENEVER: Final = frozenset(("when", "whenever", "after", "before", "until", "once"))
-_PLURALS: Final = frozenset(
-    ("people", "media", "police", "family", "couple", "team", "band", "staff", "data")
-)
-_EMBEDDED: Final = frozenset(("how", "what", "why", "whether", "which", "where"))
+SHORT: Final = 14
+"""Tokens of a sentence whose parse can be trusted."""
+_NEAR: Final = 7
+"""Tokens between a verb and its object."""
+_POINTING: Final = frozenset(("this", "that", "these", "those"))
+_THIRD_PERSONS: Final = frozenset(("his", "her", "its", "their"))
 _RELATIVES: Final = WORDS["relatives"]
-_CLAUSES: Final = frozenset(("xcomp", "ccomp", "advcl", "acl"))
+_CLAUSES: Final = frozenset(("xcomp", "ccomp", "csubj", "advcl", "acl"))
 
 
 def assertions(tree: SentenceTree, drafts: Sequence[Draft]) -> list[Draft]:
@@ -83,44 +91,119 @@ def _is_telling(tree: SentenceTree, draft: Draft, *, is_order: bool) -> bool:
     return any(are_names) and not all(are_names)
 
 
+def is_plain(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether a fact has a shape that is nearly always read rightly: in a short sentence, or about
+    somebody whom the speaker knows, with an object near the verb that is more than "the limit"."""
+    clause, subject, head = draft.clause, draft.subject_head, draft.object_head
+    if clause is None or len(tree) <= SHORT:
+        return True
+    is_known = tree.tags[subject] == PRON or tree.is_relative(subject)
+    is_owned = tree.relations[head] == "nmod:poss"
+    is_far = head - clause.head > _NEAR and tree.tags[head] != PROPN
+    is_the = _is_bare(tree, draft, "the") and draft.relation.rpartition(" ")[2] not in _TO_PLACES
+    return (is_known or is_owned) and not (is_far or is_the)
+
+
+def _is_bare(tree: SentenceTree, draft: Draft, article: str) -> bool:
+    """Whether an object is one common noun, with that article or with none ("")."""
+    head = draft.object_head
+    words = [word for i, word in enumerate(tree.lowered) if i in draft.object and i != head]
+    return tree.tags[head] == NOUN and words == article.split()
+
+
 def says_which(tree: SentenceTree, draft: Draft) -> bool:
     """Whether both ends of a fact say what they are: "I saw the old one", "I have issues", "in the
-    same city", "I spent hours" and "timer" of "self-timer" do not."""
+    same city", "I spent hours", "this topic" and "timer" of "self-timer" do not."""
     ends = [i for i in (draft.subject_head, draft.object_head) if i >= 0]
-    behind = max(draft.object, default=-1) + 1
-    is_cut = 0 < behind < len(tree) and tree.lowered[behind] == "of"
     is_case = any(
-        tree.tags[i] == ADP and tree.tags[i + 1 : i + 2] != [NUM]
+        tree.tags[i] in (ADP, PART) and tree.tags[i + 1 : i + 2] != [NUM]
         for i in (*draft.subject[:1], *draft.object[:1])
     )
     # "One of the vases has a chip"
-    if is_cut or is_case or tree.tags[draft.subject_head] == NUM:
+    if is_case or tree.tags[draft.subject_head] == NUM:
+        return False
+    if _is_part(tree, draft) or _is_elsewhere(tree, draft):
         return False
     return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
         _is_cut(tree, i, draft) for i in (*ends, *draft.object[:1], *draft.object[-1:])
     )
 
 
+def _is_elsewhere(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether what an object is stands outside of the fact: "I love her work", "I like the stories
+    my aunt told me"."""
+    head, subject = draft.object_head, tree.words[draft.subject_head]
+    if head < 0 or tree.tags[head] != NOUN or tree.is_relative(head):
+        return False
+    owner = tree.child(head, "nmod:poss")
+    is_hers = owner >= 0 and tree.lowered[owner] in _THIRD_PERSONS
+    is_bare = _is_bare(tree, draft, "the") or _is_bare(tree, draft, "")
+    is_told = tree.child(head, "acl:relcl") > 0 and is_bare
+    is_mine = subject.marks & (Mark.FIRST_PERSON | Mark.FIRST_PLURAL)
+    return bool((is_hers and is_mine) or is_told)
+
+
+def _is_part(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether an object is a part of a longer one, where the parser cut it or left words out: "the
+    Coursera course", "12 packets of 2 kg", "films similar to that"."""
+    tokens, head = draft.object, draft.object_head
+    if not tokens or tree.relations[head] in ("nmod:poss", "compound"):
+        return False
+    behind = tokens[-1] + 1
+    is_gap = behind - tokens[0] > len(tokens) and not tree.quotes
+    return is_gap or _begins_before(tree, draft) or (behind < len(tree) and _goes_on(tree, draft))
+
+
+def _begins_before(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether the word before an object belongs to neither the object nor the verb: "my own social
+    media campaigns" with "campaigns" alone."""
+    head, before, clause = draft.object_head, draft.object[0] - 1, draft.clause
+    if clause is None or before <= clause.head or before in draft.predicate:
+        return False
+    has_article = tree.child(head, "det") == before + 1
+    is_other = has_article or tree.bases[head] == "conj" or tree.heads[head] == before
+    # "I owe Bob 20 dollars"
+    is_other |= tree.heads[before] == clause.head and tree.tags[before + 1] in (DET, NUM)
+    return tree.tags[before] in (ADJ, NOUN, NUM, PROPN) and not is_other
+
+
+def _goes_on(tree: SentenceTree, draft: Draft) -> bool:
+    """Whether the word behind an object still says what the object is."""
+    head, behind = draft.object_head, draft.object[-1] + 1
+    is_noun = tree.tags[behind] == NOUN and not tree.is_time(behind)
+    is_done = tree.tags[behind] == VERB and draft.clause is not None and draft.clause.head < head
+    is_which = tree.tags[behind] == ADJ and tree.heads[behind] == head
+    # "I noticed a lot of shops are closing"
+    is_subject = tree.tags[behind] == AUX and draft.construction == "verb object"
+    is_title = not draft.value and behind in tree.quotes and tree.quotes.index(behind) % 2 == 0
+    is_more = is_noun or is_done or is_which or is_subject or is_title
+    return is_more or tree.lowered[behind] == "of"
+
+
 def _is_vague(tree: SentenceTree, head: int) -> bool:
-    """Whether a noun names nothing without a phrase that says of what."""
+    """Whether a noun names nothing without a phrase that says of what: "advice", "a lot of time",
+    "some of those"."""
     below = tree.children[head]
+    saying = _SAYING_WHICH | ({"in"} if tree.lowered[head] in WORDS["fields"] else set())
+    inside = [i for i in below if tree.text(preposition(tree, i)).lower() in saying]
     if any(
         tree.lowered[i] == "same"
+        or (tree.bases[i] == "det" and tree.lowered[i] in _POINTING)
         or (tree.tags[i] == PRON and tree.text(preposition(tree, i)) == "of")
         for i in below
     ):
         return True
-    is_unit = tree.bases[head] == "obj" and tree.words[head].marks & Mark.UNIT
-    if not ((is_unit and not tree.is_time(head)) or tree.lowered[head] in _VAGUE):
+    is_part = tree.tags[head] in (DET, PRON) and bool(inside)
+    if is_part and any(tree.bases[j] == "det" for i in inside for j in tree.children[i]):
+        return True
+    words = {tree.lowered[head], tree.lemmas[head].lower()}
+    is_empty = tree.tags[head] != PROPN and not _VAGUE.isdisjoint(words)
+    if not (is_empty or is_part):
         return False
-    return not any(
-        tree.relations[i] == "compound"
-        or (
-            tree.bases[i] == "nmod"
-            and tree.text(preposition(tree, i)).lower() in ("of", "for")
-            and tree.tags[i] != PRON
-        )
-        for i in below
+    if any(tree.relations[i] == "nummod" and tree.lowered[i] != "one" for i in below):
+        return False  # "nine people"
+    return tree.child(head, "compound") < 0 and all(
+        tree.bases[i] != "nmod" or tree.tags[i] == PRON or _is_vague(tree, i) for i in inside
     )
 
 
@@ -146,10 +229,14 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     is_held = clause.governors and tree.tags[clause.governors[-1]] != ADJ
     if is_gerund and not (clause.auxiliaries or is_held or clause.is_copula):
         return False
+    if tree.lowered[clause.head] in ("re", "ve", "ll"):
+        return False  # "We' re"
     if [tree.lowered[i] for i in clause.auxiliaries] == ["being"]:
         return False  # "between saving and being happy"
-    if any(tree.base_form(i) in WORDS["light_verbs"] for i in clause.governors):
+    if any(tree.base_form(i) not in WORDS["realised"] for i in clause.governors):
         return False  # "I take acting classes"
+    if _is_hoped(tree, clause):
+        return False
     if not clause.own_subject and tree.child(clause.head, "expl") >= 0:
         return False  # "I have many and it is hard to choose"
     if any(
@@ -157,8 +244,10 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
         for i in (*draft.subject, *draft.object)
     ):
         return False
-    if draft.relation in _OPINIONS or draft.relation.endswith((" like", " between")):
+    if draft.relation in _OPINIONS or draft.relation.endswith((" like", " between", " than")):
         return False
+    if tree.base_form(clause.head) in REPORTING and tree.tags[draft.object_head] == PRON:
+        return False  # "my mother told me about her job"
     if draft.construction == "verb oblique" and (
         normal_form(tree, clause) in _LIGHT
         # "I treated myself to a new chain"
@@ -177,16 +266,9 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     if clause.is_copula and not _is_predicate(tree, draft, clause):
         return False
     is_open = any(tree.bases[i] in _CLAUSES for i in tree.children[clause.head])
-    # "I plan to fish from a boat", "I think of sending a card to Ann"
-    is_intended = normal_form(tree, clause) in _UNREALISED and any(
-        tree.bases[i] == "xcomp" or (tree.bases[i] == "advcl" and i < draft.object_head)
-        for i in tree.children[clause.head]
-    )
-    if draft.construction == "verb oblique" and (clause.merged or is_intended):
-        return False
-    if _is_about_clause(tree, clause) or _disagrees(tree, draft, clause):
-        return False
-    if _asks_within(tree, clause) or _is_supposed(tree, draft, clause):
+    if draft.construction == "verb oblique" and clause.merged:
+        return False  # "I plan to fish from a boat"
+    if _is_supposed(tree, draft, clause):
         return False
     if tree.bases[clause.head] == "conj" and _is_loose(tree, clause):
         return False
@@ -196,9 +278,18 @@ def _states(tree: SentenceTree, draft: Draft, clause: Clause, *, is_order: bool)
     return not (is_open and is_state and tree.tags[clause.head] in (ADJ, VERB))
 
 
+def _is_hoped(tree: SentenceTree, clause: Clause) -> bool:
+    """Whether a clause tells a second thing that somebody hopes: "I hope it works and he comes"."""
+    above = clause.parent
+    if above is None or tree.bases[clause.head] != "conj" or not clause.own_subject:
+        return False
+    between = tree.lowered[above.head : clause.head]
+    return tree.base_form(above.head) in ATTITUDES and not {",", ";"} & {*between}
+
+
 def _is_duration(tree: SentenceTree, draft: Draft) -> bool:
     """Whether an object only says how long or when: "I baked for two hours", "I spent a day"."""
-    head, word = draft.object_head, draft.relation.rpartition(" ")[2]
+    head, word = draft.object_head, draft.relation.removesuffix(" about").rpartition(" ")[2]
     is_unit = tree.words[head].marks & Mark.UNIT and tree.child(head, "compound") < 0
     if head < 0 or not (tree.is_time(head) or is_unit or tree.lowered[head] == "while"):
         return False
@@ -215,23 +306,17 @@ def _is_kind(tree: SentenceTree, noun: int) -> bool:
     if tree.tags[noun] != NOUN or tree.is_relative(noun):
         return False
     if (owner := tree.child(noun, "nmod:poss")) >= 0:
-        is_known = tree.lowered[owner] not in ("his", "her", "its", "their")
+        is_known = tree.lowered[owner] not in _THIRD_PERSONS
         return not (is_known or tree.lowered[noun] in WORDS["qualities"])
     is_plural = tree.lowered[noun] != tree.lemmas[noun].lower() and tree.lowered[noun][-1:] == "s"
-    is_these = any(tree.lowered[i] in ("these", "those") for i in tree.children[noun])
     is_many = (is_plural or tree.lowered[noun] == "people") and tree.child(noun, "nummod") < 0
-    return is_these or (is_any(tree, noun) and (is_many or tree.child(noun, "det") >= 0))
+    return is_any(tree, noun) and (is_many or tree.child(noun, "det") >= 0)
 
 
 def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether the object of a verb is one: no time behind "and" ("we baked bread, and last Sunday
-    …"), no subject of a clause ("I noticed shops are closing"), nothing that is judged ("I find the
-    trend alarming") and nothing behind a preposition ("I listened to "Blue"")."""
-    head, last = draft.object_head, max(draft.object, default=0)
-    behind = max(clause.head, *clause.particles) + 1 if clause.particles else clause.head + 1
-    # "I had my car repaired"
-    is_done = last > head and tree.tags[last] == VERB and tree.words[last].marks & Mark.PAST
-    is_subject = last + 1 < len(tree) and tree.tags[last + 1] == AUX
+    """Whether the object of a verb is one: nothing that is judged ("I find the trend alarming"),
+    and nothing behind a preposition ("I listened to "Blue"")."""
+    head, behind = draft.object_head, max(clause.head, *clause.particles, 0) + 1
     judging = ("xcomp", "advcl") if draft.relation == "find" else ("xcomp",)
     is_judged = any(
         tree.bases[i] in judging
@@ -260,7 +345,7 @@ def _is_object(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
     is_far = tree.bases[head] == "conj" and any(
         tree.tags[i] in (AUX, VERB) for i in range(tree.heads[head], head)
     )
-    return not (is_done or is_subject or is_judged or is_behind or is_far)
+    return not (is_judged or is_behind or is_far)
 
 
 def _is_predicate(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
@@ -308,10 +393,6 @@ def _is_loose(tree: SentenceTree, clause: Clause) -> bool:
     if clause.own_subject or above is None:
         return False
     between = range(above.head + 1, clause.head)
-    if tree.child(clause.head, "cc") < 0 and not any(
-        tree.lowered[i] in (",", ";") for i in between
-    ):
-        return True
     forms = _forms(tree, clause.head)
     if tree.child(clause.head, "aux", "aux:pass") >= 0:
         return False
@@ -324,53 +405,8 @@ def _is_loose(tree: SentenceTree, clause: Clause) -> bool:
 def _forms(tree: SentenceTree, verb: int) -> set[str]:
     """The forms that a verb may have: its base, its past, or the one with that ending."""
     word = tree.words[verb]
-    if word.marks & (Mark.BARE_PAST | Mark.BARE_PARTICIPLE):
-        return {"base", "past"}
     if word.marks & Mark.PAST:
         return {"past"}
     if word.lowered == tree.base_form(verb):
         return {"base"}
     return {"ing" if word.lowered.endswith("ing") else "s"}
-
-
-def _is_about_clause(tree: SentenceTree, clause: Clause) -> bool:
-    """Whether "which" behind a comma may stand for all that was said: "I walk, which helps"."""
-    return "rel" in clause.relation and any(
-        tree.lowered[i] == "which" and i > 0 and tree.lowered[i - 1] == ","
-        for i in tree.children[clause.head]
-    )
-
-
-def _disagrees(tree: SentenceTree, draft: Draft, clause: Clause) -> bool:
-    """Whether a singular stands before a verb without -s, which the parser misread: "the chance to
-    volunteer at a centre" does not say that the chance volunteers."""
-    subject, verb = draft.subject_head, tree.words[clause.head]
-    word = tree.words[subject]
-    is_singular = (
-        tree.tags[subject] in (NOUN, PROPN)
-        and not word.lowered.endswith("s")
-        and word.noun_stem == word.stem
-        and tree.entity_labels.get(subject) != "ORG"
-        and word.lowered not in _PLURALS
-        and len(
-            coordinated(tree, tree.heads[subject] if tree.bases[subject] == "conj" else subject)
-        )
-        == 1
-    )
-    is_plain = not (clause.auxiliaries or clause.governors or clause.is_copula or clause.passive)
-    return (
-        is_singular
-        and is_plain
-        and verb.lowered == tree.base_form(clause.head)
-        and not verb.marks & (Mark.PAST | Mark.BARE_PAST)
-        and tree.tags[clause.head] == VERB
-    )
-
-
-def _asks_within(tree: SentenceTree, clause: Clause) -> bool:
-    """Whether a clause says what somebody asks or explains: "how much impact they had"."""
-    if clause.relation == "root" or "rel" in clause.relation:
-        return False
-    near = [i for i in tree.children[clause.head] if i < clause.head]
-    near += [j for i in near for j in tree.children[i]]
-    return any(tree.lowered[i] in _EMBEDDED for i in near)

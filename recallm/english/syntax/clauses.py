@@ -122,10 +122,12 @@ def _clause(tree: SentenceTree, head: int, parent: Clause | None) -> Clause:
             and not is_clause(tree, i)
             and clause.objects[0].head < i
         ]
-    for phrase in [*clause.objects, *clause.obliques]:
-        clause.obliques += _of_name(tree, phrase.head)
     if not clause.objects:
         clause.objects, clause.indirect = clause.indirect, []
+    elif len(clause.objects) == 2 and bases[clause.objects[1].head] == "obj":
+        first = clause.objects[0].head
+        if tree.tags[first] == PROPN or tree.is_relative(first):
+            clause.indirect.append(clause.objects.pop(0))  # "I gave Ann a book"
     if len(clause.subjects) > 1:
         named = [s for s in clause.subjects if tree.lowered[s.head] not in _RELATIVES]
         clause.subjects = named or clause.subjects
@@ -139,19 +141,6 @@ def _is_frequency(tree: SentenceTree, noun: int) -> bool:
     if tree.lowered[noun] in ("times", "twice", "once"):
         return bool(before) or tree.lowered[noun] != "times"
     return ("every" in before or "each" in before) and tree.is_time(noun)
-
-
-def _of_name(tree: SentenceTree, name: int) -> list[NounPhrase]:
-    """The phrases that the parser hangs from a name behind a verb, and that belong to the verb:
-    "from Oslo to Bergen"."""
-    if tree.tags[name] != PROPN:
-        return []
-    found = [
-        NounPhrase(i, preposition(tree, i))
-        for i in tree.children[name]
-        if tree.relations[i] == "nmod" and i > name
-    ]
-    return [phrase for phrase in found if phrase.case and tree.lowered[phrase.case[0]] != "of"]
 
 
 def _leading(tree: SentenceTree, clause: Clause, negation: list[int]) -> list[int]:

@@ -42,6 +42,7 @@ _COPULAS: Final = frozenset(("copula noun", "copula adjective", "apposition", "t
 _DATE: Final = re.compile(r"\d{4}-\d\d?(?:-\d\d?)?|\d\d?[./]\d\d?[./]\d+")
 _BESIDE: Final = frozenset(("as", "at", "in", "to", "with"))
 """Prepositions of phrases that are facts beside another object of their verb."""
+_NEARLY: Final = frozenset(("around", "over", "nearly"))
 _YEARS: Final = frozenset(("year", "years"))
 _PRESENT: Final = frozenset(("is", "are", "am", "'s", "'re", "'m", "’s", "’re", "’m"))
 _PERSONAL: Final = frozenset(("i", "he", "she"))
@@ -96,14 +97,17 @@ def _of_verb(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft
     if is_alone and any(tree.lowered[i] in _PRESENT for i in clause.auxiliaries):
         yield replace(draft, relation="be", object=[clause.head], value="quality")  # "are divorced"
     is_gerund = tree.lowered[clause.head].endswith("ing")
-    if not draft.object and clause.governors and is_gerund:  # "Ada likes swimming"
-        relation, head = tree.base_form(clause.governors[-1]), clause.head
+    relation, head = tree.base_form(clause.governors[-1]) if clause.governors else "", clause.head
+    if not draft.object and is_gerund and relation in WORDS["feelings"]:  # "Ada likes swimming"
         yield replace(draft, relation=relation, object=[head], object_head=head)
     if draft.object:
         named = _named(tree, draft)
         is_state = draft.construction.startswith(("passive", "copula oblique"))
         if is_state and not draft.modality:  # "founded in", "married to"
             named = replace(named, relation=named.relation.removeprefix(_BE))
+        verb, _, word = named.relation.rpartition(" ")
+        if word in _NEARLY and any(_has_digit(tree, i) for i in named.object[:2]):
+            named = replace(named, relation=verb)  # "spent around 40 pounds"
         yield _valued(tree, named)
 
 
@@ -375,10 +379,11 @@ def _beside(tree: SentenceTree, draft: Draft, clause: Clause) -> Iterator[Draft]
     """The further phrases of a verb: with whom, where and as what, beside an object only those
     that are names: "works as a nurse in York", "teaches chemistry at Harvard"."""
     is_object = draft.construction == "verb object"
-    if not is_object and draft.construction != "verb oblique":
+    is_with = clause.relation.startswith("acl") and clause.objects
+    if is_with or (not is_object and draft.construction != "verb oblique"):
         return
     verb = normal_form(tree, clause)
-    is_felt = verb in ATTITUDES or verb in WORDS["feelings"]
+    is_felt = not {verb, verb.split()[0]}.isdisjoint(ATTITUDES | WORDS["feelings"])
     if is_object and (is_felt or draft.object_head != clause.objects[0].head):
         return
     own = draft.object_head if not is_object else -1

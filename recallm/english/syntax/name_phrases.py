@@ -38,6 +38,8 @@ _INSIDE_NOUNS: Final = frozenset(("compound", "nummod", "amod", "nmod:desc"))
 _OF_PREDICATES: Final = frozenset(("nsubj", "cop", "case", "advmod", "aux", "punct", "mark"))
 _MONTHS: Final = WORDS["months"]
 _BEFORE_NOUNS: Final = WORDS["adjectives_before_nouns"]
+_BEHIND_SOME: Final = {"to": "ways", "in": "fields", "on": "vague", "about": "vague"}
+"""Prepositions, each with the nouns to which a phrase behind them belongs."""
 _AND: Final = frozenset(("and", "&", "or"))
 
 Name = tuple[int, int]
@@ -399,8 +401,14 @@ def _mend_second_verb(tree: SentenceTree, noun: int) -> None:
 
 
 def _mend_preposition(tree: SentenceTree, verb: int) -> None:
-    """Make a preposition that has a subject a verb, with the noun behind it as its object."""
-    noun = tree.heads[verb]
+    """Make a preposition that has a subject a verb, with the noun behind it as its object; and hang
+    a phrase that says which from the noun before it."""
+    noun, before = tree.heads[verb], verb - 1
+    listed = _BEHIND_SOME.get(tree.lowered[verb])
+    is_beside = before >= 0 and tree.heads[noun] == tree.heads[before] and not tree.is_time(noun)
+    if listed and is_beside and tree.lowered[before] in WORDS[listed]:
+        tree.move(noun, before, "nmod")  # "I love my trip to Japan", "I have a degree in law"
+        return
     is_verb = tree.tags[verb] == VERB and 0 <= tree.child(noun, "nsubj") < verb
     if noun < verb or not (is_verb or tree.child(verb, "nsubj", "aux") >= 0):
         return

@@ -37,15 +37,6 @@ QUOTES: Final = frozenset(('"', "“", "”", "``", "''"))
 _CLOSING: Final = {'"': '"', "``": "''", "“": "”", "‘": "’", "(": ")", "[": "]", "{": "}", "'": "'"}
 _OPENING: Final = {closing: opening for opening, closing in _CLOSING.items()}
 _EDGE: Final = frozenset((",", ";", ":", ".", "-", "--", "–", "—", "...", "…", "!", "?", "*", "|"))
-_NOMINAL: Final = frozenset(
-    ("amod", "compound", "appos", "nmod", "nmod:desc", "nmod:unmarked", "dep", "flat", "list")
-)
-"""Relations to nouns, which the parser may take for those of ``_VERBAL``."""
-_VERBAL: Final = frozenset(
-    ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent", "obl:unmarked", "advmod", "aux")
-)
-_OF_NOUNS: Final = frozenset(("det", "nmod:poss", "amod", "nummod"))
-_MOST_STEPS: Final = 4
 _NO_RELATIONS: Final[frozenset[str]] = frozenset()
 
 
@@ -75,7 +66,6 @@ class SentenceTree:
             head - first if first <= head < end and head - first != i else -1
             for i, head in enumerate(tree.heads[first:end])
         ]
-        self._mend(tagged.roles[first:end])
         self.bases = [relation.partition(":")[0] for relation in self.relations]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(self.heads):
@@ -87,35 +77,6 @@ class SentenceTree:
             if first <= begin and behind <= end
             for token in range(begin, behind)
         }
-
-    def _mend(self, roles: Sequence[str]) -> None:
-        """Let the tagger's roles mend the parse of a sentence around its main verb.
-
-        In short sentences the parser takes verbs for nouns ("My sister studies law"), where the
-        tagger is right more often.
-        """
-        if roles.count("root") != 1 or (verb := roles.index("root")) >= len(self.heads):
-            return
-        heads, relations = self.heads, self.relations
-        root = verb
-        for _ in range(_MOST_STEPS):
-            if heads[root] < 0:
-                break
-            root = heads[root]
-        if root != verb:
-            if heads[root] >= 0 or any(relation.startswith("nsubj") for relation in relations):
-                return
-            heads[root], heads[verb] = verb, -1
-            relations[root], relations[verb] = roles[root], "root"
-        elif self.tags[verb] != VERB:
-            return
-        for i, role in enumerate(roles):
-            nominal = heads[i] in (root, verb) and relations[i] in _NOMINAL
-            if nominal and i not in (root, verb) and role in _VERBAL:
-                heads[i], relations[i] = verb, role
-                for j in range(max(0, i - _MOST_STEPS), i):
-                    if heads[j] == verb and roles[j] in _OF_NOUNS:
-                        heads[j], relations[j] = i, roles[j]
 
     def move(self, token: int, head: int, relation: str = "") -> None:
         """Hang a token with all below it from another one (-1: from none), by another relation if

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from spacy.symbols import ADP, ADV, AUX, DET, NOUN, NUM, PRON, PROPN
 
+from recallm.english.syntax.assertions import SHORT, is_plain
 from recallm.english.syntax.clauses import read_clauses
 from recallm.english.syntax.confidence import confidence
 from recallm.english.syntax.drafts import Draft, of_clause, of_noun
@@ -36,11 +37,13 @@ ConceptAt = Callable[[int], ConceptMention | None]
 _MOST_COMBINED: Final = 60
 """Triplets of one clause whose subject and object are coordinations."""
 
-_SHORT: Final = 14
-"""Tokens of a sentence whose parse can be trusted."""
-
 _SURE: Final = 0.9
 """How sure a fact of an owner is at least: "Ada's sister Ingrid" says who Ingrid is."""
+
+_SHOWN: Final = 0.55
+_UNSURE: Final = 0.5
+"""How sure a fact of a short sentence is at least, and one that is not plain at most: on either
+side of what is shown."""
 
 _CLOSED: Final = frozenset((ADP, AUX, DET, PRON))
 _NAME_PARTS: Final = frozenset(("flat", "compound", "nmod", "amod"))
@@ -52,8 +55,12 @@ _LONGEST_TITLE: Final = 12
 
 _MODIFIERS: Final = frozenset(("amod", "compound", "nummod", "nmod:desc"))
 _INSIDE: Final = frozenset(("of", "for"))
-_INSIDE_OBJECTS: Final = _INSIDE | {"about", "on", "to"}
+_INSIDE_OBJECTS: Final = _INSIDE | {"about", "on", "to", "in"}
 """Prepositions of phrases that belong to an end: "head of sales", "a trip to Oslo"."""
+
+
+_WITH_SOME: Final = {"to": "ways", "in": "fields"}
+"""Those that do so behind some nouns alone: "a trip to Oslo", "a degree in law"."""
 
 
 def facts_in(
@@ -75,11 +82,10 @@ def facts_in(
     if _is_foreign(tree):
         return []
     read = drafts(tree)
-    least = 0.55 if len(tree) <= _SHORT else 0.0
     return [
         replace(
             fact,
-            confidence=max(fact.confidence, _SURE if draft.construction == "possessor" else least),
+            confidence=_trusted(tree, draft, fact.confidence),
             position=position,
             subject_concept=_end(tree, draft.subject_head, concept_at),
             object_concept=_end(tree, draft.object_head, concept_at, _INSIDE_OBJECTS),
@@ -88,6 +94,15 @@ def facts_in(
         if draft.subject  # the parser may take punctuation for a subject
         for fact in (written(tree, draft, len(read)),)
     ]
+
+
+def _trusted(tree: SentenceTree, draft: Draft, sure: float) -> float:
+    """How sure a fact is, of which its construction alone says ``sure``."""
+    if draft.construction == "possessor":
+        return max(sure, _SURE)
+    if not is_plain(tree, draft):
+        return min(sure, _UNSURE)
+    return max(sure, _SHOWN) if len(tree) <= SHORT else sure
 
 
 def _is_foreign(tree: SentenceTree) -> bool:
@@ -221,10 +236,12 @@ def _is_inside(tree: SentenceTree, noun: int, inside: frozenset[str]) -> bool:
     case = tree.text(preposition(tree, noun)).lower()
     if case == "of":
         return True
-    if case == "to" and tree.lowered[tree.heads[noun]] not in WORDS["ways"]:
+    noun_before = tree.lowered[tree.heads[noun]]
+    if case in _WITH_SOME and noun_before not in WORDS[_WITH_SOME[case]]:
         return False
     is_nominal = tree.relations[noun] == "nmod" and tree.tags[noun] != PRON
-    return is_nominal and case in inside and not tree.is_time(noun)
+    is_time = tree.is_time(noun) or tree.words[noun].marks & Mark.DIGITS
+    return is_nominal and case in inside and not is_time
 
 
 def _whole(tree: SentenceTree, head: int, inside: frozenset[str]) -> list[int]:
