@@ -35,8 +35,9 @@ class NewItem(UpdateRequest):
 
     """
 
-    path: Annotated[Sequence[str], checks.item_path]
-    key: Annotated[str, checks.name]
+    # Both must be given: the request of an update has defaults for them.
+    path: Annotated[Sequence[str], checks.item_path]  # pyright: ignore[reportGeneralTypeIssues]
+    key: Annotated[str, checks.name]  # pyright: ignore[reportGeneralTypeIssues]
 
 
 @knows_its_arguments

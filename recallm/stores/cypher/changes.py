@@ -10,6 +10,7 @@ import re
 from typing import Final, LiteralString
 
 from recallm.stores.cypher.schema import COUNTED
+from recallm.stores.semantics.reader import literal
 
 _NODES: Final[tuple[tuple[LiteralString, LiteralString, LiteralString], ...]] = (
     ("updates", "RecallMUpdate", "t"),
@@ -48,7 +49,8 @@ RELATIONSHIPS: Final = tuple([kind for kind, *_ in (*_NEW, *_KEPT)])
 def _counted_put(
     kind: LiteralString, labels: LiteralString, more: LiteralString, columns: LiteralString
 ) -> LiteralString:
-    properties = ", ".join([f"x.{name} = row[{i}]" for i, name in enumerate(columns.split(), 1)])
+    places = enumerate(columns.split(), 1)
+    properties = literal(", ".join([f"x.{name} = row[{place}]" for place, name in places]))
     return f"""
 UNWIND ${kind} AS row
 MERGE (x:{labels} {{namespace: $namespace, key: row[0]{more}}})
@@ -141,9 +143,9 @@ MERGE (x)-[:BEARS {namespace: $namespace, model: row[1], word: word}]->(x)
 """The words that an entity bears by its vector under a model, or by its concept."""
 
 
-def _in_turn(*parts: LiteralString) -> LiteralString:
-    """A query that does the ``parts`` one after the other."""
-    return "".join(["\nCALL () {" + part + "}" for part in parts])
+def _in_turn(*parts: str) -> LiteralString:
+    """A query that does the ``parts``, which are literals, one after the other."""
+    return literal("".join(["\nCALL () {" + part + "}" for part in parts]))
 
 
 PUT: Final[LiteralString] = (

@@ -164,7 +164,7 @@ class Neo4jReader(Reader):
         return sorted(self._ask(cypher.PATHS, tuple, root=values.path_key(())))
 
     def t_indexes(self, where: Filter) -> list[int]:
-        given = {"limit": LARGEST_NUMBER, **self._within(_filter(where))}
+        given: dict[str, Any] = {"limit": LARGEST_NUMBER, **self._within(_filter(where))}
         return self._ask(cypher.T_INDEXES, **given)
 
     def statements(self, keys: Collection[int], *, ahead: int = 0) -> list[StoredStatement]:
@@ -238,7 +238,7 @@ class Neo4jReader(Reader):
         """Other writers may forget while updates are read."""
 
         def page(after: int, limit: int) -> list[PreparedUpdate]:
-            given = {"t": self._counter, "after": after, "limit": limit}
+            given: dict[str, Any] = {"t": self._counter, "after": after, "limit": limit}
             while found := self._ask(cypher.UPDATES, **given):
                 # Two equal reads are complete. From the first update on that was forgotten, cut or
                 # joined meanwhile, the page is read again.
