@@ -39,7 +39,7 @@ from recallm.recall.request import ROLES_OF_PERSONS
 
 LEAST_CONFIDENCE, _OF_UNSURE = 0.2, 4
 """A context with less confidence is empty where a name is unknown. Else it has at most 4 statements
-where one thing is asked for: all are about as unlikely."""
+where one thing is asked for and no name: all are about as unlikely."""
 
 _ADVICE = re.compile(r"\b(?:can|could|may|might|must|shall|should|would)\b", re.IGNORECASE)
 """Asks for advice, which much may help to give: "What should I cook?"."""
@@ -196,7 +196,7 @@ def chosen(
     kept.update(earning_their_place(current, odds.timeless, several=several))
     earning = [place for place in order if place in kept]
     asks_one_thing = (
-        not several
+        not (several or names.known)
         and question.terms
         and question.text.rstrip().endswith("?")
         and not _ADVICE.search(question.text)
