@@ -15,9 +15,10 @@ that was said twice stands in the queue twice.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
 from recallm.adapting import Conversation, Message, digest, new_lock
 
@@ -170,12 +171,23 @@ def _longest_runs(
     known: Sequence[str | None], given: Sequence[str], common: int
 ) -> list[int | None]:
     """The places in the longest common runs, after a common beginning of length ``common``."""
-    places: list[int | None] = [*range(common), *[None] * (len(given) - common)]
-    matcher = SequenceMatcher(None, known[common:], given[common:], autojunk=False)
-    for start, place, length in matcher.get_matching_blocks():
-        places[common + place : common + place + length] = range(
-            common + start, common + start + length
+    places: list[int | None] = list(range(common))
+    places_by_key: dict[str | None, list[int]] = defaultdict(list)
+    if common < min(len(known), len(given)):
+        for place, key in enumerate(known):
+            places_by_key[key].append(place)
+    start = common
+    while len(places) < len(given):
+        candidates = places_by_key.get(given[len(places)], [])
+        following = candidates[bisect_left(candidates, start) :]
+        if not following:
+            places.append(None)
+            continue
+        length, negated = max(
+            (_run_length(known, place, given, len(places)), -place) for place in following
         )
+        start = length - negated
+        places += range(-negated, start)
     return places
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -66,6 +67,22 @@ def test_get_returns_the_item_that_was_put(memory: RecallM) -> None:
     assert found.expires_at == NOON + timedelta(hours=1)
     assert memory.items.get(("users",), "food") is None
     assert memory.in_namespace("other").items.get(("users", "ann"), "food") is None
+
+
+def test_changed_copies_of_an_item_are_items_of_their_own(memory: RecallM) -> None:
+    tea = item("drink", "Ann loves tea.")
+    assert tea == item("drink", "Ann loves tea.")
+    memory.items.put([tea])
+    memory.items.put([replace(tea, text="Ann loves milk."), replace(tea, key="copy")])
+    memory.items.put([item("food", "Ann loves pizza.")])
+    memory.items.put([tea])  # written again: the newest
+    assert [
+        (found.t_index, found.key, found.text) for found in memory.items.below(("users", "ann"))
+    ] == [
+        (5, "drink", "Ann loves tea."),
+        (4, "food", "Ann loves pizza."),
+        (3, "copy", "Ann loves tea."),
+    ]
 
 
 def test_a_new_item_takes_the_place_of_the_old_one(memory: RecallM) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Annotated
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 from recallm.errors import InvalidInputError
 from recallm.ground import checks
@@ -38,6 +38,7 @@ class NewItem(UpdateRequest):
     # Both must be given: the request of an update has defaults for them.
     path: Annotated[Sequence[str], checks.item_path]  # pyright: ignore[reportGeneralTypeIssues]
     key: Annotated[str, checks.name]  # pyright: ignore[reportGeneralTypeIssues]
+    id: Annotated[Any, checks.new_id] = field(default=None, init=False, repr=False, compare=False)
 
 
 @knows_its_arguments
@@ -85,7 +86,8 @@ class MemoryItems:
             StoreError: the store failed; nothing was written.
 
         """
-        given = checks.instances(NewItem, items, "items")
+        # Each gets an id of its own: an item that is put twice is written twice.
+        given = [replace(item) for item in checks.instances(NewItem, items, "items")]
         return self._writing.put(given) if given else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:

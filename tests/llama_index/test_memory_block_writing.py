@@ -323,6 +323,7 @@ ALIGNED: list[tuple[str, str, bool, bool, list[int | None]]] = [
     ("abcd", "cde", True, True, [2, 3, None]),
     ("a.cd", "abcde", True, False, [0, 1, 2, 3, None]),  # one was forgotten
     (".b", "xbc", True, False, [0, 1, None]),
+    ("a.cd", "xabcd", True, False, [None, 0, 1, 2, 3]),  # one was forgotten, before it one edited
     ("abcdef", "abxef", True, False, [0, 1, None, 4, 5]),
 ]
 """Known and shown messages, whether the session is resumed, whether the messages are leaving, and
