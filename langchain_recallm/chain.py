@@ -3,17 +3,17 @@ reply of a model that reads and writes facts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, convert_to_messages
-from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import (
     Runnable,
     RunnableConfig,
+    RunnableGenerator,
     RunnableLambda,
     RunnablePassthrough,
 )
@@ -27,7 +27,7 @@ from langchain_recallm._runs import (
     facts_of_run,
     thread_of_run,
 )
-from langchain_recallm.llm import as_llm, checked_model
+from langchain_recallm.llm import as_llm, checked_model, text_of_reply
 from langchain_recallm.retriever import traced
 from recallm import HybridRecallM, InvalidInputError, RecallM
 from recallm.adapting import (
@@ -96,8 +96,8 @@ def answer_chain(
         InvalidInputError: an argument cannot be used; in a run, the question cannot.
         ClosedError: in a run, where the memory is closed.
         StoreError: in a run, where the store failed.
-        ValidationError: in a run, where the model returns neither a message nor a text (pydantic's;
-            a ``ValueError``). What the model itself raises comes through.
+        LLMError: in a run, where the model returns neither a message nor a text. What the model
+            itself raises comes through.
 
     """
     checked_memory(memory)
@@ -124,7 +124,7 @@ def answer_chain(
         RunnablePassthrough.assign(context=lambda state: state["context"] or _NOTHING_KNOWN)
         | template
         | model
-        | StrOutputParser(name="answer_text")
+        | RunnableGenerator(_texts, _atexts, name="answer_text")
     )
     steps: Runnable[str | dict[str, Any], dict[str, Any]] = RunnableLambda(
         recall, name="recall_memory"
@@ -340,3 +340,14 @@ def _turns(history: Iterable[Any]) -> list[tuple[str, str]]:
         if turns and role in ("human", "ai"):
             turns[-1][role == "ai"].append(text_of(message))
     return [("\n".join(asked), "\n".join(replied)) for asked, replied in turns]
+
+
+def _texts(replies: Iterator[Any]) -> Iterator[str]:
+    """The texts of a model's replies, or of the chunks of a reply."""
+    for reply in replies:
+        yield text_of_reply(reply)
+
+
+async def _atexts(replies: AsyncIterator[Any]) -> AsyncIterator[str]:
+    async for reply in replies:
+        yield text_of_reply(reply)

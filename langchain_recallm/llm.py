@@ -37,13 +37,8 @@ def as_llm(chat_model: Runnable[Any, Any]) -> Callable[[str], str]:
     model = checked_model(chat_model)
 
     def llm(prompt: str) -> str:
-        reply: object = model.invoke(prompt)
-        text = str(ChatGeneration(message=reply).text) if isinstance(reply, BaseMessage) else reply
-        if not isinstance(text, str):
-            raise LLMError(
-                f"the model answered with {type(reply).__name__}, not with a message or a text; "
-                "structured output must be made a str first, for example model | to_text"
-            )
+        reply = model.invoke(prompt)
+        text = text_of_reply(reply)
         if not text and isinstance(reply, BaseMessage) and _has_other_content(reply):
             raise answer_without_text()
         # A model's text can end inside a character; no store holds half of one.
@@ -58,6 +53,18 @@ def checked_model(chat_model: object) -> Runnable[Any, Any]:
         return chat_model
     expected = "a LangChain chat model, or another Runnable from a prompt to a message or text"
     raise not_a_model(chat_model, "chat_model", expected)
+
+
+def text_of_reply(reply: object) -> str:
+    """The text of a model's reply, or of a chunk of it; '' where it holds none."""
+    if isinstance(reply, str):
+        return str(reply)
+    if isinstance(reply, BaseMessage):
+        return str(ChatGeneration(message=reply).text)
+    raise LLMError(
+        f"the model answered with {type(reply).__name__}, not with a message or a text; "
+        "structured output must be made a str first, for example model | to_text"
+    )
 
 
 def _has_other_content(reply: BaseMessage) -> bool:

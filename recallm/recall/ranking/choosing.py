@@ -37,8 +37,8 @@ from recallm.recall.ranking.concepts import about_others, labels_of_names, of_ot
 from recallm.recall.ranking.stem_counts import Floats
 from recallm.recall.request import ROLES_OF_PERSONS
 
-LEAST_CONFIDENCE, _OF_UNSURE = 0.2, 4
-"""A context with less confidence is empty where a name is unknown. Else it has at most 4 statements
+LEAST_CONFIDENCE, _OF_UNSURE = 0.2, 5
+"""A context with less confidence is empty where a name is unknown. Else it has at most 5 statements
 where one thing is asked for and no name: all are about as unlikely."""
 
 _ADVICE = re.compile(r"\b(?:can|could|may|might|must|shall|should|would)\b", re.IGNORECASE)

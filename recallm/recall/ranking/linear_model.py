@@ -30,6 +30,7 @@ from recallm.recall.ranking.budget import (
 )
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.ranking.choosing import (
+    LEAST_CONFIDENCE,
     OF_MATTER,
     OF_TIME,
     AskedNames,
@@ -264,7 +265,7 @@ def context_of_statements(
         order = within_dates(order, candidates)
         trace.keep(order, "of another time than the question asks for")
         order = chosen(order, odds, candidates, sure, names)
-        trace.keep(order, _nothing_known(names) if not order else "too unlikely")
+        trace.keep(order, _nothing_known(names) if not order else _too_unlikely(sure))
         order = without_echoes(order, candidates)
         trace.keep(order, "an echo of what was said")
     questions = of_best_answers(questions, order, wanted)
@@ -318,6 +319,10 @@ def context_of_statements(
         tokens=request.count_tokens(text),
         intercept=ranked.intercept + ranked.level,
     )
+
+
+def _too_unlikely(sure: float) -> str:
+    return "too unlikely" + ("" if sure >= LEAST_CONFIDENCE else ", or one of many as unlikely")
 
 
 def _nothing_known(names: AskedNames) -> str:
