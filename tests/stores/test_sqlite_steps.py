@@ -4,7 +4,7 @@ The tests count steps of SQLite's virtual machine: they are the same on every ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import partial
 from itertools import product
@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from recallm.model import Filter, Horizon, Selection
+from recallm.model import Filter, Horizon, PreparedUpdate, Selection
 from recallm.stores.base import GraphReader
+from recallm.stores.semantics import applying
+from recallm.stores.semantics.writing import antecedents
 from recallm.stores.sqlite import SQLiteStore, view
 from tests.store_suite.marked_text import entity, prepared, triplet
 from tests.store_suite.topics.base import NOON, Space, at
@@ -227,3 +229,21 @@ def test_facts_of_hubs_are_read_without_their_other_facts() -> None:
             assert grown((small, large), horizon, ask) is None, (horizon, what)
             with large.reader("n", horizon) as reader:
                 assert ask(reader)
+
+
+def test_what_pending_updates_refer_to_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not again for each passage that a batch replaces."""
+    read: list[PreparedUpdate] = []
+
+    def counted(updates: Iterable[PreparedUpdate]) -> set[str]:
+        updates = list(updates)
+        read.extend(updates)
+        return antecedents(updates)
+
+    monkeypatch.setattr(applying, "antecedents", counted)
+    ids = [str(number) for number in range(50)]
+    with closing(SQLiteStore()) as store:
+        store.apply("n", [prepared(id, "[Ann] met [Bo]") for id in ids])
+        read.clear()
+        store.apply("n", [prepared(id, "[Ann] met [Cid]", replaces=True) for id in ids])
+    assert len(read) == 2 * len(ids)

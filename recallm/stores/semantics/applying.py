@@ -191,6 +191,8 @@ class _Batch:
         self._namespace = opened.totals
         self._passages = opened.passages
         self._pending: list[PreparedUpdate] = []
+        self._referred: set[str] = set()
+        """The ids of the passages that pending updates refer to."""
         self._doomed: set[int] = set()
         self._updates = updates
         self._begun: set[str] | None = None
@@ -255,6 +257,7 @@ class _Batch:
         if self._pending:
             _write_new(self._rows, self._namespace, self._pending)
         self._doomed, self._pending, self._begun = set(), [], None
+        self._referred.clear()
 
     def _add(self, update: PreparedUpdate) -> Applied:
         namespace = self._namespace
@@ -263,6 +266,7 @@ class _Batch:
             update, namespace.t, namespace.open_session, self._has_statements
         )
         self._pending.append(replace(update, t_index=namespace.t, session_key=key or NO_SESSION))
+        self._referred |= antecedents([update])
         if self._begun is not None and update.statements:
             self._begun.add(key or "")
         return Applied(t_index=namespace.t)
@@ -270,7 +274,7 @@ class _Batch:
     def _replace(self, replaced: Mapping[int, str]) -> None:
         """Doom the passages at some t (→ id); those that are pending are never written."""
         ids = set(replaced.values())
-        if any(update.elements or ids & antecedents([update]) for update in self._pending):
+        if ids & self._referred or any(update.elements for update in self._pending):
             self.write()
         self._begun = None
         self._doomed.update(replaced.keys() - {update.t_index for update in self._pending})
