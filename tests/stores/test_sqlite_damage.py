@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import pairwise
@@ -148,6 +149,26 @@ def test_a_changed_row_is_found_out(tmp_path: Path) -> None:
     for what, message in said.items():
         assert re.search(r"is damaged: .*; restore a backup", message), what
         assert str(path) in message, what
+
+
+def test_damage_of_postings_is_a_problem(tmp_path: Path) -> None:
+    whole, path = tmp_path / "whole.db", tmp_path / "memory.db"
+    with closing(SQLiteStore(whole)) as store:
+        store.apply("n", [prepared(str(n), f"[Ann] met [Bob] {n}.") for n in range(300)])
+        assert store.problems() == []
+    for sql in (
+        DAMAGED["postings of another stem"],
+        "UPDATE concept SET newest = zeroblob(18)",
+        "DELETE FROM term_block",
+        "UPDATE concept_block SET blob = zeroblob(length(blob))",
+    ):
+        shutil.copy(whole, path)
+        with closing(sqlite3.connect(path)) as other:
+            other.create_function("crc32", 1, zlib.crc32, deterministic=True)
+            assert other.execute(sql).rowcount, sql
+            other.commit()
+        with closing(SQLiteStore(path)) as store:
+            assert store.problems(), sql
 
 
 def test_a_changed_index_of_metadata_gives_no_other_passage(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from recallm.stores.semantics.applying import (
 from recallm.stores.sqlite.connections import Connections, MemoryConnections
 from recallm.stores.sqlite.failures import damage, guarded
 from recallm.stores.sqlite.file import FileConnections, back_up
+from recallm.stores.sqlite.postings import faults
 from recallm.stores.sqlite.reader import SQLiteReader
 from recallm.stores.sqlite.rows import SQLiteRows
 
@@ -143,7 +144,7 @@ class SQLiteStore:
     def problems(self) -> list[str]:
         with self._connections.read() as snapshot, damage(self.name):
             found = [text for (text,) in snapshot.rows("PRAGMA integrity_check")]
-        return [] if found == ["ok"] else found
+            return [*faults(snapshot.rows)] if found == ["ok"] else found
 
     def close(self) -> None:
         self._connections.close()

@@ -13,7 +13,8 @@ valid with their own term or concept alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, LiteralString
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from recallm.model import LARGEST_NUMBER
 from recallm.stores.sqlite.schema import RECORD, keys_of, sealed, unsealed
-from recallm.stores.sqlite.view import FilterSql, Queries, View
+from recallm.stores.sqlite.view import Fetch, FilterSql, Queries, View
 
 Records = NDArray[np.void]
 
@@ -110,6 +111,24 @@ def count_before(
     parts = [blob for _, blob in queries.rows(_AT.replace("{table}", table), of=owner, key=end)]
     keys = [keys_of(unsealed(owner, blob)) for blob in (*parts, newest)]
     return int(whole) // RECORD.itemsize + sum(int((each < end).sum()) for each in keys)
+
+
+def faults(fetch: Fetch) -> Iterator[str]:
+    """What is wrong with the lists of a database."""
+    tables: tuple[LiteralString, ...] = ("term", "concept")
+    for table in tables:
+        blocks: defaultdict[int, list[bytes]] = defaultdict(list)
+        for owner, blob in fetch("SELECT owner, blob FROM " + table + "_block ORDER BY last", {}):
+            blocks[owner].append(blob)
+        for owner, total, newest in fetch("SELECT id, statements, newest FROM " + table, {}):
+            try:
+                lists = [keys_of(unsealed(owner, blob)) for blob in (*blocks[owner], newest)]
+            except ValueError as error:
+                yield f"{table} {owner}: {error}"
+                continue
+            keys = np.concatenate(lists)
+            if len(keys) != total or (np.diff(keys) <= 0).any():
+                yield f"{table} {owner}: the list of its statements is incomplete or out of order"
 
 
 # Writing.
