@@ -155,7 +155,7 @@ _MOST_LEVELS = 100
 
 
 def check_filter(filter: object) -> None:
-    """Refuse a filter that cannot be used, whatever is compared with the filter.
+    """Refuse a filter that cannot be used with any item.
 
     Raises:
         InvalidInputError: the filter is no mapping, names no field, has an unknown operator or an

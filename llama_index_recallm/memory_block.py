@@ -68,7 +68,7 @@ _dispatcher = get_dispatcher(__name__)
 _log = logging.getLogger("llama_index_recallm")
 
 _MAX_SESSIONS = 1024
-"""Queues that are kept, of the sessions that were used last."""
+"""Sessions that keep their queue: those that were used last."""
 
 _Name = Annotated[str, Field(min_length=1, strict=True, pattern=r"\S")]
 

@@ -53,9 +53,9 @@ class RecallMRetriever(BaseRetriever):
     passage, its score the probability that it helps. ``metadata`` holds
     ``t_index``, ``timestamp``, ``speaker``, ``source``, ``session``, ``concepts`` (names) and
     ``passage`` (an id), None where unknown, and the statement's own metadata; own keys that are
-    also one of these, or ``score``, stand under ``own``. A language model sees the time and the
+    names of these fields, or ``score``, stand under ``own``. A language model sees the time and the
     speaker, an embedding model the speaker. Nodes have no delimiters: whoever writes them into a
-    prompt says that they are data. The question is the query's text; an empty one recalls nothing.
+    prompt says that they are data. The question is the query's text; an empty text recalls nothing.
 
     >>> from recallm import RecallM
     >>> memory = RecallM()

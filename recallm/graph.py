@@ -251,8 +251,9 @@ class MemoryGraph:
     def triplets(
         self, *, as_of: Moment | None = None, **where: Unpack[TripletConditions]
     ) -> list[Triplet]:
-        """The triplets that meet every condition given (``ends``: subject or object; ``passages``:
-        one of these showed it), sorted by (subject, predicate, object)."""
+        """The triplets that meet every condition given (``ends``: ids of subject or object;
+        ``passages``: ids of passages that show the triplet, at least one of them), sorted by
+        (subject, predicate, object)."""
         given: Mapping[str, Any] = where
         conditions: Any = {
             argument: checks.optional(checks.strings, value, argument)

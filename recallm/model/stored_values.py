@@ -214,8 +214,8 @@ class EvidenceConditions(TypedDict, total=False):
 
 
 class TripletConditions(EvidenceConditions, total=False):
-    """What triplets must meet. ``ends``: subject or object; ``passages``: one of these showed the
-    triplet."""
+    """What triplets must meet. ``ends``: ids of subject or object; ``passages``: ids of passages
+    that show the triplet, at least one of them."""
 
     ends: Collection[str] | None
     passages: Collection[str] | None

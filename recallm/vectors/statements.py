@@ -251,7 +251,7 @@ _PAGE = 4_096
 
 _MAX_MEMORY = 1 << 30
 """Bytes of all matrices in memory. Beyond it those that were not used for longest are dropped; the
-one in use stays, whatever its size."""
+matrix in use stays, also where its size alone is greater."""
 
 
 def are_same_vectors(one: VectorState, other: VectorState) -> bool:

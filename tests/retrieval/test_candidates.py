@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from recallm.ground.config import RecallConfig
-from recallm.model import Filter, PreparedUpdate, Question, statement_key
+from recallm.model import Filter, PreparedUpdate, Question, TemporalReading, statement_key
 from recallm.recall.ranking.candidates import Candidates
 from recallm.recall.request import RecallRequest
 from recallm.recall.retrieval.candidates import FETCHED, read_candidates
@@ -72,6 +72,17 @@ def test_a_hub_is_cut_to_a_few_hundred_that_match_best() -> None:
     found = gathered(store_of(*crowd), "ferry sank")
     assert "The ferry sank" in said(found)
     assert len(found.statements) <= 2 * FETCHED
+
+
+def test_a_history_of_facts_takes_more_rows() -> None:
+    facts = store_of(*(turn(f"Ferry {n} went to Naxos", session=None) for n in range(200)))
+    talk = store_of(*(turn(f"Ferry {n} went to Naxos", session=f"{n}") for n in range(200)))
+    neutral = asked("ferry")
+    present = replace(neutral, time=TemporalReading(recency=1.0, order="latest"))
+    first = replace(neutral, time=TemporalReading(order="earliest"))
+    read = [len(said_of(facts, question)) for question in (neutral, present, first)]
+    assert read == [72, 88, FETCHED]
+    assert len(said_of(talk, neutral)) == FETCHED
 
 
 def test_the_candidate_limit_bounds_what_is_looked_at() -> None:

@@ -119,10 +119,8 @@ def says_which(tree: SentenceTree, draft: Draft) -> bool:
         tree.tags[i] in (ADP, PART) and tree.tags[i + 1 : i + 2] != [NUM]
         for i in (*draft.subject[:1], *draft.object[:1])
     )
-    # "One of the vases has a chip"
-    if is_case or tree.tags[draft.subject_head] == NUM:
-        return False
-    if _is_part(tree, draft) or _is_elsewhere(tree, draft):
+    is_one_of = tree.tags[draft.subject_head] == NUM  # "One of the vases has a chip"
+    if is_case or is_one_of or _is_part(tree, draft) or _is_elsewhere(tree, draft):
         return False
     return not any(_is_vague(tree, i) or tree.tags[i] == ADV for i in ends) and not any(
         _is_cut(tree, i, draft) for i in (*ends, *draft.object[:1], *draft.object[-1:])

@@ -42,7 +42,7 @@ LEAST_CONFIDENCE, _OF_UNSURE = 0.2, 5
 where one thing is asked for and no name: all are about as unlikely."""
 
 _ADVICE = re.compile(r"\b(?:can|could|may|might|must|shall|should|would)\b", re.IGNORECASE)
-"""Asks for advice, which much may help to give: "What should I cook?"."""
+"""Asks for advice, to which many statements may help: "What should I cook?"."""
 
 _LEAST_WITHOUT_NAMES = 0.05
 """The same where a question has no name and is not about whoever asks."""

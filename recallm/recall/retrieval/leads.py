@@ -114,9 +114,8 @@ def read_leads(
 
 
 class _Words(NamedTuple):
-    """The postings of a question's stems, its concepts that are known, the sizes of the sessions
-    that hold the stems, whether these are conversations, its related stems, the postings of these,
-    the neighbouring concepts, and the keys of their statements."""
+    """What the words of a question lead to: the fields of ``Leads`` with these names, the stems
+    ``related`` to the question's, and the postings ``of_related`` stems."""
 
     postings: Mapping[str, Postings]
     essential: Mapping[str, ConceptRow]

@@ -37,7 +37,7 @@ Every key begins with the namespace:
 
 **Posting lists.** A list has one posting for each such statement: the statement's key, the number
 of its session (0 where it has none) and how often the statement holds the stem (1 for a mention).
-The list is kept in three lists of numbers of equal length, ``keys``, ``sessions`` and ``counts``,
+Three lists of numbers of equal length hold the postings: ``keys``, ``sessions`` and ``counts``,
 ordered by key. The postings stand in blocks of at most 64, the nodes ``(:RecallMPostings)``. A
 block has the ``key`` of its list, and its ``first``: the least key that stood in the block. The
 node of the stem or the concept is the first block, whose ``first`` is 0. That node also has the

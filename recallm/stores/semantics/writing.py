@@ -125,7 +125,7 @@ class Ledger:
         self._unspelled: defaultdict[str, set[str]] = defaultdict(set)
         """The ids of the passages that are cut → the concepts that they spell no more."""
         self._referring: set[int] = set()
-        """The t of the updates that refer to any of these passages."""
+        """The t of the updates that refer to a passage in ``_gone`` or ``_unspelled``."""
 
     def change(self, ts: Iterable[int], left: Left) -> None:
         """Write what is ``left`` of the stored updates at these t; drop the mentions by reference
@@ -155,7 +155,7 @@ class Ledger:
         self.change(self.showing(doomed), partial(without_elements, elements=doomed))
 
     def showing(self, elements: set[ElementKey]) -> set[int]:
-        """The t of the updates that show any of these elements."""
+        """The t of the updates that show at least one of ``elements``."""
         known = self._rows.look_up(Keys(elements=elements)).elements
         evidence = self._rows.evidence(known.keys())
         return {t_index_of(at) for shown in evidence.values() for at in shown}
