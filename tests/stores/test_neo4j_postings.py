@@ -111,7 +111,8 @@ def test_what_is_forgotten_is_in_no_list(store: Neo4jStore, driver: Driver, name
 
 
 def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) -> None:
-    """No posting is read twice, although the server shows what is committed while it reads."""
+    """No posting is read twice, and totals are those of the view's t, although the server shows
+    what is committed while it reads."""
     store.apply(namespace, [prepared(f"p{n}", "[Ann] ran") for n in range(60)])
 
     def write() -> None:
@@ -129,6 +130,8 @@ def test_a_block_that_is_written_meanwhile(store: Neo4jStore, namespace: str) ->
                 assert found.keys.tolist() == mentioned.keys.tolist() == [*wanted]
                 assert found.statements == mentioned.statements == len(wanted)
                 assert set(found.counts.tolist()) == {1}
+                [ann] = reader.concepts(["ann"])
+                assert ann.t_index == ann.updates == ann.statements == len(wanted)
                 reads += 1
         writing.result()
     assert reads > 5

@@ -15,7 +15,7 @@ WITH c, c.summary_t <= $t AND ($plain OR NOT EXISTS {
         AND ($dated AND coalesce(u.said > $said, true) OR coalesce(u.expires <= $now, false))
     RETURN u
 }) AS holds
-RETURN [c.name, c.label, c.kind, c.t_index, c.updates, c.statements] + CASE WHEN holds
+RETURN [c.name, c.label, c.kind] + coalesce(c.totals, [null]) + CASE WHEN holds
     THEN [[c.summary_t, c.summary, c.summary_terms, c.summary_traits, size(COLLECT {
         {{MENTIONED_AT}} WITH at WHERE at >= (c.summary_t + 1) * 1048576 AND at < $before
         RETURN at / 1048576 AS t
@@ -118,13 +118,14 @@ WHERE {{CONCEPT_SEEN}}
     "latest concepts": """
 CALL () {
     MATCH (c:RecallMConcept)
-    WHERE c.namespace = $namespace AND c.t_index > $t AND {{CONCEPT_SEEN}}
-    RETURN c
-    UNION ALL
-    MATCH (c:RecallMConcept)
     WHERE c.namespace = $namespace AND c.t_index <= $t AND {{CONCEPT_SEEN}}
     RETURN c
     ORDER BY c.namespace DESC, c.t_index DESC, c.name{?limit: LIMIT $limit?}
+    // These come last: a concept that another writer touches meanwhile is found in both.
+    UNION ALL
+    MATCH (c:RecallMConcept)
+    WHERE c.namespace = $namespace AND c.t_index > $t AND {{CONCEPT_SEEN}}
+    RETURN c
 }
 """
     + _WITH_SUMMARY,

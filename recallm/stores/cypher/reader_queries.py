@@ -100,11 +100,12 @@ RETURN DISTINCT u.path AS row
 POSTINGS: Final[LiteralString] = spelled("""
 UNWIND $lists AS name
 MATCH (x:RecallMPostings {namespace: $namespace, key: name, first: 0})
-CALL (x, name) {
-    WITH x WHERE x.t_index <= $t
-    RETURN x.statements AS total
+WITH name, x, x.totals AS totals
+CALL (name, totals) {
+    WITH totals WHERE totals[0] <= $t
+    RETURN last(totals) AS total
     UNION ALL
-    WITH x, name WHERE coalesce(x.t_index, $t + 1) > $t
+    WITH name, totals WHERE coalesce(totals[0], $t + 1) > $t
     RETURN reduce(sum = 0, count IN COLLECT {
         MATCH (p:RecallMPostings)
         WHERE p.namespace = $namespace AND p.key = name AND p.first < $before
@@ -201,8 +202,8 @@ ORDER BY s.key
 
 _SESSIONS_COUNTED: Final[LiteralString] = """COUNT {
     MATCH (x:RecallMSession)
-    WHERE x.namespace = $namespace AND x.number <= $t AND x.statements > 0
-        AND (x.t_index <= $t OR EXISTS {
+    WHERE x.namespace = $namespace AND x.number <= $t
+        AND (x.totals[0] <= $t OR EXISTS {
             MATCH (s:RecallMStatement)
             WHERE s.namespace = $namespace AND s.lane = x.key AND s.key < $before
         })
@@ -234,12 +235,13 @@ WITH """
     + """ AS totals, COLLECT {
     UNWIND $lanes AS lane
     MATCH (x:RecallMSession {namespace: $namespace, key: lane})
-    CALL (x, lane) {
-        WITH x WHERE x.t_index <= $t
-        RETURN x.statements AS counted, x.terms AS length
+    WITH lane, x, x.totals AS totals
+    CALL (lane, totals) {
+        WITH totals WHERE totals[0] <= $t
+        RETURN totals[1] AS counted, totals[2] AS length
         // The plan would put a WHERE of its own behind the search, and read every statement.
         UNION ALL
-        UNWIND CASE WHEN x.t_index > $t THEN [lane] ELSE [] END AS later
+        UNWIND CASE WHEN totals[0] > $t THEN [lane] ELSE [] END AS later
         MATCH (s:RecallMStatement)
         WHERE s.namespace = $namespace AND s.lane = later AND s.key < $before
         RETURN count(s) AS counted, coalesce(sum(s.length), 0) AS length

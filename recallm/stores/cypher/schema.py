@@ -32,8 +32,10 @@ Every key begins with the namespace:
 * ``(:RecallMPredicate)``: how many triplets have a predicate.
 * ``(entity)-[:EMBEDDED]->(entity)``, a loop for each vector of the entity, indexed by the model's
   key; ``name`` is that of the model.
-* ``(:RecallMSession)``: the size of a session, and its ``number``, the t of an update that was
-  written with it first. A concept has its ``summary``.
+* ``(:RecallMSession)``: a session, with its ``number``, the t of an update that was written with
+  it first. A concept has its ``summary``.
+* ``totals`` of a concept, a stem or a session: the t of their last change, then how many updates
+  and statements touch the concept, statements hold the stem, statements and terms the session has.
 
 **Posting lists.** A list has one posting for each such statement: the statement's key, the number
 of its session (0 where it has none) and how often the statement holds the stem (1 for a mention).
@@ -47,8 +49,9 @@ relationship with an index over it would cost 200.
 
 **Isolation.** Neo4j reads what is committed at the moment of reading. So that a reader keeps one
 state, every row carries its t and every total the t of its last change: a reader at t leaves out
-later rows, and counts the rows beneath a total that was changed after t. Deleted rows disappear for
-an open reader at once, also in the middle of a read: ``recallm.stores.neo4j.reader``.
+later rows, and counts the rows beneath a total that was changed after t. Totals and their t are one
+property, read once: a commit may come between the reads of two. Deleted rows disappear for an open
+reader at once, also in the middle of a read: ``recallm.stores.neo4j.reader``.
 """
 
 from __future__ import annotations
@@ -82,13 +85,13 @@ NO_TOTALS: Final = dict.fromkeys(
 COUNTED: Final[tuple[tuple[LiteralString, ...], ...]] = (
     (
         *("concepts", "RecallMConcept:RecallMPostings", ", first: 0"),
-        "name label kind t_index updates statements last filled",
+        "name label kind totals t_index last filled",
     ),
     (
         *("terms", "RecallMStem:RecallMPostings", ", first: 0"),
-        "name statements t_index last filled",
+        "name totals last filled",
     ),
-    ("sessions", "RecallMSession", "", "name statements terms t_index number"),
+    ("sessions", "RecallMSession", "", "name totals number"),
     ("predicates", "RecallMPredicate", "", "name triplets"),
 )
 """Kinds of nodes with totals: labels, what a node has beside its key from the beginning, and the

@@ -139,15 +139,19 @@ def _rows_of_totals(
     t = changes.namespace.t
     for name, c in changes.concepts.items():
         key = values.key_of(name)
-        counted = (c.label, c.kind, c.t_index, c.updates, c.statements) if c else None
-        yield ("concepts", key), counted and (name, *counted, *ends.get(key, (0, 0)))
+        if c is None:
+            yield ("concepts", key), None
+            continue
+        totals = c.t_index, c.updates, c.statements
+        own = name, c.label, c.kind, totals, c.t_index, *ends.get(key, (0, 0))
+        yield ("concepts", key), own
     for stem, statements in changes.terms.items():
         key = values.stem_key(stem)
         is_held = statements > 0
-        yield ("terms", key), (stem, statements, t, *ends.get(key, (0, 0))) if is_held else None
+        yield ("terms", key), (stem, (t, statements), *ends.get(key, (0, 0))) if is_held else None
     for name, session in changes.sessions.items():
         if name in numbers:
-            size = name, session.statements, session.terms, t, numbers[name]
+            size = name, (t, session.statements, session.terms), numbers[name]
             yield ("sessions", values.key_of(name)), size if session.statements else None
     for name, triplets in changes.predicates.items():
         yield ("predicates", values.key_of(name)), (name, triplets) if triplets else None

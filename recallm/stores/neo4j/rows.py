@@ -159,15 +159,16 @@ class Neo4jRows:
                 row = ElementRow(type, mention, mapping_of(properties), at)
                 totals.elements[by_key[key]] = row
         names = keys.concepts | {row.concept.name for row in totals.elements.values()}
-        for name, *row, last, filled in [*found["concepts"], *found["their_concepts"]]:
+        concepts = [*found["concepts"], *found["their_concepts"]]
+        for name, label, kind, counted, _, last, filled in concepts:
             if name in names:
-                totals.concepts[name] = ConceptTotals(*row)
+                totals.concepts[name] = ConceptTotals(label, kind, *counted)
                 self._ends[values.key_of(name)] = last, filled
-        for stem, statements, _, last, filled in found["terms"]:
+        for stem, (_, statements), last, filled in found["terms"]:
             if stem in keys.terms:
                 totals.terms[stem] = statements
                 self._ends[values.stem_key(stem)] = last, filled
-        for name, statements, terms, _, number in found["sessions"]:
+        for name, (_, statements, terms), number in found["sessions"]:
             if name in keys.sessions:
                 totals.sessions[name] = SessionTotals(statements, terms)
                 self._numbers[name] = number
