@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
@@ -117,9 +117,9 @@ def test_every_rule_has_its_own_name() -> None:
 def test_a_long_text_is_read_in_a_moment(text: str) -> None:
     """Under 50 ms each where it was written; a pattern that looks back and forth takes 10 s."""
     asked = text
-    start = perf_counter()
+    start = thread_time()  # others may use the machine too
     temporal_reading(asked, PAST)
-    assert perf_counter() - start < 2.0
+    assert thread_time() - start < 2.0
 
 
 VOCABULARY = (

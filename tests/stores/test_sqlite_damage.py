@@ -151,6 +151,18 @@ def test_a_changed_row_is_found_out(tmp_path: Path) -> None:
         assert str(path) in message, what
 
 
+def test_a_fault_of_the_caller_is_no_damage(tmp_path: Path) -> None:
+    def read(_: GraphReader) -> None:
+        raise TypeError("a fault of whoever reads")
+
+    with (
+        closing(SQLiteStore(tmp_path / "memory.db")) as store,
+        store.reader("n") as reader,
+        pytest.raises(TypeError, match="whoever reads"),
+    ):
+        reader.together(read)
+
+
 def test_damage_of_postings_is_a_problem(tmp_path: Path) -> None:
     whole, path = tmp_path / "whole.db", tmp_path / "memory.db"
     with closing(SQLiteStore(whole)) as store:

@@ -83,7 +83,7 @@ _RECENT: LiteralString = (
 """The ``at`` of the last of so many of the latest rows of evidence."""
 
 
-@guarded(GraphReader)
+@guarded(GraphReader, but=("together",))
 class SQLiteReader(View, Reader):
     """See ``GraphReader``. ``name`` is that of the database.
 
