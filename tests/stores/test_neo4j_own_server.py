@@ -190,6 +190,9 @@ def test_a_server_that_dies_and_comes_back(own_server: Neo4jServer, namespace: s
         finally:
             server.start()
         assert _dumped(store, namespace) == before
+        # A server that has just started plans a write for seconds: not all have such patience.
+        with closing(Neo4jStore(server.uri, auth=server.auth, retry_time=60)) as patient:
+            patient.apply(f"{namespace}-other", [rich("1")])
         assert store.apply(namespace, [rich("2")])[0].t_index == 2
 
 
