@@ -5,7 +5,6 @@ Where the store fails, every method raises ``StoreError``, and nothing is writte
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,6 +23,7 @@ from recallm.adapting import (
     MessageFilter,
     Role,
     data_within,
+    in_thread,
     joined_text,
     speaker_name,
 )
@@ -99,9 +99,7 @@ class WritesInBackground:
         """
         return BackgroundWriter.flush(self.memory, timeout)
 
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """``flush``, off the event loop."""
-        return await asyncio.to_thread(self.flush, timeout)
+    aflush = in_thread(flush)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ from recallm.adapting import (
     checked_scope,
     checks,
     speaker_names,
+    sync_in_thread,
 )
 
 _log = logging.getLogger("langchain_recallm")
@@ -160,9 +161,7 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         """Begin a turn; write what the model said in one that was left waiting for its tools."""
         self._agent_memory.begin_turn(state["messages"], runtime)
 
-    async def abefore_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """``before_agent``, off the event loop."""
-        await asyncio.to_thread(self.before_agent, state, runtime)
+    abefore_agent = sync_in_thread(AgentMiddleware.abefore_agent)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -203,9 +202,7 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         nothing."""
         self._agent_memory.end_turn(state, runtime)
 
-    async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> None:
-        """``after_agent``, off the event loop."""
-        await asyncio.to_thread(self.after_agent, state, runtime)
+    aafter_agent = sync_in_thread(AgentMiddleware.aafter_agent)
 
 
 def with_recalled_text(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -25,6 +24,7 @@ from recallm.adapting import (
     Scope,
     checked_memory,
     statement_metadata,
+    sync_in_thread,
     unknown_argument,
 )
 
@@ -128,8 +128,7 @@ class RecallMRetriever(BaseRetriever):
         context = conversation.recall(query, **options.arguments())
         return [statement_document(statement) for statement in options.ordered(context)]
 
-    async def _aget_relevant_documents(self, query: str, **changes: Any) -> list[Document]:
-        return await asyncio.to_thread(self._get_relevant_documents, query, **changes)
+    _aget_relevant_documents = sync_in_thread(BaseRetriever._aget_relevant_documents)
 
     def _options(self) -> RecallOptions:
         arguments: RetrieverArguments = {"limit": self.k}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from typing import Any, cast
 
@@ -44,7 +42,15 @@ from langchain_recallm._store_items import (
     value_of,
 )
 from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
-from recallm.adapting import Accept, MessageFilter, Redact, checked_memory, checks
+from recallm.adapting import (
+    Accept,
+    MessageFilter,
+    Redact,
+    checked_memory,
+    checks,
+    in_thread,
+    sync_in_thread,
+)
 
 _SWEEP_MINUTES = 60.0
 _log = logging.getLogger("langchain_recallm")
@@ -182,9 +188,7 @@ class RecallMStore(BaseStore):
         self._refresh(refreshed)
         return results
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """``batch``, off the event loop."""
-        return await asyncio.to_thread(self.batch, list(ops))
+    abatch = sync_in_thread(BaseStore.abatch)
 
     def sweep_ttl(self) -> int:
         """Free the room of expired passages in the memory's namespace; returns how many."""
@@ -293,7 +297,7 @@ class RecallMStore(BaseStore):
             self.memory.expire(expiries)
 
 
-class _Opening(AbstractContextManager[RecallMStore], AbstractAsyncContextManager[RecallMStore]):
+class _Opening:
     """A store whose memory is opened when the block begins, and closed when the block ends: in an
     ``async with`` off the event loop."""
 
@@ -307,11 +311,8 @@ class _Opening(AbstractContextManager[RecallMStore], AbstractAsyncContextManager
     def __exit__(self, *_: object) -> None:
         self._store.memory.close()
 
-    async def __aenter__(self) -> RecallMStore:
-        return await asyncio.to_thread(self.__enter__)
-
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.__exit__)
+    __aenter__ = in_thread(__enter__)
+    __aexit__ = in_thread(__exit__)
 
 
 def _checked_ttl(ttl: object) -> TTLConfig | None:

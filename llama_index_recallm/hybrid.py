@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
@@ -19,7 +18,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm.llm import as_llm
 from recallm import HybridRecallM, RecallM
-from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory
+from recallm.adapting import RecallOptions, RetrieverArguments, checked_memory, sync_in_thread
 from recallm.hybrid import Collection, Discriminator
 
 
@@ -93,8 +92,7 @@ class RecallMHybridQueryEngine(BaseQueryEngine):
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
-    async def _aquery(self, query_bundle: QueryBundle) -> Response:
-        return await asyncio.to_thread(self._query, query_bundle)
+    _aquery = sync_in_thread(BaseQueryEngine._aquery)
 
     def _response(self, query: QueryBundle) -> Response:
         found: list[NodeWithScore] = []

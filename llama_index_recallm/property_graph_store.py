@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, NoReturn, ParamSpec, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from llama_index.core.graph_stores.types import (
     DEFAULT_PG_PERSIST_FNAME,
@@ -36,22 +34,7 @@ from llama_index_recallm._graph_writing import (
 from llama_index_recallm._nodes import is_chunk, key_of, llama_node_of, with_plain_metadata
 from llama_index_recallm._store_on_memory import StoreOnMemory
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import checks
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _in_a_thread(async_method: Callable[_P, _R]) -> Callable[_P, _R]:
-    """An async method that runs the sync method of its name in a thread: unlike LlamaIndex's own,
-    it does not block the event loop."""
-    sync_name = async_method.__name__.removeprefix("a")
-
-    @wraps(async_method)
-    async def call(store: object, *args: Any, **kwargs: Any) -> Any:
-        return await asyncio.to_thread(getattr(store, sync_name), *args, **kwargs)
-
-    return cast("Callable[_P, _R]", call)
+from recallm.adapting import checks, in_thread, sync_in_thread
 
 
 class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
@@ -278,18 +261,15 @@ class RecallMPropertyGraphStore(StoreOnMemory, PropertyGraphStore):
             if is_chunk(entity):
                 self._memory.forget(id=entity.id)
 
-    # -- async -----------------------------------------------------------------------------
+    # Unlike LlamaIndex's own async methods, these do not block the event loop.
 
-    aget = _in_a_thread(PropertyGraphStore.aget)
-    aget_triplets = _in_a_thread(PropertyGraphStore.aget_triplets)
-    aget_rel_map = _in_a_thread(PropertyGraphStore.aget_rel_map)
-    aget_llama_nodes = _in_a_thread(PropertyGraphStore.aget_llama_nodes)
-    avector_query = _in_a_thread(PropertyGraphStore.avector_query)
-    aupsert_nodes = _in_a_thread(PropertyGraphStore.aupsert_nodes)
-    aupsert_relations = _in_a_thread(PropertyGraphStore.aupsert_relations)
-    adelete = _in_a_thread(PropertyGraphStore.adelete)
-    adelete_llama_nodes = _in_a_thread(PropertyGraphStore.adelete_llama_nodes)
-
-    async def aupsert_llama_nodes(self, llama_nodes: Sequence[BaseNode]) -> None:
-        """``upsert_llama_nodes``, off the event loop."""
-        await asyncio.to_thread(self.upsert_llama_nodes, list(llama_nodes))
+    aget = sync_in_thread(PropertyGraphStore.aget)
+    aget_triplets = sync_in_thread(PropertyGraphStore.aget_triplets)
+    aget_rel_map = sync_in_thread(PropertyGraphStore.aget_rel_map)
+    aget_llama_nodes = sync_in_thread(PropertyGraphStore.aget_llama_nodes)
+    avector_query = sync_in_thread(PropertyGraphStore.avector_query)
+    aupsert_nodes = sync_in_thread(PropertyGraphStore.aupsert_nodes)
+    aupsert_relations = sync_in_thread(PropertyGraphStore.aupsert_relations)
+    adelete = sync_in_thread(PropertyGraphStore.adelete)
+    adelete_llama_nodes = sync_in_thread(PropertyGraphStore.adelete_llama_nodes)
+    aupsert_llama_nodes = in_thread(upsert_llama_nodes)

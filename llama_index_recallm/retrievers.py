@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -26,6 +25,7 @@ from recallm.adapting import (
     RetrieverArguments,
     checked_memory,
     checks,
+    sync_in_thread,
 )
 
 
@@ -108,8 +108,7 @@ class RecallMRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.nodes(query_bundle.query_str)
 
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self.nodes, query_bundle.query_str)
+    _aretrieve = sync_in_thread(BaseRetriever._aretrieve)
 
     def nodes(self, question: str) -> list[NodeWithScore]:
         """The statements recalled for a question, as nodes; LlamaIndex's callbacks hear nothing."""
@@ -209,9 +208,7 @@ class RecallMSubRetriever(BasePGRetriever):
         """The statements that are recalled for the query's text."""
         return self._retriever.nodes(query_bundle.query_str)
 
-    async def aretrieve_from_graph(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """``retrieve_from_graph``, off the event loop."""
-        return await asyncio.to_thread(self.retrieve_from_graph, query_bundle)
+    aretrieve_from_graph = sync_in_thread(BasePGRetriever.aretrieve_from_graph)
 
     def _add_source_text(
         self, retrieved_nodes: list[NodeWithScore], og_node_map: dict[str, BaseNode]

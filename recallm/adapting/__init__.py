@@ -12,6 +12,8 @@ from recallm.adapting.memory_tools import *
 from recallm.adapting.messages import *
 from recallm.ground import checks as checks
 from recallm.ground.forking import new_lock as new_lock
+from recallm.ground.methods import in_thread as in_thread
+from recallm.ground.methods import sync_in_thread as sync_in_thread
 from recallm.ground.methods import unknown_argument as unknown_argument
 from recallm.ground.untrusted_text import *
 from recallm.model import Moment as Moment

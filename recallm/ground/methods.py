@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Coroutine
 from difflib import get_close_matches
 from functools import cache, wraps
 from time import perf_counter
-from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_args, get_type_hints
 
 from recallm.errors import InvalidInputError, UnknownArgumentError
 
@@ -166,8 +166,20 @@ def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
     variables."""
 
     @wraps(method)
-    async def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(method, *args, **kwargs)
+    async def run(self: object, /, *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(getattr(self, method.__name__), *args, **kwargs)
 
     run.__doc__ = f"``{method.__name__}`` in a worker thread."
-    return run
+    return cast("Callable[P, Coroutine[Any, Any, R]]", run)
+
+
+def sync_in_thread(async_method: Callable[P, R]) -> Callable[P, R]:
+    """An async method of a framework's class that runs the sync method of its name in a worker
+    thread: the framework's own may hold up the event loop."""
+    sync_name = async_method.__name__.replace("a", "", 1)
+
+    @wraps(async_method, updated=())  # not the mark of an abstract method
+    async def run(self: object, /, *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(getattr(self, sync_name), *args, **kwargs)
+
+    return cast("Callable[P, R]", run)
