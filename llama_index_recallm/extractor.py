@@ -15,13 +15,10 @@ from llama_index.core.graph_stores.types import (
 )
 from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 from pydantic import BeforeValidator, ConfigDict, Field, computed_field, model_validator
-from tqdm import tqdm
 
 from llama_index_recallm._nodes import entities_named_like
 from recallm import ConceptMention, Extraction, InvalidInputError, MemoryGraph, RecallM
 from recallm.adapting import checked_memory, digest
-
-_BATCH = 200
 
 
 class RecallMExtractor(TransformComponent):
@@ -88,19 +85,9 @@ class RecallMExtractor(TransformComponent):
         """The name of the class, for LlamaIndex."""
         return "RecallMExtractor"
 
-    def __call__(
-        self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
-    ) -> Sequence[BaseNode]:
-        """``nodes``, each with its concepts and relations in the metadata."""
-        del kwargs
-        return self._extract(nodes, show_progress)
-
-    async def acall(
-        self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
-    ) -> Sequence[BaseNode]:
+    async def acall(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
         """``__call__``, off the event loop."""
-        del kwargs
-        return await asyncio.to_thread(self._extract, nodes, show_progress)
+        return await asyncio.to_thread(self, nodes, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
         raise InvalidInputError(
@@ -109,8 +96,13 @@ class RecallMExtractor(TransformComponent):
             argument="num_workers",
         )
 
-    def _extract(self, nodes: Sequence[BaseNode], show_progress: bool) -> Sequence[BaseNode]:
-        extractions = list(self._extractions(nodes, show_progress))
+    def __call__(
+        self,
+        nodes: Sequence[BaseNode],
+        **kwargs: Any,  # noqa: ARG002 (LlamaIndex asks for bars of progress)
+    ) -> Sequence[BaseNode]:
+        """``nodes``, each with its concepts and relations in the metadata."""
+        extractions = self._extractions(nodes)
         earlier = [_earlier_results(node) for node in nodes]
         spellings = _Spellings(
             self.memory.graph,
@@ -132,21 +124,15 @@ class RecallMExtractor(TransformComponent):
             node.metadata[KG_RELATIONS_KEY] = [*relations, *new_relations]
         return nodes
 
-    def _extractions(self, nodes: Sequence[BaseNode], show_progress: bool) -> Iterator[Extraction]:
+    def _extractions(self, nodes: Sequence[BaseNode]) -> list[Extraction]:
         """The extraction of each node's text: the same text that a property graph store writes."""
-        with tqdm(
-            total=len(nodes), disable=not show_progress, desc="Extracting concepts", unit="node"
-        ) as bar:
-            for start in range(0, len(nodes), _BATCH):
-                batch = nodes[start : start + _BATCH]
-                texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in batch]
-                try:
-                    yield from self.memory.extract(texts)
-                except InvalidInputError:
-                    for node, text in zip(batch, texts, strict=True):
-                        _check_text(self.memory, node, text)
-                    raise
-                bar.update(len(batch))
+        texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
+        try:
+            return self.memory.extract(texts)
+        except InvalidInputError:
+            for node, text in zip(nodes, texts, strict=True):
+                _check_text(self.memory, node, text)
+            raise
 
 
 class _Spellings:
