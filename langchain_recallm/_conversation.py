@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
 
 from langchain_recallm._background import BackgroundWriter, Writing
 from langchain_recallm._threads import ThreadState
-from recallm import RecalledContext, RecallM, adapting
+from recallm import RecalledContext, RecalledStatement, RecallM, adapting
 from recallm.adapting import (
     DEFAULT_ROLES,
     SPEAKER_NAMES,
@@ -205,29 +204,20 @@ class MessageConversation(Conversation):
         limit: int | None,
         max_tokens: int | None,
         **how: Any,
-    ) -> tuple[str, RecalledContext]:
+    ) -> tuple[str, Sequence[RecalledStatement]]:
         """What is recalled for a question beside the ``messages`` of a request, as data of at most
-        ``max_tokens`` tokens, and the context that it shows: both are empty where nothing fits.
+        ``max_tokens`` tokens, and the statements in it: both are empty where nothing fits.
         ``asking`` are the messages that ask, ``new`` others of the run that no earlier run wrote;
         ``how`` are further arguments of ``recall``."""
-        context = nothing = RecalledContext(question=question)
         known = self.passages_in_request(question, messages, asking=[*asking, *new], limit=limit)
-        recall = partial(
-            self.recall,
-            question,
-            asking=self.core_messages(asking),
-            limit=limit,
-            known=known,
-            **how,
-        )
+        own = self.core_messages(asking)
 
-        def recall_within(room: int | None) -> RecalledContext:
-            nonlocal context
-            context = recall(max_tokens=room)
-            return context
+        def recall(room: int | None) -> RecalledContext:
+            return self.recall(
+                question, asking=own, limit=limit, max_tokens=room, known=known, **how
+            )
 
-        text = data_within(max_tokens, self.memory, recall_within)
-        return text, context if text else nothing
+        return data_within(max_tokens, self.memory, recall)
 
     def passages_in_request(
         self,

@@ -11,7 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic_core import to_json
@@ -20,9 +21,6 @@ from langchain_recallm._conversation import LookedUp, role_of, text_of
 from recallm.adapting import digest, new_lock
 
 _MAX_TURNS = 1024
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +106,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[TurnKey, Turn] = OrderedDict()
-        self._looked_up: OrderedDict[tuple[str, str | None], LookedUp] = OrderedDict()
+        self._looked_up = lru_cache(_MAX_TURNS)(_nothing_found)
         self._lock = new_lock()
 
     def __len__(self) -> int:
@@ -117,21 +115,21 @@ class Turns:
     def put(self, key: TurnKey, turn: Turn) -> None:
         """Add a turn."""
         with self._lock:
-            _put_latest(self._turns, key, turn)
+            self._put_latest(key, turn)
 
     def looked_up(self, namespace: str, thread: str | None) -> LookedUp:
         """What was found of the messages of a thread; of the threads that were used last."""
-        owner = (namespace, thread)
+        if thread is None:
+            return {}
         with self._lock:
-            found = {} if thread is None else self._looked_up.get(owner, {})
-            _put_latest(self._looked_up, owner, found)
-            return found
+            return self._looked_up(namespace, thread)
 
     def get_or_put(self, key: TurnKey, turn: Turn) -> Turn:
         """The turn with this key; where there is none, ``turn``, which is added."""
         with self._lock:
-            found = self._turns.get(self._known(key), turn)
-            _put_latest(self._turns, self._known(key), found)
+            known = self._known(key)
+            found = self._turns.get(known, turn)
+            self._put_latest(known, found)
             return found
 
     def get(self, key: TurnKey) -> Turn | None:
@@ -170,13 +168,16 @@ class Turns:
                     return other
         return key
 
+    def _put_latest(self, key: TurnKey, turn: Turn) -> None:
+        """Add a turn; where there are too many, the least recently used goes."""
+        self._turns[key] = turn
+        self._turns.move_to_end(key)
+        while len(self._turns) > _MAX_TURNS:
+            self._turns.popitem(last=False)
 
-def _put_latest(kept: OrderedDict[_K, _V], key: _K, value: _V) -> None:
-    """Add a value; where there are too many, the least recently used goes."""
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > _MAX_TURNS:
-        kept.popitem(last=False)
+
+def _nothing_found(namespace: str, thread: str) -> LookedUp:  # noqa: ARG001
+    return {}
 
 
 def ids_of(messages: Iterable[BaseMessage]) -> frozenset[str]:

@@ -117,8 +117,8 @@ def answer_chain(
             memory, config, namespace=namespace, scope=scope, session=how.get("session")
         )
         beside = partial(conversation.data_beside, question, _history(template, inputs), **how)
-        text, context = traced(beside, question, conversation)
-        return {**inputs, "context": text, "statements": context.statements}
+        text, statements = traced(beside, question, conversation)
+        return {**inputs, "context": text, "statements": statements}
 
     answer = (
         RunnablePassthrough.assign(context=lambda state: state["context"] or _NOTHING_KNOWN)
@@ -201,9 +201,9 @@ def hybrid_chain(
         how["session"] = how.get("session") or conversation.only_session()
         chosen = hybrid_of(conversation.memory).ask(inputs["question"], **how)
         for branch_answer in chosen.answers.values():
-            if branch_answer.context.statements:  # a retriever as a branch reports its own run
-                found = ("", branch_answer.context)
-                traced(partial(lambda value: value, found), inputs["question"], conversation)
+            found = branch_answer.context.statements
+            if found:  # a retriever as a branch reports its own run
+                traced(partial(lambda value: value, ("", found)), inputs["question"], conversation)
         return {
             **inputs,
             "answer": str(chosen),

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from langchain_recallm._runs import checked_namespace, conversation_of_run
-from recallm import InvalidInputError, RecalledContext, RecalledStatement, RecallM
+from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
     Conversation,
     Moment,
@@ -169,12 +169,13 @@ def statement_document(statement: RecalledStatement) -> Document:
     )
 
 
-def traced(
-    recall: Callable[[], tuple[str, RecalledContext]], question: str, conversation: Conversation
-) -> tuple[str, RecalledContext]:
-    """What ``recall`` returns: a text, and the context that it shows. Callbacks and tracers of the
-    run around it see a retriever run: the question, a document for each statement, and the
-    namespace as a tag."""
+_Recalled = tuple[str, Sequence[RecalledStatement]]
+"""A text, and the statements in it."""
+
+
+def traced(recall: Callable[[], _Recalled], question: str, conversation: Conversation) -> _Recalled:
+    """What ``recall`` returns. Callbacks and tracers of the run around it see a retriever run: the
+    question, a document for each statement, and the namespace as a tag."""
     namespace = conversation.memory.namespace
     run = _RecallRun(
         recall=recall,
@@ -182,16 +183,15 @@ def traced(
         metadata={"namespace": namespace, "session": conversation.session},
     )
     run.invoke(question, {"run_name": "recall_memory"})
-    recalled: tuple[str, RecalledContext] = run.recalled
-    return recalled
+    return run.recalled
 
 
 class _RecallRun(BaseRetriever):
     """One recall. BaseRetriever calls the callbacks of the run that it is invoked in."""
 
-    recall: Callable[[], tuple[str, RecalledContext]]
-    recalled: Any = None
+    recall: Callable[[], _Recalled]
+    recalled: _Recalled = ("", ())
 
     def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:  # noqa: ARG002
         self.recalled = self.recall()
-        return [statement_document(statement) for statement in self.recalled[1].statements]
+        return [statement_document(statement) for statement in self.recalled[1]]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -41,7 +39,7 @@ from langchain_recallm._store_items import (
     unread_last,
     value_of,
 )
-from recallm import InvalidInputError, NewItem, Passage, RecallM, StoreError
+from recallm import InvalidInputError, NewItem, Passage, RecallM
 from recallm.adapting import (
     Accept,
     MessageFilter,
@@ -51,9 +49,6 @@ from recallm.adapting import (
     in_thread,
     sync_in_thread,
 )
-
-_SWEEP_MINUTES = 60.0
-_log = logging.getLogger("langchain_recallm")
 
 
 class RecallMStore(BaseStore):
@@ -71,9 +66,8 @@ class RecallMStore(BaseStore):
     them ("role: user", but not "role: nurse").
 
     Items expire ``ttl`` minutes after they were last written, or read (``refresh_ttl``).
-    ``sweep_ttl()`` frees their room; a write calls it every ``sweep_interval_minutes`` (60).
-    ``ttl`` is LangGraph's configuration of this; other than there, ``omit_expired`` is true where
-    it is not given.
+    Each write frees the room of up to 256 of them, ``sweep_ttl()`` of all. ``ttl`` is LangGraph's
+    configuration of this; other than there, ``omit_expired`` is true where it is not given.
 
     ``redact`` and ``accept`` are those of ``RecallMMiddleware``. An item is found under the key
     that it was given, and shown under the redacted one. ``accept`` gets a message with the redacted
@@ -161,8 +155,6 @@ class RecallMStore(BaseStore):
         self.ttl_config = _checked_ttl(ttl)
         keeps_expired = (self.ttl_config or {}).get("omit_expired") is False
         self._items = memory.items.with_expired() if keeps_expired else memory.items
-        self._sweep_every = ((ttl or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES) * 60
-        self._swept = time.monotonic()
 
     def setup(self) -> None:
         """Do nothing: the memory is ready. LangGraph's other stores create their tables here."""
@@ -183,8 +175,9 @@ class RecallMStore(BaseStore):
             self._items.get(*place)  # refuses an impossible key before anything is written
         refreshed: list[Passage] = []
         results: list[Result] = [self._read(op, refreshed) for op in listed]
-        if puts:
-            self._write(items, deleted)
+        self._items.put(items)
+        for place in deleted:
+            self._items.delete(*place)
         self._refresh(refreshed)
         return results
 
@@ -192,7 +185,6 @@ class RecallMStore(BaseStore):
 
     def sweep_ttl(self) -> int:
         """Free the room of expired passages in the memory's namespace; returns how many."""
-        self._swept = time.monotonic()
         return self.memory.forget(expired=True).passages
 
     def _read(self, op: Op, refreshed: list[Passage]) -> Result:
@@ -253,16 +245,6 @@ class RecallMStore(BaseStore):
             if all(_matches(path, condition) for condition in conditions)
         )
         return sorted(set(matching))[op.offset : op.offset + op.limit]
-
-    def _write(self, items: list[NewItem], deleted: list[tuple[tuple[str, ...], str]]) -> None:
-        self._items.put(items)
-        for place in deleted:
-            self._items.delete(*place)
-        if time.monotonic() - self._swept >= self._sweep_every:
-            try:
-                self.sweep_ttl()
-            except StoreError:  # the items are written: the sweep is tried again later
-                _log.warning("expired items were not swept", exc_info=True)
 
     def _new_item(self, op: PutOp, now: datetime) -> NewItem:
         value = checks.properties(op.value, "value")

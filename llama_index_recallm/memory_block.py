@@ -261,10 +261,9 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
         question = shortened_question("\n".join(map(self._filter.redacted, texts)))
         if not question:
             return ""
-        contexts: list[RecalledContext] = []
 
-        def recall_within(max_tokens: int | None) -> RecalledContext:
-            context = conversation.recall(
+        def recall(max_tokens: int | None) -> RecalledContext:
+            return conversation.recall(
                 question,
                 asking=asking,
                 limit=self.limit,
@@ -272,14 +271,12 @@ class RecallMMemoryBlock(BaseMemoryBlock[str]):
                 min_score=self.min_score,
                 known=known,
             )
-            contexts.append(context)
-            return context
 
         _dispatcher.event(RetrievalStartEvent(str_or_query_bundle=question))
-        text = data_within(self.max_tokens, conversation.memory, recall_within)
+        text, statements = data_within(self.max_tokens, conversation.memory, recall)
         nodes = [
             NodeWithScore(node=statement_node(statement), score=statement.score)
-            for statement in (contexts[-1].statements if text else ())
+            for statement in statements
         ]
         _dispatcher.event(RetrievalEndEvent(str_or_query_bundle=question, nodes=nodes))
         return text

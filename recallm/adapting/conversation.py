@@ -230,23 +230,25 @@ def delimiter_tokens(memory: RecallM) -> int:
 
 def data_within(
     max_tokens: int | None, memory: RecallM, recall: Callable[[int | None], RecalledContext]
-) -> str:
+) -> tuple[str, Sequence[RecalledStatement]]:
     """What ``recall`` gives, as delimited data of at most ``max_tokens`` tokens, delimiters
-    included, by the memory's counter; '' where nothing fits. ``recall`` is given a ``max_tokens``
-    for its own text."""
+    included, by the memory's counter, and the statements in it; '' and none where nothing fits.
+    ``recall`` is given a ``max_tokens`` for its own text."""
     if max_tokens is None:
-        return as_data(recall(None).text)
+        context = recall(None)
+        return as_data(context.text), context.statements
     room = max_tokens - delimiter_tokens(memory)
     for _ in range(_MAX_TRIES):
         if room <= 0:
             break
-        text = as_data(recall(room).text)
+        context = recall(room)
+        text = as_data(context.text)
         excess = memory.count_tokens(text) - max_tokens
         if excess <= 0:
-            return text
+            return text, context.statements
         # A user's own counter may count the delimited text otherwise than the sum of its parts.
         room -= max(excess, room // 8)
-    return ""
+    return "", ()
 
 
 def shortened_question(question: str) -> str:

@@ -163,7 +163,7 @@ def test_a_budget_is_kept_in_a_few_steps(dear: str) -> None:
             return memory.recall("Where is Ann's key?", max_tokens=room)
 
         for budget in (400, 700, 1500):
-            block = data_within(budget, memory, recall)
+            block, _ = data_within(budget, memory, recall)
             assert counted(block) <= budget
             assert dear or block.count("under pot") >= 10
         assert len(rooms) <= (24 if dear else 3)

@@ -11,7 +11,7 @@ import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from langchain_recallm import RecallMStore
-from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreBusyError, StoreError
+from recallm import ClosedError, InvalidInputError, NewItem, RecallM, StoreError
 from recallm.memory.items import MemoryItems
 from tests.langchain.conftest import Clock
 
@@ -194,19 +194,6 @@ def test_expired_items_are_returned_where_that_is_asked_for(
     assert (store.get(("a",), "k") is None) == omits  # the expiry begins anew
     assert store.sweep_ttl() == (2 if omits else 1)
     assert store.list_namespaces() == ([] if omits else [("a",)])
-
-
-def test_a_sweep_that_fails_loses_no_write(
-    store: RecallMStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(**_: Any) -> None:
-        raise StoreBusyError("busy")
-
-    monkeypatch.setattr(store.memory, "forget", fail)
-    monkeypatch.setattr(store, "_sweep_every", 0.0)
-    store.put(("a",), "k", {"n": 1})
-    assert store.get(("a",), "k") is not None
-    assert "not swept" in caplog.text
 
 
 # -- the items are remembered ------------------------------------------------------------------
