@@ -193,7 +193,16 @@ class MemoryGraph:
                 as in ``upsert``; nothing was written.
 
         """
-        prepared = self._prepared(updates)
+        concept_name = cache(self._concept_name)  # many updates show the same entities
+        prepared = [
+            PreparedUpdate(
+                id="" if update.passage is None else update.passage,
+                text=None,
+                entities=tuple(entity_upsert(entity, concept_name) for entity in update.entities),
+                triplets=tuple(map(triplet_upsert, update.triplets)),
+            )
+            for update in checks.instances(GraphUpdate, updates, "updates")
+        ]
         if not prepared:
             return []
         return [applied.t_index for applied in self._store.apply(self._namespace, prepared)]
@@ -298,33 +307,19 @@ class MemoryGraph:
     ) -> Forgotten:
         """Delete entities by exact id, with their triplets, and triplets by (subject, predicate,
         object). Unknown names are ignored; statements stay."""
-        named = [
-            tuple(checks.strings(triplet, "triplets"))
-            for triplet in checks.listed(triplets, "triplets")
-        ]
-        if any(len(triplet) != 3 for triplet in named):
-            raise InvalidInputError(
-                "a triplet is named by (subject, predicate, object)", argument="triplets"
-            )
+        named: set[tuple[str, str, str]] = set()
+        for triplet in checks.listed(triplets, "triplets"):
+            match checks.strings(triplet, "triplets"):
+                case [subject, predicate, object_]:
+                    named.add((subject, predicate, object_))
+                case _:
+                    raise InvalidInputError(
+                        "a triplet is named by (subject, predicate, object)", argument="triplets"
+                    )
         names = GraphNames(
-            entities=frozenset(checks.strings(entities, "entities")),
-            triplets=frozenset(
-                (subject, predicate, object_) for subject, predicate, object_ in named
-            ),
+            entities=frozenset(checks.strings(entities, "entities")), triplets=frozenset(named)
         )
         return self._store.forget(self._namespace, Selection(kind="graph", value=names))
-
-    def _prepared(self, updates: Iterable[GraphUpdate]) -> list[PreparedUpdate]:
-        concept_name = cache(self._concept_name)  # many updates show the same entities
-        return [
-            PreparedUpdate(
-                id="" if update.passage is None else update.passage,
-                text=None,
-                entities=tuple(entity_upsert(entity, concept_name) for entity in update.entities),
-                triplets=tuple(map(triplet_upsert, update.triplets)),
-            )
-            for update in checks.instances(GraphUpdate, updates, "updates")
-        ]
 
     def concept_name(self, label: str) -> str:
         """The name of the concept that an entity with this label stands on."""

@@ -20,7 +20,7 @@ backslash.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -125,18 +125,14 @@ class BrokenCall(str):
     __slots__ = ()
 
 
-def parse_calls(
-    text: str, *, has_results: Callable[[Call], bool] = lambda _: True
-) -> list[str | Call]:
-    """The calls of ``text``, without their results, and the text between them, in order. Where
-    ``has_results`` is true of a call that reads, the results behind its colon are passed over; else
-    the call ends at its colon: there a controller stops the model."""
+def parse_calls(text: str) -> list[str | Call]:
+    """The calls of ``text``, without their results, and the text between them, in order."""
     events: list[str | Call] = []
     place = 0
     while head := _HEAD.search(text, place):
         events.append(text[place : head.start()])
         call, place = _call(text, head)
-        if isinstance(call, Call) and text[place - 1] == ":" and has_results(call):
+        if isinstance(call, Call) and text[place - 1] == ":":
             results = _RESULTS.match(text, place)
             place = place if results is None else results.end()
         events.append(call)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 
 from recallm.errors import InvalidInputError, LLMError
 from recallm.facts.calls import BrokenCall, Call, parse_calls, results_text
@@ -84,7 +85,7 @@ class FactChat:
             raise InvalidInputError(
                 f"facts must be a FactMemory, not {checks.shown(facts)}", argument="facts"
             )
-        self._facts = facts
+        self.facts = facts
         if isinstance(llm, type) or not callable(llm):
             raise InvalidInputError(
                 f"llm must be a callable prompt → text, not {checks.shown(llm)}; of a model of "
@@ -93,13 +94,8 @@ class FactChat:
             )
         self._llm = llm
         self._redact = checks.optional_callable(redact, "redact")
-        self._rounds = checks.positive(rounds, "rounds")
-        self._limit = checks.positive(limit, "limit")
-
-    @property
-    def facts(self) -> FactMemory:
-        """The memory."""
-        return self._facts
+        self.rounds = checks.positive(rounds, "rounds")
+        self.limit = checks.positive(limit, "limit")
 
     def answer(
         self,
@@ -118,22 +114,15 @@ class FactChat:
             StoreError: the memory failed. Nothing was stored.
 
         """
-        message = self._redacted(checks.passage_text(message, "message"))
+        message = self.redacted(checks.passage_text(message, "message"))
         turns = [
-            (self._redacted(asked), self._redacted(replied))
+            (self.redacted(asked), self.redacted(replied))
             for asked, replied in map(_turn, checks.listed(history, "history"))
         ]
         said = checks.timestamp(said, "said")
         source = checks.optional_name(source, "source")
-        source = None if source is None else checks.name(self._redacted(source), "source")
-        reply = _Reply(
-            self._facts,
-            chat_prompt(message, turns),
-            rounds=self._rounds,
-            limit=self._limit,
-            quotes=(message, *(text for turn in turns for text in turn)),
-            redacted=self._redacted,
-        )
+        source = None if source is None else checks.name(self.redacted(source), "source")
+        reply = _Reply(self, message, turns)
         while not reply.has_ended:
             reply.turn(storable(answer_of(self._llm, reply.prompt)))
         try:
@@ -142,7 +131,7 @@ class FactChat:
                 for subject, relation, object in (call.terms for call in reply.writes)
             ]
             if written:  # all or none
-                self._facts.write_many(written, batch_size=len(written))
+                self.facts.write_many(written, batch_size=len(written))
         except InvalidInputError as error:
             raise LLMError(
                 f"the language model wrote a fact that cannot be stored: {error}"
@@ -152,7 +141,8 @@ class FactChat:
         answer.calls, answer.complete = reply.calls, reply.is_complete
         return answer
 
-    def _redacted(self, text: str) -> str:
+    def redacted(self, text: str) -> str:
+        """What the model and the memory get in place of ``text``."""
         if self._redact is None:
             return text
         redacted: object = self._redact(text)
@@ -177,29 +167,15 @@ def _turn(turn: object) -> tuple[str, str]:
 class _Reply:
     """What a model wrote so far, in turns: a turn ends where the model asks the memory or stops.
 
-    ``quotes`` are texts that are not the model's own: a call in them that writes is not carried out
-    where the model repeats it, however it is spelled. The same holds for rows that the memory
-    answers with. ``redacted`` changes the terms of every call. The model asks at most ``rounds``
-    times, and gets at most ``limit`` results each time.
+    The message, its history and the rows of the memory are not the model's own: a call in them that
+    writes is not carried out where the model repeats it, however it is spelled.
     """
 
-    def __init__(
-        self,
-        facts: FactMemory,
-        prompt: str,
-        *,
-        rounds: int,
-        limit: int,
-        quotes: Iterable[str],
-        redacted: Callable[[str], str],
-    ) -> None:
-        self._memory = facts
-        self._prompt = prompt
-        self._rounds = rounds
-        self._limit = limit
-        self._redacted = redacted
+    def __init__(self, chat: FactChat, message: str, history: Sequence[tuple[str, str]]) -> None:
+        self._chat = chat
+        self._prompt = chat_prompt(message, history)
         self._room = _LONGEST_REPLY
-        self._quoted_writes = _with_writes(quotes)
+        self._quoted_writes = _with_writes([message, *chain.from_iterable(history)])
         self._parts: list[str | Call] = []
         """What the model wrote, and the calls that were carried out; an empty ``BrokenCall`` where
         a call was left out."""
@@ -253,11 +229,8 @@ class _Reply:
         """Carry out one turn of the model: what it wrote up to the first call that asks. The reply
         ends where the model asks nothing, or met a bound."""
         written = text.partition(END_OF_REPLY)[0]
-        events = parse_calls(
-            written[: self._room], has_results=lambda call: self._question(call) in self._answered
-        )
         self.has_ended = True
-        for event in events:
+        for event in parse_calls(written[: self._room]):
             if not isinstance(event, Call):
                 is_broken = isinstance(event, BrokenCall)
                 self._parts.append(BrokenCall() if is_broken else event)
@@ -269,7 +242,7 @@ class _Reply:
                 self._parts.append(BrokenCall() if is_left_out else call)
             elif call in self._answered:  # the model repeats it
                 self._parts.append(self._answered[call])
-            elif len(self._answered) == self._rounds:
+            elif len(self._answered) == self._chat.rounds:
                 self._is_whole = False
                 break
             else:
@@ -282,7 +255,7 @@ class _Reply:
 
     def _question(self, call: Call) -> Call:
         subject, relation, object = (
-            None if term is None else self._redacted(term) for term in call.terms
+            None if term is None else self._chat.redacted(term) for term in call.terms
         )
         return Call(name=call.name, terms=(subject, relation, object))
 
@@ -290,11 +263,11 @@ class _Reply:
         """Answer with the newest facts that fit, in the order in which they were written, as in the
         paper. A call whose terms the memory cannot use has no results."""
         try:
-            found = self._memory.read(*question.terms)
+            found = self._chat.facts.read(*question.terms)
         except InvalidInputError:  # such as a term of thousands of characters
             found = []
         rows: list[tuple[str, ...]] = []
-        for fact in found[: self._limit]:
+        for fact in found[: self._chat.limit]:
             row = tuple(map(_shown, (fact.subject, fact.relation, fact.object)))
             if len(results_text((*rows, row))) > _LONGEST_RESULTS:
                 break

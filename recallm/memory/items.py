@@ -16,6 +16,7 @@ from recallm.memory.reading import Reading
 from recallm.memory.update_request import UpdateRequest
 from recallm.memory.writing import Writing
 from recallm.model import Filter, Horizon, Passage, Scalar, Selection
+from recallm.recall.request import RecallRequest
 from recallm.recall.results import KnowledgeUpdate
 from recallm.stores.base import GraphReader
 
@@ -88,7 +89,7 @@ class MemoryItems:
         """
         # Each gets an id of its own: an item that is put twice is written twice.
         given = [replace(item) for item in checks.instances(NewItem, items, "items")]
-        return self._writing.put(given) if given else []
+        return self._writing.put(given, range(len(given))) if given else []
 
     def get(self, path: Sequence[str], key: str) -> Passage | None:
         """The item under ``key`` at ``path``; None if there is none."""
@@ -144,7 +145,14 @@ class MemoryItems:
         likely = checks.optional(_checked_likely, likely, "likely")
         found: list[tuple[Passage, float]] = []
         with self._reader() as reader:
-            scores = self._reading.ranked_passages(reader, asked, where)
+            request = RecallRequest(
+                question=asked,
+                where=where,
+                now=self._opened.clock(),
+                config=self._opened.config,
+                count_tokens=self._opened.count_tokens,
+            )
+            scores = self._reading.recaller.passages(reader, request)
             ids = list(scores)
             for start in range(0, len(ids), _READ_AT_ONCE):
                 some = ids[start : start + _READ_AT_ONCE]

@@ -31,7 +31,6 @@ from recallm.recall.results import (
     chronological,
 )
 from recallm.recall.retrieval.superseded import superseded_statements
-from recallm.stores.base import GraphReader
 
 
 class Reading(Part):
@@ -155,19 +154,6 @@ class Reading(Part):
         return Recaller(
             opened.store, opened.name, opened.extractor, opened.vectors, opened.relation_indexes
         )
-
-    def ranked_passages(
-        self, reader: GraphReader, question: str, where: Filter
-    ) -> Mapping[str, float]:
-        """The passages that are relevant to a question, each with its score, best first."""
-        request = RecallRequest(
-            question=question,
-            where=where,
-            now=self._opened.clock(),
-            config=self._opened.config,
-            count_tokens=self._opened.count_tokens,
-        )
-        return self.recaller.passages(reader, request)
 
     # -- without a question ----------------------------------------------------------------
 

@@ -93,10 +93,9 @@ class UpdateRequest:
                 argument="items",
             )
         if is_message(item):
-            message = message_update(item)
-            if message is None:
+            item = message_update(item)
+            if item is None:
                 return None
-            item = message
         for unknown in sorted(map(str, set(item) - set(_ARGUMENTS))):
             raise unknown_argument("an item", unknown, _ARGUMENTS)
         if "text" not in item:

@@ -66,11 +66,7 @@ class Writing(Part):
         """
         if not isinstance(request, UpdateRequest):
             raise InvalidInputError("request must be an UpdateRequest", argument="request")
-        return self._write([request])[0]
-
-    def put(self, requests: Sequence[UpdateRequest]) -> list[KnowledgeUpdate]:
-        """Write checked knowledge updates, all in one transaction."""
-        return self._write(requests, range(len(requests)))
+        return self.put([request])[0]
 
     def update_many(
         self,
@@ -108,9 +104,7 @@ class Writing(Part):
         with tqdm(total=total, disable=not progress, unit="update") as bar:
             requests = self._requests(given)
             while batch := list(islice(requests, size)):
-                done += self._write(
-                    [request for _, request in batch], [place for place, _ in batch]
-                )
+                done += self.put([request for _, request in batch], [place for place, _ in batch])
                 bar.update(len(batch))
         return done
 
@@ -181,11 +175,11 @@ class Writing(Part):
 
     # -- batches ---------------------------------------------------------------------------
 
-    def _write(
+    def put(
         self, requests: Sequence[UpdateRequest], places: Sequence[int] | None = None
     ) -> list[KnowledgeUpdate]:
-        """Write one batch in one transaction. ``places`` are those of the updates among the
-        caller's items, None where the caller has no items.
+        """Write checked knowledge updates in one transaction. ``places`` are those of the updates
+        among the caller's items, None where the caller has no items.
 
         Raises:
             ConflictError: an id belongs to another text; ``index`` counts the caller's items.

@@ -26,11 +26,6 @@ def read_call(
     return Call(name="MEM_READ", terms=(subject, relation, object))
 
 
-def scanned(text: str) -> list[str | Call]:
-    """The events of a text in which no results belong to a call."""
-    return parse_calls(text, has_results=lambda _call: False)
-
-
 # -- calls -------------------------------------------------------------------------------------
 
 PRINTED = {  # the paper's figures
@@ -63,7 +58,7 @@ def test_forms_of_a_read() -> None:
             for object in (None, "BMW"):
                 text = f"[MEM_READ{{{subject or ''}>>{relation or ''}>>{object or ''}}}:"
                 assert f"{str(read_call(subject, relation, object))[:-1]}:" == text
-                assert scanned(text) == [read_call(subject, relation, object)]
+                assert parse_calls(text) == [read_call(subject, relation, object)]
 
 
 def test_several_calls_in_a_line_with_text() -> None:
@@ -103,7 +98,7 @@ TOLERANT = {
 
 def test_other_spellings() -> None:
     spelled = [(call, text) for call, texts in TOLERANT.items() for text in texts]
-    assert [text for call, text in spelled if scanned(text) != [call]] == []
+    assert [text for call, text in spelled if parse_calls(text) != [call]] == []
 
 
 # -- what is no call ---------------------------------------------------------------------------
@@ -121,25 +116,25 @@ OTHER_BRACKETS = (
 
 def test_a_broken_call_is_text() -> None:
     for text in BROKEN:
-        events = scanned(text)
+        events = parse_calls(text)
         assert "".join(map(str, events)) == text
         assert isinstance(events[0], BrokenCall), text
 
 
 def test_other_brackets_are_text() -> None:
     for text in OTHER_BRACKETS:
-        assert scanned(text) == [text]
-        assert not isinstance(scanned(text)[0], BrokenCall), text
+        assert parse_calls(text) == [text]
+        assert not isinstance(parse_calls(text)[0], BrokenCall), text
 
 
 def test_a_broken_call_hides_no_other() -> None:
-    assert scanned("[MEM_WRITE{a>>b [[MEM_WRITE{a>>r>>b}] c") == [
+    assert parse_calls("[MEM_WRITE{a>>b [[MEM_WRITE{a>>r>>b}] c") == [
         "[MEM_WRITE{a>>b [",
         write_call("a", "r", "b"),
         " c",
     ]
-    assert scanned("[MEM_WRITE{a>>r\nNext.") == ["[MEM_WRITE{a>>r", "\nNext."]
-    assert not any(isinstance(found, Call) for found in scanned("[MEM_WRITE{a>>r>>x} or y}] z"))
+    assert parse_calls("[MEM_WRITE{a>>r\nNext.") == ["[MEM_WRITE{a>>r", "\nNext."]
+    assert not any(isinstance(found, Call) for found in parse_calls("[MEM_WRITE{a>>r>>x} or y}] z"))
 
 
 def test_results_that_are_cut_off_are_text() -> None:
@@ -147,7 +142,7 @@ def test_results_that_are_cut_off_are_text() -> None:
     for behind in ("{a>>r>>b", "{a>>r>>b};", "{a>>r\n>>b}]", "{{a}]", f"so {call}", "x" * 20_000):
         first, *rest = parse_calls(f"[MEM_READ{{a>>r>>}}:{behind}")
         assert first == read_call("a", "r")
-        assert rest == scanned(behind), behind
+        assert rest == parse_calls(behind), behind
 
 
 # -- properties --------------------------------------------------------------------------------
@@ -164,14 +159,14 @@ def test_any_value_survives_in_a_call(
     call = write_call(*values)
     assert "\n" not in str(call)
     assert parse_calls(f"{call}{call}") == [call, call]
-    assert scanned(f". {call}{values[0]}")[1] == call
+    assert parse_calls(f". {call}{values[0]}")[1] == call
     subject, relation, object = (
         None if place in left_open else value for place, value in enumerate(values)
     )
     call = Call(name="MEM_READ", terms=(subject, relation, object), rows=rows, more=more)
     assert parse_calls(str(call)) == [replace(call, rows=None, more=0)]
     # A stored value is no call of its own either, wherever a model repeats the results.
-    assert scanned(results_text(rows, more)) in ([], [results_text(rows, more)])
+    assert parse_calls(results_text(rows, more)) in ([], [results_text(rows, more)])
 
 
 def test_a_line_break_in_a_value_is_a_blank() -> None:
@@ -183,7 +178,7 @@ def test_a_line_break_in_a_value_is_a_blank() -> None:
 @given(HOSTILE)
 def test_the_text_between_calls_is_kept(text: str) -> None:
     place = 0
-    for event in scanned(text):
+    for event in parse_calls(text):
         if isinstance(event, Call):
             place = text.index("}", place) + 1
         else:
