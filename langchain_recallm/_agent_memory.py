@@ -21,7 +21,7 @@ from itertools import takewhile
 from typing import Any
 
 from langchain.agents.middleware.types import AgentState, ModelRequest
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_recallm._background import BackgroundWriter, Writing
 from langchain_recallm._branches import follow_branch
@@ -31,15 +31,14 @@ from langchain_recallm._conversation import (
     loss_of,
     role_of,
     texts_of,
+    thread_state,
 )
 from langchain_recallm._hearing import run_of_agent
 from langchain_recallm._runs import Namespace, memory_of_run, thread_of_run
-from langchain_recallm._threads import thread_state
 from langchain_recallm._turns import (
     Turn,
     TurnKey,
     Turns,
-    calls_tools,
     ids_of,
     with_structured_response,
 )
@@ -132,7 +131,9 @@ class AgentMemory:
             refused |= turn.refused_in_turn_of(asking_ids)
             # A final reply that is not written yet was stopped by another middleware.
             beside_calls = [
-                message for message in turn.unwritten_replies(messages) if calls_tools([message])
+                message
+                for message in turn.unwritten_replies(messages)
+                if isinstance(message, AIMessage) and message.tool_calls
             ]
             if hook.is_outermost:
                 self._write(beside_calls, hook.conversation)

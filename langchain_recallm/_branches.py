@@ -14,8 +14,7 @@ no whole thread, and abandons nothing.
 
 from __future__ import annotations
 
-from langchain_recallm._conversation import MessageConversation, latest_question
-from langchain_recallm._threads import ThreadState
+from langchain_recallm._conversation import MessageConversation, ThreadState, latest_question
 from recallm import Passage
 
 _CHUNK = 8

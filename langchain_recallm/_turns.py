@@ -223,9 +223,3 @@ def with_structured_response(
             if not (isinstance(message, ToolMessage) and message.tool_call_id in call_ids)
         ),
     ]
-
-
-def calls_tools(messages: Sequence[BaseMessage]) -> bool:
-    """Whether the model's last message calls tools: the turn goes on after it."""
-    last = next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
-    return last is not None and bool(last.tool_calls)

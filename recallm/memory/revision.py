@@ -8,17 +8,18 @@ history. A failure leaves the old context and is reported as a ``Revision``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from recallm.errors import LLMError, StoreError
 from recallm.ground.config import RecallConfig
-from recallm.model import ConceptRow, Filter, Summary, Trait, WriteSummary
-from recallm.recall.contexts import ConceptContext, concept_contexts
+from recallm.model import Filter, Summary, Trait, WriteSummary
+from recallm.recall.contexts import concept_contexts
 from recallm.recall.prompts import answer_of, revision_prompt
 from recallm.recall.results import KnowledgeUpdate, Revision
-from recallm.stores.base import GraphReader, GraphStore
+from recallm.stores.base import GraphStore
 
 
+@dataclass(frozen=True, slots=True)
 class Reviser:
     """Revises the contexts of a store with the language model ``llm`` (prompt → text).
     ``describe`` gives the stems of a text's content words, and its traits.
@@ -28,17 +29,10 @@ class Reviser:
     the parts before.
     """
 
-    def __init__(
-        self,
-        store: GraphStore,
-        llm: Callable[[str], str],
-        describe: Callable[[str], tuple[tuple[str, ...], Trait]],
-        config: RecallConfig,
-    ) -> None:
-        self._store = store
-        self._llm = llm
-        self._describe = describe
-        self._config = config
+    store: GraphStore
+    llm: Callable[[str], str]
+    describe: Callable[[str], tuple[tuple[str, ...], Trait]]
+    config: RecallConfig
 
     def after(self, namespace: str, updates: Sequence[KnowledgeUpdate]) -> list[KnowledgeUpdate]:
         """Revise the due concepts that ``updates`` have just touched. Each revision is reported by
@@ -54,11 +48,11 @@ class Reviser:
 
     def _revise_due(self, namespace: str, touched: Collection[str]) -> list[Revision]:
         try:
-            with self._store.reader(namespace) as reader:
+            with self.store.reader(namespace) as reader:
                 due = sorted(
                     concept.name
                     for concept in reader.concepts(touched)
-                    if concept.merges >= self._config.revise_every
+                    if concept.merges >= self.config.revise_every
                 )
         except StoreError as error:
             return [_not_revised(name, f"the store failed: {error}") for name in sorted(touched)]
@@ -71,23 +65,25 @@ class Reviser:
         return revisions
 
     def _revise(self, namespace: str, name: str) -> Revision:
-        with self._store.reader(namespace) as reader:
-            read = _read(reader, name)
-        if read is None:
+        with self.store.reader(namespace) as reader:
+            concepts = reader.concepts([name])
+            context = concept_contexts(reader, concepts, where=Filter()).get(name)
+        # A server without snapshots may forget the concept between these reads.
+        if not concepts or context is None:
             return _not_revised(name, "the concept was forgotten meanwhile")
-        concept, context = read
+        [concept] = concepts
         try:
             text = self._ask(concept.label, context.sentences())
         except (LLMError, UnicodeEncodeError) as error:
             return _not_revised(name, str(error))
         if not text:
             return _not_revised(name, "the language model gave an empty answer")
-        terms, traits = self._describe(text)
+        terms, traits = self.describe(text)
         summary = Summary(
             concept=name, t_index=concept.t_index, text=text, terms=terms, traits=traits
         )
         amendment = WriteSummary(summary=summary, statements=concept.statements)
-        if not self._store.amend(namespace, amendment):
+        if not self.store.amend(namespace, amendment):
             return _not_revised(
                 name, "the context changed meanwhile; it is due again with the next update"
             )
@@ -95,9 +91,9 @@ class Reviser:
 
     def _ask(self, label: str, sentences: Iterable[str]) -> str:
         text = ""
-        for part in _parts(sentences, self._config.revision_characters):
+        for part in _parts(sentences, self.config.revision_characters):
             before = f"{text}\n" if text else ""
-            text = answer_of(self._llm, revision_prompt(label, before + part))
+            text = answer_of(self.llm, revision_prompt(label, before + part))
             text.encode()  # lone surrogates raise: no store could hold them
             if not text:
                 break
@@ -106,15 +102,6 @@ class Reviser:
 
 def _not_revised(name: str, reason: str) -> Revision:
     return Revision(concept=name, text=None, reason=reason)
-
-
-def _read(reader: GraphReader, name: str) -> tuple[ConceptRow, ConceptContext] | None:
-    concepts = reader.concepts([name])
-    context = concept_contexts(reader, concepts, where=Filter()).get(name)
-    # A server without snapshots may forget the concept between these reads.
-    if not concepts or context is None:
-        return None
-    return concepts[0], context
 
 
 def _parts(sentences: Iterable[str], max_characters: int) -> Iterator[str]:
