@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -44,15 +44,7 @@ from langchain_recallm._turns import (
 )
 from langchain_recallm._whose_words import OutermostRun
 from langchain_recallm.retriever import traced
-from recallm import RecallM
-from recallm.adapting import (
-    Conversation,
-    FailureGuard,
-    MessageFilter,
-    Role,
-    Scope,
-    shortened_question,
-)
+from recallm.adapting import Conversation, FailureGuard, shortened_question
 
 _log = logging.getLogger("langchain_recallm")
 
@@ -97,16 +89,12 @@ class _Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMemory:
-    """The settings of a middleware, and the turns of its agents. A failure of the memory goes to
-    the ``guard``. Where a run's namespace is missing, the failure is raised unless
-    ``skips_missing``."""
+    """The settings of a middleware, and the turns of its agents. The conversation of each run is
+    made from ``conversation``. A failure of the memory goes to the ``guard``. Where a run's
+    namespace is missing, the failure is raised unless ``skips_missing``."""
 
-    memory: RecallM
+    conversation: MessageConversation
     namespace: Namespace
-    scope: Scope
-    roles: frozenset[Role]
-    names: Mapping[Role, str]
-    filter: MessageFilter
     limit: int | None
     max_tokens: int | None
     min_score: float | None
@@ -220,7 +208,7 @@ class AgentMemory:
         namespace is missing, and that is skipped; one hook of a run ``logs`` that."""
         run, is_outermost = run_of_agent()
         try:
-            memory = memory_of_run(self.memory, self.namespace, runtime)
+            memory = memory_of_run(self.conversation.memory, self.namespace, runtime)
         except Exception as error:
             if not self.skips_missing:
                 raise
@@ -230,15 +218,12 @@ class AgentMemory:
         session = thread_of_run(runtime)
         if not is_outermost:
             session = Conversation.session_name(run.thread) or session
-        session = session and self.filter.redacted_name(session, "session")
-        conversation = MessageConversation(
+        session = session and self.conversation.filter.redacted_name(session, "session")
+        conversation = replace(
+            self.conversation,
             memory=memory,
             session=session,
             looked_up=self.turns.looked_up(memory.namespace, session),
-            scope=self.scope,
-            roles=self.roles,
-            names=self.names,
-            filter=self.filter,
             thread=thread_state(runtime, messages),
         )
         asking, was_answered = (run.asking_in if is_outermost else latest_question)(messages)
@@ -269,7 +254,7 @@ class AgentMemory:
 
         def recalled() -> str:
             BackgroundWriter.wait_for(conversation.memory)
-            asked = shortened_question(self.filter.redacted(question))
+            asked = shortened_question(conversation.filter.redacted(question))
             beside = partial(
                 conversation.data_beside,
                 asked,

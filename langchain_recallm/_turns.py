@@ -12,37 +12,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic_core import to_json
 
 from langchain_recallm._conversation import LookedUp, role_of, text_of
-from recallm.adapting import digest, new_lock
+from recallm.adapting import new_lock
 
 _MAX_TURNS = 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnKey:
-    """The owner's namespace, the thread, and a digest of the messages that ask (None: no message of
-    the user is left)."""
+class TurnKey(NamedTuple):
+    """The owner's namespace, the thread, and the messages that ask; where there are none, the
+    thread's latest turn is meant."""
 
     namespace: str
     thread: str | None
-    asking: str | None
+    asking: tuple[str, ...]
 
     @classmethod
     def of(cls, namespace: str, thread: str | None, asking: Sequence[BaseMessage]) -> TurnKey:
-        """The key of the turn that the messages ``asking`` began; where there is none, that of the
-        thread's latest turn. Messages are identified by their ids, since other middleware may
-        change their texts."""
-        parts = [
-            part
-            for message in asking
-            for part in (message.id or "", "" if message.id else text_of(message))
-        ]
-        return cls(namespace=namespace, thread=thread, asking=digest(*parts) if asking else None)
+        """The key of the turn that the messages ``asking`` began: by their ids, since other
+        middleware may change their texts."""
+        return cls(namespace, thread, tuple(each.id or text_of(each) for each in asking))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +145,7 @@ class Turns:
             unfinished = [
                 other
                 for other, turn in self._turns.items()
-                if (other.namespace, other.thread) == (key.namespace, key.thread)
+                if other[:2] == key[:2]
                 # Without a thread, only the messages' ids show that it is the same conversation.
                 and (key.thread is not None or turn.asking)
                 and turn.asking <= message_ids
@@ -162,9 +155,9 @@ class Turns:
     def _known(self, key: TurnKey) -> TurnKey:
         """The key of the thread's latest turn, where the user's messages have been summarised away
         since; otherwise ``key``."""
-        if key.asking is None and key.thread is not None:
+        if not key.asking and key.thread is not None:
             for other in reversed(self._turns):
-                if (other.namespace, other.thread) == (key.namespace, key.thread):
+                if other[:2] == key[:2]:
                     return other
         return key
 

@@ -26,7 +26,7 @@ from langgraph.types import Command
 
 from langchain_recallm._agent_memory import SEPARATOR, AgentMemory
 from langchain_recallm._background import Writing
-from langchain_recallm._conversation import WritesInBackground, role_of
+from langchain_recallm._conversation import MessageConversation, WritesInBackground, role_of
 from langchain_recallm._hearing import listen
 from langchain_recallm._runs import checked_namespace
 from recallm import InvalidInputError, RecallM
@@ -136,12 +136,14 @@ class RecallMMiddleware(WritesInBackground, AgentMiddleware[AgentState[Any], Any
         if self._name is not None and not self._name.strip():
             raise InvalidInputError("name is blank; give a name, or None", argument="name")
         self._agent_memory = AgentMemory(
-            memory=memory,
+            conversation=MessageConversation(
+                memory=memory,
+                scope=checked_scope(scope),
+                roles=checked_roles(roles),
+                names=speaker_names(human_prefix, ai_prefix),
+                filter=MessageFilter(redact=redact, accept=accept),
+            ),
             namespace=checked_namespace(namespace),
-            scope=checked_scope(scope),
-            roles=checked_roles(roles),
-            names=speaker_names(human_prefix, ai_prefix),
-            filter=MessageFilter(redact=redact, accept=accept),
             limit=limit,
             max_tokens=max_tokens,
             min_score=min_score,

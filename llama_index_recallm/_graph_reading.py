@@ -172,7 +172,7 @@ def rel_map(
             found += [
                 (chunk, triplet) for chunk in chunks for triplet in graph.triplets(passages=[chunk])
             ]
-        found = _without_mentions(graph, found)
+        found = [pair for pair in found if not _is_mention(pair[1])]
         new = [
             (origin, triplet)
             for origin, triplet in found
@@ -189,22 +189,10 @@ def rel_map(
     return sorted(chosen.values(), key=lambda triplet: (triplet.t_index, *key_of(triplet)))
 
 
-def _without_mentions(
-    graph: MemoryGraph, found: list[tuple[str, Triplet]]
-) -> list[tuple[str, Triplet]]:
-    """``found`` without LlamaIndex's own MENTIONS, which lead from a chunk to an entity; a user's
-    relations may have the same label between other nodes."""
-    mentions = [triplet for _, triplet in found if triplet.predicate == MENTIONS]
-    if not mentions:
-        return found
-    ends = {end for triplet in mentions for end in (triplet.subject, triplet.object)}
-    entities = {entity.id for entity in graph.entities(ends) if entity.concept}
-    own = {
-        key_of(triplet)
-        for triplet in mentions
-        if triplet.subject not in entities and triplet.object in entities
-    }
-    return [(origin, triplet) for origin, triplet in found if key_of(triplet) not in own]
+def _is_mention(triplet: Triplet) -> bool:
+    """Whether it is LlamaIndex's own MENTIONS, which a chunk itself shows; a user's relations
+    may have the same label."""
+    return triplet.predicate == MENTIONS and triplet.source == triplet.subject
 
 
 def _round_robin(found: list[tuple[str, Triplet]]) -> list[Triplet]:

@@ -235,9 +235,7 @@ def _named_source(part: LabelledNode | Relation) -> str | None:
 
 def _existing_passages(memory: RecallM, ids: Iterable[str | None]) -> set[str]:
     """Those of ``ids`` that are ids of passages."""
-    wanted = {id for id in ids if id is not None}
-    chunks = {entity.id for entity in memory.graph.entities(wanted) if is_chunk(entity)}
-    return chunks | memory.get_many(wanted - chunks).keys()
+    return set(memory.get_many({id for id in ids if id is not None}))
 
 
 def _chunk_at_an_end(relation: Relation, known: dict[str, Entity]) -> str | None:
