@@ -300,9 +300,8 @@ class _Opening:
 def _checked_ttl(ttl: object) -> TTLConfig | None:
     if ttl is None:
         return None
-    if not isinstance(ttl, dict) or not all(
-        ttl.get(name) is None or is_number(ttl[name])
-        for name in ("default_ttl", "sweep_interval_minutes")
+    if not isinstance(ttl, dict) or not (
+        ttl.get("default_ttl") is None or is_number(ttl["default_ttl"])
     ):
         raise InvalidInputError(
             f"ttl must be LangGraph's TTLConfig, such as {{'default_ttl': 60}}, not {ttl!r}",

@@ -42,7 +42,6 @@ from recallm.adapting import (
     checked_text,
     digest,
     forgotten_by_model,
-    gives_probabilities,
     says,
     statements_reply,
 )
@@ -187,11 +186,7 @@ class MemoryTools:
         known = conversation.passages_in_request(
             query, self._messages, asking=self._turn_messages, limit=self.limit
         )
-        limit = self.limit
-        if limit is not None and not gives_probabilities(memory):
-            # Not every ranking replaces the present turn by what else is remembered.
-            limit += len(conversation.passages_of(self._turn_messages))
-        context = conversation.recall(query, limit=limit, asker=self._asker(), known=known)
+        context = conversation.recall(query, limit=self.limit, asker=self._asker(), known=known)
         found = [each for each in context.statements if each.passage not in known]
         return statements_reply(memory, found, self.max_tokens)
 

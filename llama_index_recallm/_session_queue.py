@@ -61,18 +61,18 @@ class SessionQueue:
             return [], 0
         with self._lock:
             known, places = self._align(conversation, messages, leaving=leaving)
-            next_place = self._next_place
             entries: list[_Entry] = []
             new: list[Message] = []
             for message, place in zip(messages, places, strict=True):
+                text_digest = _text_digest(message)
                 if place is None:
-                    entries.append(self._new_entry(message, next_place))
-                    new.append(replace(message, id=entries[-1].id))
-                    next_place += 1
+                    id = f"{self._session_digest}-{self._next_place + len(new)}-{text_digest}"
+                    new.append(replace(message, id=id))
                 else:
-                    entries.append(_Entry(known[place].id, _text_digest(message)))
+                    id = known[place].id
+                entries.append(_Entry(id, text_digest))
             conversation.remember(new)
-            self._next_place = next_place
+            self._next_place += len(new)
             if leaving:
                 self._forget_left(known, places)
             else:
@@ -108,13 +108,8 @@ class SessionQueue:
         if known is None or (known and digests and known[0].text_digest not in (None, digests[0])):
             known = self._entries = self._written_entries(conversation)
             self._resumed = True
-        places = aligned(
-            [entry.text_digest for entry in known],
-            digests,
-            resumed=self._resumed,
-            leaving=leaving,
-        )
-        return known, places
+        held = [entry.text_digest for entry in known]
+        return known, aligned(held, digests, resumed=self._resumed, leaving=leaving)
 
     def _written_entries(self, conversation: Conversation) -> list[_Entry]:
         """The entries that the memory holds of this session, in order, with gaps for forgotten
@@ -132,10 +127,6 @@ class SessionQueue:
             next_place = place + 1
         self._next_place = max(self._next_place, next_place)
         return entries
-
-    def _new_entry(self, message: Message, place: int) -> _Entry:
-        text_digest = _text_digest(message)
-        return _Entry(f"{self._session_digest}-{place}-{text_digest}", text_digest)
 
 
 def aligned(

@@ -15,7 +15,7 @@ from recallm.ground.untrusted_text import storable
 from recallm.memory import RecallM
 from recallm.memory.spoken import Role
 from recallm.model import Moment
-from recallm.recall.recalling import RANKINGS, check_probabilities, checked_request
+from recallm.recall.recalling import check_probabilities, checked_request
 from recallm.recall.results import RecalledContext, RecalledStatement
 
 Order = Literal["time", "score"]
@@ -77,11 +77,6 @@ class RecallOptions:
         if self._order == "time":
             return list(context.statements)
         return sorted(context.statements, key=lambda statement: -(statement.score or 0.0))
-
-
-def gives_probabilities(memory: RecallM) -> bool:
-    """Whether the scores of the memory's ranking are probabilities."""
-    return RANKINGS[memory.config.ranking].has_probabilities
 
 
 def checked_memory(memory: object) -> RecallM:

@@ -44,11 +44,7 @@ def checked_term(value: object, argument: str) -> str:
             argument=argument,
         )
     if not isinstance(value, str):
-        try:
-            return text_of(value)
-        except InvalidInputError as error:
-            problem = error.message.removeprefix("value ")
-            raise InvalidInputError(f"{argument} {problem}", argument=argument) from None
+        return text_of(value, argument)
     text = checks.name(value, argument).strip()
     if not text:
         raise InvalidInputError(

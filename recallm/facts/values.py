@@ -87,9 +87,9 @@ def value_of(text: str) -> Value | None:
     return _date_in(text) if number is None else number
 
 
-def text_of(value: Value) -> str:
+def text_of(value: Value, argument: str = "value") -> str:
     """The one text of a value: that of two equal numbers is the same, and ``value_of`` reads it
-    back.
+    back. ``argument`` names the value in an error.
 
     >>> text_of(52000.0), text_of(True), text_of(date(2024, 5, 1))
     ('52000', 'true', '2024-05-01')
@@ -109,9 +109,9 @@ def text_of(value: Value) -> str:
     if isinstance(value, int) and abs(value) < _BEYOND_NUMBERS:
         return int.__repr__(value)
     raise InvalidInputError(
-        "value must be a bool, a date, a datetime or a finite number of fewer than "
+        f"{argument} must be a bool, a date, a datetime or a finite number of fewer than "
         f"{MAX_NAME} digits, not this {type(value).__name__}",
-        argument="value",
+        argument=argument,
     )
 
 
