@@ -93,7 +93,9 @@ class FactChat:
                 argument="llm",
             )
         self._llm = llm
-        self._redact = checks.optional_callable(redact, "redact")
+        redact = checks.optional_callable(redact, "redact") or str
+        self.redacted = checks.checked_results(redact, "redact", checks.string)
+        """What the model and the memory get in place of a text."""
         self.rounds = checks.positive(rounds, "rounds")
         self.limit = checks.positive(limit, "limit")
 
@@ -140,17 +142,6 @@ class FactChat:
         answer.facts, answer.written = tuple(reply.facts), tuple(written)
         answer.calls, answer.complete = reply.calls, reply.is_complete
         return answer
-
-    def redacted(self, text: str) -> str:
-        """What the model and the memory get in place of ``text``."""
-        if self._redact is None:
-            return text
-        redacted: object = self._redact(text)
-        if not isinstance(redacted, str):
-            raise InvalidInputError(
-                f"redact must return a str, not {type(redacted).__name__}", argument="redact"
-            )
-        return redacted
 
 
 def _turn(turn: object) -> tuple[str, str]:
