@@ -142,11 +142,6 @@ class RecallMRetriever(BaseRetriever):
         changes = {name: value for name, value in changes.items() if name != "verbose"}
         if not changes:
             return self
-        if "metadata" in changes:
-            raise InvalidInputError(
-                "a call takes no metadata, which is for tracers; where= filters by metadata",
-                argument="metadata",
-            )
         for name in changes:
             if name not in _CHANGED_IN_A_CALL:
                 raise unknown_argument("a call", name, sorted(_CHANGED_IN_A_CALL))
