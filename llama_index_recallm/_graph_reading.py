@@ -12,9 +12,9 @@ from llama_index.core.graph_stores.types import (
     Relation,
 )
 from llama_index.core.graph_stores.types import Triplet as Path
-from llama_index.core.vector_stores.types import VectorStoreQuery
+from llama_index.core.vector_stores.types import MetadataFilters, VectorStoreQuery
+from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
-from llama_index_recallm._metadata_filters import checked_filters, passes
 from llama_index_recallm._nodes import (
     MENTIONS,
     TripletKey,
@@ -25,7 +25,7 @@ from llama_index_recallm._nodes import (
     node_of,
     relation_of,
 )
-from recallm import Entity, MemoryGraph, Passage, RecallM, Triplet
+from recallm import Entity, InvalidInputError, MemoryGraph, Passage, RecallM, Triplet
 from recallm.adapting import checks
 
 
@@ -84,6 +84,27 @@ def ids_allowed_by(memory: RecallM, query: VectorStoreQuery) -> Collection[str] 
         nodes = nodes_of(memory, graph.entities() if allowed is None else allowed)
         return [id for id, node in nodes.items() if passes(filters, _searched_properties(node))]
     return None if allowed is None else [entity.id for entity in allowed]
+
+
+def checked_filters(filters: object) -> MetadataFilters | None:
+    """LlamaIndex's filters, with the meaning that its ``SimpleVectorStore`` gives them; None where
+    there are none."""
+    if filters is None:
+        return None
+    if not isinstance(filters, MetadataFilters):
+        raise InvalidInputError(
+            f"filters must be MetadataFilters, not {type(filters).__name__}", argument="filters"
+        )
+    passes(filters, {})  # refuses what LlamaIndex does not know
+    return filters if filters.filters else None
+
+
+def passes(filters: MetadataFilters, metadata: dict[str, Any]) -> bool:
+    """Whether JSON values pass."""
+    try:
+        return build_metadata_filter_fn(lambda _: metadata, filters)("")
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"filters cannot be used: {error}", argument="filters") from error
 
 
 def has_properties(part: LabelledNode | Relation, properties: dict[str, Any] | None) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -15,10 +16,10 @@ from llama_index.core.indices.property_graph.sub_retrievers.base import (
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 
-from llama_index_recallm._metadata_filters import checked_filters, passages_meeting
+from llama_index_recallm._graph_reading import checked_filters, passes
 from llama_index_recallm._nodes import statement_node
 from llama_index_recallm.property_graph_store import RecallMPropertyGraphStore
-from recallm import InvalidInputError, RecalledStatement, RecallM
+from recallm import InvalidInputError, Passage, RecalledStatement, RecallM
 from recallm.adapting import (
     Order,
     RecallOptions,
@@ -27,6 +28,9 @@ from recallm.adapting import (
     checks,
     sync_in_thread,
 )
+
+_DOCUMENT_KEYS = ("ref_doc_id", "doc_id", "document_id")
+"""The keys under which LlamaIndex's stores keep the id of a node's document."""
 
 
 class RecallMRetriever(BaseRetriever):
@@ -124,7 +128,7 @@ class RecallMRetriever(BaseRetriever):
     def _statements(self, question: str, arguments: dict[str, Any]) -> list[RecalledStatement]:
         if self._filters is None:
             return self._options.ordered(self._memory.recall(question, **arguments))
-        meeting, others = passages_meeting(self._memory, self._filters, arguments)
+        meeting, others = _passages_meeting(self._memory, self._filters, arguments)
         if not meeting:
             return []
         # What is no passage, such as a summary of several, does not stand within bounds of t.
@@ -136,6 +140,37 @@ class RecallMRetriever(BaseRetriever):
         ids = {passage.id for passage in meeting}
         found = self._options.ordered(self._memory.recall(question, **arguments))
         return [statement for statement in found if statement.passage in ids]
+
+
+def _passages_meeting(
+    memory: RecallM, filters: MetadataFilters, arguments: Mapping[str, Any]
+) -> tuple[list[Passage], list[Passage]]:
+    """The passages that pass ``filters``, and those that do not, among those that the conditions
+    of ``arguments``, which are of ``RecallM.recall``, allow."""
+    conditions = {"as_of", "since", "until", "speaker", "session", "metadata", "path"}
+    allowed = memory.passages(
+        **{name: value for name, value in arguments.items() if name in conditions}
+    )
+    meeting: list[Passage] = []
+    others: list[Passage] = []
+    for passage in allowed:
+        (meeting if passes(filters, _searched(passage)) else others).append(passage)
+    return meeting, others
+
+
+def _searched(passage: Passage) -> dict[str, Any]:
+    """What filters see of a passage: its own metadata, what a recalled node says of the passage,
+    and the keys that LlamaIndex adds to nodes."""
+    timestamp = passage.timestamp
+    return dict(passage.metadata) | {
+        "t_index": passage.t_index,
+        "timestamp": None if timestamp is None else timestamp.isoformat(timespec="seconds"),
+        "speaker": passage.speaker,
+        "source": passage.source,
+        "session": passage.session or passage.source,
+        "passage": passage.id,
+        **dict.fromkeys(_DOCUMENT_KEYS, passage.source or "None"),
+    }
 
 
 class RecallMSubRetriever(BasePGRetriever):

@@ -188,7 +188,7 @@ def test_wrong_arguments_are_refused_here_and_there(memory: RecallM) -> None:
     with pytest.raises(InvalidInputError, match="JSON"):
         retriever.invoke("Who?", where={"a": object()})
     # LangChain's ``metadata`` is for tracers: taken silently, nothing would be filtered.
-    with pytest.raises(InvalidInputError, match="no argument 'metadata'; known are .*where"):
+    with pytest.raises(InvalidInputError, match=r"no argument 'metadata'; known are .*where"):
         retriever.invoke("Who?", metadata={"day": 4})
     with pytest.raises(ValueError, match="memory"):
         RecallMRetriever(memory="memory.db")  # type: ignore[arg-type]
