@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from operator import add
 from typing import Any
@@ -23,7 +23,7 @@ from langgraph.runtime import get_runtime
 from langchain_recallm._background import BackgroundWriter
 from langchain_recallm._conversation import MessageConversation
 from recallm import InvalidInputError, RecallM
-from recallm.adapting import Conversation, Scope
+from recallm.adapting import Conversation
 from recallm.facts import FactMemory
 
 Namespace = str | Callable[[Any], str] | None
@@ -76,30 +76,26 @@ def memory_of_run(
 def thread_of_run(run: Any) -> str | None:
     """The session of a run: the thread id of a ``Runtime``, ``ToolRuntime`` or ``RunnableConfig``;
     None where it has none."""
-    info = getattr(run, "execution_info", None)
+    config = run if isinstance(run, Mapping) else getattr(run, "config", None) or {}
+    info = None if run is config else getattr(run, "execution_info", None)
     if info is not None and info.thread_id is not None:
         return Conversation.session_name(info.thread_id)
-    config = run if isinstance(run, Mapping) else getattr(run, "config", None) or {}
     return Conversation.session_name(config.get("configurable", {}).get("thread_id"))
 
 
 def conversation_of_run(
-    memory: RecallM,
-    config: RunnableConfig,
-    *,
+    settings: MessageConversation,
     namespace: Namespace,
-    scope: Scope,
-    session: str | None = None,
+    run: Any,
+    config: RunnableConfig | None = None,
 ) -> MessageConversation:
-    """The conversation of the run of ``config``, in the memory of whoever it runs for. Where recall
-    names a ``session``, the scope is not the run's thread."""
-    owned_memory = memory_of_run(memory, namespace, ConfigRun(config))
-    BackgroundWriter.wait_for(owned_memory)
-    return MessageConversation(
-        memory=owned_memory,
-        session=thread_of_run(config),
-        scope=scope if session is None else "namespace",
-    )
+    """The conversation with these ``settings`` in the run's thread, in the memory of whoever
+    ``run`` runs for; ``config`` as in ``memory_of_run``."""
+    memory = memory_of_run(settings.memory, namespace, run, config)
+    thread = thread_of_run(run or config)
+    session = thread and settings.filter.redacted_name(thread, "session")
+    BackgroundWriter.wait_for(memory)
+    return replace(settings, memory=memory, session=session)
 
 
 def facts_of_run(

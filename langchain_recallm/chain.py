@@ -19,7 +19,7 @@ from langchain_core.runnables import (
 )
 from pydantic import BaseModel
 
-from langchain_recallm._conversation import role_of, text_of
+from langchain_recallm._conversation import MessageConversation, role_of, text_of
 from langchain_recallm._runs import (
     ConfigRun,
     checked_namespace,
@@ -100,9 +100,8 @@ def answer_chain(
             itself raises comes through.
 
     """
-    checked_memory(memory)
+    settings = _settings(memory, scope, arguments.get("session"))
     namespace = checked_namespace(namespace)
-    scope = checked_scope(scope)
     arguments.setdefault("limit", None)
     check_budget(memory, arguments.setdefault("max_tokens", 1000))
     options = RecallOptions(**arguments)
@@ -113,9 +112,7 @@ def answer_chain(
     def recall(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
         question, how = inputs["question"], options.arguments()
-        conversation = conversation_of_run(
-            memory, config, namespace=namespace, scope=scope, session=how.get("session")
-        )
+        conversation = conversation_of_run(settings, namespace, ConfigRun(config))
         beside = partial(conversation.data_beside, question, _history(template, inputs), **how)
         text, statements = traced(beside, question, conversation)
         return {**inputs, "context": text, "statements": statements}
@@ -174,9 +171,8 @@ def hybrid_chain(
         HybridError: in a run, where both branches failed.
 
     """
-    checked_memory(memory)
+    settings = _settings(memory, scope, arguments.get("session"))
     namespace = checked_namespace(namespace)
-    scope = checked_scope(scope)
     options = RecallOptions(**arguments)
     options.check(memory)
     llm = as_llm(chat_model)
@@ -195,9 +191,7 @@ def hybrid_chain(
     def answer(given: str | dict[str, Any], config: RunnableConfig) -> dict[str, Any]:
         inputs = question_inputs(given)
         how = options.arguments()
-        conversation = conversation_of_run(
-            memory, config, namespace=namespace, scope=scope, session=how.get("session")
-        )
+        conversation = conversation_of_run(settings, namespace, ConfigRun(config))
         how["session"] = how.get("session") or conversation.only_session()
         chosen = hybrid_of(conversation.memory).ask(inputs["question"], **how)
         for branch_answer in chosen.answers.values():
@@ -279,6 +273,15 @@ def fact_chat(
         }
 
     return RunnableLambda(reply, name="chat_with_facts")
+
+
+def _settings(memory: RecallM, scope: object, session: str | None) -> MessageConversation:
+    """The settings of a chain's conversations. Where recall names a ``session``, the scope is not
+    the run's thread."""
+    checked = checked_scope(scope)
+    return MessageConversation(
+        memory=checked_memory(memory), scope=checked if session is None else "namespace"
+    )
 
 
 def _document_text(retriever: Runnable[str, Any]) -> Callable[[str], str]:

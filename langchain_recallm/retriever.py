@@ -13,7 +13,8 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from langchain_recallm._runs import checked_namespace, conversation_of_run
+from langchain_recallm._conversation import MessageConversation
+from langchain_recallm._runs import ConfigRun, checked_namespace, conversation_of_run
 from recallm import InvalidInputError, RecalledStatement, RecallM
 from recallm.adapting import (
     Conversation,
@@ -118,12 +119,12 @@ class RecallMRetriever(BaseRetriever):
     ) -> list[Document]:
         retriever = self._with(changes)
         options = retriever._options()
+        settings = MessageConversation(
+            memory=retriever.memory,
+            scope=retriever.scope if retriever.session is None else "namespace",
+        )
         conversation = conversation_of_run(
-            retriever.memory,
-            ensure_config(runtime),
-            namespace=retriever.namespace,
-            scope=retriever.scope,
-            session=retriever.session,
+            settings, retriever.namespace, ConfigRun(ensure_config(runtime))
         )
         context = conversation.recall(query, **options.arguments())
         return [statement_document(statement) for statement in options.ordered(context)]

@@ -19,9 +19,13 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, Tool
 from langchain_core.tools.base import create_schema_from_function
 from langgraph.prebuilt import ToolRuntime
 
-from langchain_recallm._background import BackgroundWriter
 from langchain_recallm._conversation import MessageConversation, latest_question
-from langchain_recallm._runs import checked_namespace, facts_of_run, memory_of_run, thread_of_run
+from langchain_recallm._runs import (
+    checked_namespace,
+    conversation_of_run,
+    facts_of_run,
+    thread_of_run,
+)
 from recallm import InvalidInputError, RecallM
 from recallm.adapting import (
     SPEAKER_NAMES,
@@ -95,20 +99,12 @@ def create_recallm_tools(
     """
     RecallOptions(limit=limit, max_tokens=max_tokens).check(checked_memory(memory))
     check_budget(memory, max_tokens)
-    checked = checked_namespace(namespace)
-    scope = checked_scope(scope)
+    namespace = checked_namespace(namespace)
     filter = MessageFilter(redact=redact, accept=accept)
+    settings = MessageConversation(memory=memory, scope=checked_scope(scope), filter=filter)
 
     def bind(run: _Runtime, config: RunnableConfig) -> MemoryTools:
-        owned_memory = memory_of_run(memory, checked, run, config)
-        thread = thread_of_run(run or config)
-        BackgroundWriter.wait_for(owned_memory)
-        conversation = MessageConversation(
-            memory=owned_memory,
-            session=thread and filter.redacted_name(thread, "session"),
-            scope=scope,
-            filter=filter,
-        )
+        conversation = conversation_of_run(settings, namespace, run, config)
         return MemoryTools(conversation=conversation, run=run, limit=limit, max_tokens=max_tokens)
 
     return _new_tools(MemoryTools, MemoryTools.NAMES, bind)
