@@ -107,7 +107,7 @@ class _Listener(BaseCallbackHandler):
 
     async def _aended(self, result: Any, *, run_id: UUID, **_: Any) -> None:
         run, result = self._leave(run_id, result)
-        if run is not None and run.is_awaited:
+        if run is not None and (run.recorders or run.fallback):
             await asyncio.to_thread(run.end, result)
 
     def _leave(self, run_id: UUID, result: object) -> tuple[OutermostRun | None, object]:

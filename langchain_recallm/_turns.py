@@ -102,9 +102,6 @@ class Turns:
         self._looked_up = lru_cache(_MAX_TURNS)(_nothing_found)
         self._lock = new_lock()
 
-    def __len__(self) -> int:
-        return len(self._turns)
-
     def put(self, key: TurnKey, turn: Turn) -> None:
         """Add a turn."""
         with self._lock:

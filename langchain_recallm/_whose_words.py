@@ -226,11 +226,6 @@ class OutermostRun:
             if role_of(message) == "ai" and message.id not in self._spoken:
                 self._rewritten.append(message)
 
-    @property
-    def is_awaited(self) -> bool:
-        """Whether a middleware waits for the run's end."""
-        return bool(self.recorders or self.fallback)
-
     def end(self, result: object) -> None:
         """Let middleware write what the run answered."""
         recorders = list(self.recorders.values())

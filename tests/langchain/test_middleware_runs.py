@@ -125,7 +125,7 @@ def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
     for number in range(3000):
         key = TurnKey.of("ann", str(number), [HumanMessage("Hi", id="1")])
         turns.put(key, Turn(recalled_text=str(number), asking=frozenset("1")))
-    assert len(turns) == 1024
+    assert len(turns._turns) == 1024
     assert turns.get(TurnKey.of("ann", "0", [HumanMessage("Hi", id="1")])) is None
     for namespace, asked, recalled_text in (
         ("ann", HumanMessage("Hi", id="1"), "2999"),
@@ -137,7 +137,7 @@ def test_a_run_that_stopped_is_forgotten_at_last(memory: RecallM) -> None:
         assert (found and found.recalled_text) == recalled_text
     talk = Talk(memory, "Hi!")
     talk.say("Hello!", "1")
-    assert len(talk.ours._agent_memory.turns) == 0
+    assert not talk.ours._agent_memory.turns._turns
 
 
 def test_a_message_that_is_edited_is_new(memory: RecallM) -> None:
