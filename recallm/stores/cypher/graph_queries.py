@@ -82,12 +82,6 @@ WITH u.session_key AS key, count(u) AS passages, min(u.t) AS first_t, max(u.t) A
     min(u.said) AS began, max(u.said) AS ended
 RETURN [key, passages, first_t, latest_t, [began, ended]] AS row ORDER BY latest_t DESC
 """,
-    "open session": """
-MATCH (n:RecallMNamespace {key: $key})
-MATCH (u:RecallMUpdate {namespace: $namespace, t: n.open_t})
-WHERE u.expires IS NULL OR u.expires > $now
-RETURN [u.t, [u.session_key, u.said, u.source]] AS row
-""",
     "statement keys": """
 MATCH (s:RecallMStatement)
 WHERE s.namespace = $namespace AND s.key > $after AND s.key < $before

@@ -161,11 +161,6 @@ QUERIES: dict[str, LiteralString] = {
         "  WHERE ns = :ns AND session_id IS NOT NULL{visible_passage} GROUP BY session_id)"
         " LEFT JOIN session s ON s.id = session_id ORDER BY latest DESC"
     ),
-    "open session": (
-        "SELECT 1, p.t, s.key, p.said, p.source FROM namespace n"
-        " JOIN passage p ON p.row = (n.id << 32) + n.open_t JOIN session s ON s.id = p.session_id"
-        " WHERE n.id = :ns AND (p.expires IS NULL OR :now IS NULL OR p.expires > :now)"
-    ),
     "statement keys": (
         "SELECT 1, at FROM {?embedded:vector?:statement?} s WHERE ns = :ns AND at > :after"
         "{?embedded:?: AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.ns = s.ns AND v.at = s.at)?}"

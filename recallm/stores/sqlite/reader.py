@@ -111,7 +111,7 @@ class SQLiteReader(View, Reader):
         return rows
 
     def count_touches(self, names: Collection[str]) -> dict[str, ConceptTotals]:
-        return count_touches(self, dict.fromkeys(names), self.end)
+        return count_touches(self, names)
 
     def _related(self, name: str, *, limit: int | None, **_: Any) -> list[tuple[Any, ...]]:
         """The rows of the newest relations of a concept."""
@@ -192,32 +192,13 @@ class SQLiteReader(View, Reader):
         self._read_session_keys(row[2] for row in found)
         passages = self._passages_of({row[1] >> 20 for row in found})
         statements: list[StoredStatement] = []
-        for (previous, following, *_), row in zip(rows, found, strict=True):
+        for beside, row in zip(rows, found, strict=True):
             _, at, session_id, start, stop, _, terms, concepts, traits = row
-            text, id, said, speaker, speaker_concept, source, session, metadata, path = passages[
-                at >> 20
-            ]
+            text, id, said, metadata, path = passages[at >> 20]
+            before = at, id, text[start:stop], *said, self._session_keys.get(session_id), metadata
+            own = unpack(terms), unpack_mentions(concepts), _trait(traits)
             statements.append(
-                StoredStatement(
-                    at,
-                    id,
-                    text[start:stop],
-                    said,
-                    speaker,
-                    speaker_concept,
-                    source,
-                    session,
-                    self._session_keys.get(session_id),
-                    metadata,
-                    unpack(terms),
-                    unpack_mentions(concepts),
-                    _trait(traits),
-                    previous,
-                    following,
-                    path,
-                    start,
-                    stop,
-                )
+                StoredStatement._make((*before, *own, *beside[:2], path, start, stop))
             )
         return statements
 
@@ -227,21 +208,10 @@ class SQLiteReader(View, Reader):
         metadata = {text: json.loads(text) for text in {row[9] for row in rows}}
         found: dict[int, tuple[Any, ...]] = {}
         for row in rows:
-            (
-                _, t, id, text, source, session, speaker, speaker_concept, said, entries, path, key,
-                *_,
-            ) = row  # fmt: skip
-            found[t] = (
-                text,
-                id,
-                unpack_timestamp(said),
-                speaker,
-                speaker_concept,
-                source,
-                session,
-                metadata[entries],
-                None if key is None else unpack(path),
-            )
+            _, t, id, text, source, session, *speaker, said, entries, path, key, _, _, _ = row
+            shared = unpack_timestamp(said), *speaker, source, session
+            item_path = None if key is None else unpack(path)
+            found[t] = text, id, shared, metadata[entries], item_path
         return found
 
     def postings(

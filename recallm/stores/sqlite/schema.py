@@ -53,10 +53,9 @@ itself finds malformed is an error in any table.
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from struct import Struct
 from typing import Any, LiteralString, cast
@@ -339,11 +338,6 @@ def keys_of(records: bytes) -> NDArray[np.int64]:
 
 def _keys_in(blob: bytes) -> str:
     return str(keys_of(blob[_CHECKSUM:]).tolist())
-
-
-def json_text(value: Mapping[str, Any]) -> str:
-    """The JSON text of a mapping, in its own order."""
-    return json.dumps(dict(value)) if value else "{}"
 
 
 def hash_of(*values: object) -> int:
