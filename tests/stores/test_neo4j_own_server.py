@@ -157,7 +157,7 @@ def _forms(query: str) -> Iterator[str]:
     for size in range(len(names) + 1):
         for given in map(frozenset, combinations(names, size)):
             if len(given & {"ids", "concepts", "passages"}) < 2:
-                yield with_parts(query.replace("{{HINT}}", graph_queries.hint(given)), given)
+                yield with_parts(query, given)
 
 
 _NO_QUERIES = {

@@ -40,7 +40,7 @@ from recallm.model import (
 )
 from recallm.stores.base import GraphReader
 from recallm.stores.cypher import reader_queries as cypher
-from recallm.stores.cypher.graph_queries import QUERIES, hint
+from recallm.stores.cypher.graph_queries import QUERIES
 from recallm.stores.neo4j import values
 from recallm.stores.neo4j.connection import Connection
 from recallm.stores.neo4j.rows import COUNT_TOUCHES
@@ -204,9 +204,8 @@ class Neo4jReader(Reader):
         }
         if query == "entity vectors":
             known["model"] = values.key_of(given["model"])
-        names = frozenset(known)
-        text = QUERIES[query].replace("{{HINT}}", hint(names))
-        rows = self._ask(with_parts(text, names), _flat, **known)
+        text = with_parts(QUERIES[query], frozenset(known))
+        rows = self._ask(text, _flat, **known)
         if query == "bearers":
             words = {values.key_of(word): word for word in given["words"]}
             return [(words[key], id) for key, id in rows]

@@ -17,7 +17,7 @@ from recallm.model import (
     TripletKey,
     session_key_of,
 )
-from recallm.stores.cypher.conditions import spelled
+from recallm.stores.cypher.graph_queries import spelled
 from recallm.stores.cypher.reader_queries import STATS, UPDATES_AT
 from recallm.stores.cypher.schema import COUNTED, NO_TOTALS, TOTALS, UNIQUE
 from recallm.stores.neo4j import values

@@ -15,8 +15,8 @@ looked up before in the same transaction, or it is new.
 
 **Passages are `PreparedUpdate` values** with their `t_index`, and `session_key` where that was
 derived from time. A store derives its indexes (postings, mentions, references, relations, metadata,
-paths) from the passages that it writes and deletes, and the words of entities from their concepts
-and vectors (`recallm.ground.entity_words`).
+paths) from the passages that it writes and deletes (`changed_rows`), and the words of entities from
+their concepts and vectors (`recallm.ground.entity_words`).
 
 **Absence.** In `Changes` the value None deletes a row (for `terms` and `predicates`: 0). A session
 without statements and passages is deleted. Deleting an element also deletes its vectors and its

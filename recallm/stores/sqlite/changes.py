@@ -43,12 +43,19 @@ from recallm.stores.sqlite.schema import (
     passage_row,
     sealed,
 )
-from recallm.stores.sqlite.view import PAIRS, Queries, fetch_from
+from recallm.stores.sqlite.view import Queries
 
 _Row = tuple[Any, ...]
 
-_NATURAL: dict[LiteralString, int] = {"concept": 1, "term": 1, "session": 1, "element": 4}
-"""The tables whose rows have a number, each with the columns of the natural key behind it."""
+_UNIQUE: dict[LiteralString, tuple[LiteralString, int]] = {
+    "concept": ("id", 3),
+    "term": ("id", 3),
+    "session": ("id", 3),
+    "element": ("number", 6),
+    "passage": ("row", 3),
+}
+"""The tables that have unique columns beside their numbers: the column of the number, and how many
+columns of a row never change, from its namespace on."""
 
 _LISTS: tuple[LiteralString, ...] = ("term", "concept")
 """The tables whose rows have lists of postings. The records of these are kinds of rows, too, by
@@ -56,8 +63,9 @@ number and key, until they are put into lists."""
 
 _LATEST: LiteralString = (
     "SELECT a, b, (SELECT max(shown) FROM evidence e WHERE e.ns = :ns AND e.a = p.a AND e.b = p.b)"
-    " FROM " + PAIRS + " p"
+    " FROM (SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:list)) p"
 )
+"""Of pairs of concepts, listed as ``a << 32 | b``."""
 
 
 class RowWriter(Queries):
@@ -70,7 +78,9 @@ class RowWriter(Queries):
     """
 
     def __init__(self, connection: sqlite3.Connection, namespace: str) -> None:
-        super().__init__(fetch_from(connection), end=LARGEST_NUMBER)
+        super().__init__(
+            lambda sql, values: connection.execute(sql, values).fetchall(), end=LARGEST_NUMBER
+        )
         self.connection = connection
         self._name = namespace
         self.begin(0)
@@ -78,7 +88,7 @@ class RowWriter(Queries):
     def begin(self, ns: int) -> None:
         """Note the namespace's number; no other row is known."""
         self.ns = self.bound["ns"] = ns
-        self.numbers: dict[str, dict[Any, int]] = {table: {} for table in _NATURAL}
+        self.numbers: dict[str, dict[Any, int]] = {table: {} for table in _UNIQUE}
         self.newest: dict[str, dict[int, bytes]] = {table: {} for table in _LISTS}
         self.concept_of: dict[str, str] = {}
 
@@ -270,26 +280,16 @@ class RowWriter(Queries):
 
     def _put(self, table: LiteralString, rows: Mapping[Any, _Row | None]) -> None:
         """Write the rows of a table that numbers them by their natural keys, or delete them."""
-        _, id, *columns = columns_of(table)
-        values = columns[_NATURAL[table] :]
         numbers, newest = self.numbers[table], self.newest.get(table)
-        if newest is not None:
-            values.append("newest")
         numbered: RowsOfKind = {}
         for key, row in rows.items():
             number = numbers[key] if row else numbers.pop(key)
             if row and newest is not None:
                 row = (*row, sealed(number, newest.get(number, b"")))
             numbered[number,] = row
-        update = ", ".join([name + " = excluded." + name for name in values])
-        self._set(table, numbered, " ON CONFLICT (" + id + ") DO UPDATE SET " + update)
+        self._set(table, numbered)
 
-    def _set(
-        self,
-        table: LiteralString,
-        rows: RowsOfKind,
-        on_conflict: LiteralString = "",
-    ) -> None:
+    def _set(self, table: LiteralString, rows: RowsOfKind) -> None:
         """Write rows by their keys, which lack their namespace, or delete them (None)."""
         gone = sorted((self.ns, *key) for key, row in rows.items() if row is None)
         there = sorted((self.ns, *key, *row) for key, row in rows.items() if row is not None)
@@ -297,11 +297,15 @@ class RowWriter(Queries):
             conditions = " = ? AND ".join(columns_of(table)[: len(gone[0])])
             self.connection.executemany(f"DELETE FROM {table} WHERE {conditions} = ?", gone)
         if there:
-            verb: LiteralString = "INSERT" if on_conflict else "INSERT OR REPLACE"
-            values = ", ".join(["?"] * len(there[0]))
-            self.connection.executemany(
-                f"{verb} INTO {table} VALUES ({values}){on_conflict}", there
-            )
+            values: LiteralString = "?" + ", ?" * (len(there[0]) - 1)
+            sql: LiteralString = f"INSERT OR REPLACE INTO {table} VALUES ({values})"
+            if table in _UNIQUE:  # to replace would delete the row that has the same name
+                number, first = _UNIQUE[table]
+                columns = columns_of(table, every=True)[first:]
+                update = ", ".join([name + " = excluded." + name for name in columns])
+                sql = f"INSERT INTO {table} VALUES ({values})"
+                sql += f" ON CONFLICT ({number}) DO UPDATE SET {update}"
+            self.connection.executemany(sql, there)
 
 
 def _neighbours(latest: Mapping[tuple[int, int], int]) -> RowsByKind:

@@ -82,10 +82,11 @@ class SQLiteRows(RowWriter):
         items: Collection[tuple[tuple[str, ...], str]] = (),
         now: datetime | None = None,
     ) -> Opened:
-        found = self.namespace(self._name, now=microseconds(now), said=None)
-        if not found:
+        ns, _, *totals, sizes, open_t, key, said, source, has_expired, _, _ = self.namespace(
+            self._name, now=microseconds(now), said=None
+        )
+        if not ns:
             return Opened(totals=NamespaceTotals())
-        ns, _, *totals, sizes, open_t, key, said, source, has_expired, _, _ = found
         self.begin(ns)
         opened = Opened(totals=NamespaceTotals(*totals), has_expired=bool(has_expired))
         opened.totals.vector_sizes = json.loads(sizes)

@@ -53,6 +53,7 @@ itself finds malformed is an error in any table.
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
@@ -66,6 +67,7 @@ from numpy.typing import NDArray
 from recallm.errors import SchemaVersionError, StoreCorruptError
 from recallm.model import ConceptKind, ConceptMention, Reference, canonical_json
 from recallm.stores.base import SCHEMA_VERSION
+from recallm.stores.semantics.reader import literal
 from recallm.stores.semantics.reading import passage_fields
 from recallm.stores.sqlite.open_files import begin
 
@@ -181,12 +183,13 @@ their key."""
 
 
 @cache
-def columns_of(table: LiteralString) -> tuple[LiteralString, ...]:
-    """The columns of a table; where it has a checksum, those that the checksum covers."""
+def columns_of(table: LiteralString, *, every: bool = False) -> tuple[LiteralString, ...]:
+    """The columns of a table; where it has a checksum, those that the checksum covers, or ``every``
+    other one, too."""
     definition = _SCHEMA.partition("CREATE TABLE " + table + " (")[2].partition(";\n")[0]
-    columns = " ".join(definition.split()).partition("{crc}")[0].partition(", PRIMARY KEY (")[0]
-    names: list[LiteralString] = [column.split()[0] for column in columns.split(", ")]
-    return tuple(names)
+    covered, _, behind = " ".join(definition.split()).partition("{crc}")
+    columns = re.split(r", (?:PRIMARY KEY|UNIQUE) \(", covered + behind if every else covered)[0]
+    return tuple([literal(column.split()[0]) for column in columns.split(", ")])
 
 
 FIND_WITHOUT_INDEX: LiteralString = "SELECT 1 FROM namespace NOT INDEXED WHERE name = :name"

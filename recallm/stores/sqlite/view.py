@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
@@ -38,7 +37,7 @@ from recallm.stores.semantics.reading import open_session_of, state_of
 from recallm.stores.semantics.rows import microseconds
 from recallm.stores.sqlite.connections import Snapshot
 from recallm.stores.sqlite.failures import damage
-from recallm.stores.sqlite.queries import VISIBLE, VISIBLE_PASSAGE, spelled
+from recallm.stores.sqlite.queries import VISIBLE_PASSAGE, spelled
 from recallm.stores.sqlite.schema import (
     FIND_WITHOUT_INDEX,
     MAX_T,
@@ -59,14 +58,6 @@ _VALUES_WITH_NUL: LiteralString = (
     " FROM json_each("
 )
 """``json_each`` ends a string at a NUL, so that a list with one is escaped."""
-
-PAIRS: LiteralString = "(SELECT value >> 32 AS a, value & 4294967295 AS b FROM json_each(:list))"
-"""A table of pairs of row numbers from a list of ``a << 32 | b``."""
-
-
-def fetch_from(connection: sqlite3.Connection) -> Fetch:
-    """``Fetch`` over a connection."""
-    return lambda sql, values: connection.execute(sql, values).fetchall()
 
 
 def columns(table: LiteralString) -> LiteralString:
@@ -90,9 +81,8 @@ _NAMESPACE: LiteralString = (
 """The row of a namespace, with the session that the next update may continue, whether a passage has
 expired, the first t from which on one is withdrawn, and the latest t by the datetime ``said``."""
 
-
-_NOTHING = (None, "", 0, 0, "{}", 0, None, None, None, False, None, 0)
-"""What such a row says of a namespace that there is not, behind its totals."""
+_NO_NAMESPACE = (0, "", 0, 0, 0, 0, None, "", 0, 0, "{}", 0, None, None, None, False, None, 0)
+"""Such a row, of a namespace that there is not."""
 
 
 class Queries:
@@ -157,8 +147,8 @@ class Queries:
             raise ValueError("a row does not have its checksum")
         return [row[1:] for row in rows]
 
-    def namespace(self, name: str, **values: Any) -> list[Any]:
-        """The row of a namespace (``_NAMESPACE``) without its checksum; empty where there is none.
+    def namespace(self, name: str, **values: Any) -> tuple[Any, ...]:
+        """The row of a namespace (``_NAMESPACE``), without its checksum.
 
         Raises:
             ValueError: the row is damaged, or an index does not lead to it.
@@ -170,8 +160,8 @@ class Queries:
         for row in verified((row[: width + 1] for row in rows), "namespace"):
             if row[1] != name:
                 raise ValueError("an index of the table namespace leads to another row")
-            return [*row, *rows[0][width + 1 :]]
-        return []
+            return (*row, *rows[0][width + 1 :])
+        return _NO_NAMESPACE
 
 
 def _escaped(value: object) -> str:
@@ -185,8 +175,8 @@ class View(Queries):
     first key after it), ``:said`` (the datetime ``as_of``) and ``:now`` are bound. ``given`` says
     whether the view ends before the latest update (``past``), whether it hides passages that were
     said later (``dated``), have ``expired`` or are ``withdrawn``, whether it hides any (``hides``),
-    and whether any row may not be visible (``bounded``). ``visible`` and ``visible_passage`` are
-    conditions of ``queries``.
+    and whether any row may not be visible (``bounded``). ``visible_passage`` is a condition
+    of ``queries``.
     """
 
     def __init__(self, snapshot: Snapshot, namespace: str, horizon: Horizon) -> None:
@@ -194,9 +184,9 @@ class View(Queries):
         said = microseconds(as_of) if isinstance(as_of, datetime) else None
         super().__init__(snapshot.rows, said=said, now=microseconds(horizon.now))
         with damage(snapshot.name):
-            found = self.namespace(namespace) or [0, namespace, 0, 0, 0, 0, *_NOTHING]
+            found = self.namespace(namespace)
             self.ns: int = found[0]
-            self.totals: list[int] = found[3:6]
+            self.totals: tuple[int, ...] = found[3:6]
             counter, (model, origin, revision, vocabulary, sizes) = found[2], found[6:11]
             *opened, has_expired, withdrawn, by_said = found[11:]
             vector_bytes: dict[str, int] = json.loads(sizes)
@@ -222,7 +212,6 @@ class View(Queries):
         given = {name for name, holds in parts.items() if holds}
         given |= {"hides"} if given - {"past"} else set()
         self.given = frozenset(given | {"bounded"} if given else given)
-        self.visible: LiteralString = with_parts(VISIBLE, self.given)
         self.visible_passage: LiteralString = with_parts(VISIBLE_PASSAGE, self.given)
 
 
