@@ -200,10 +200,12 @@ def count_touches(queries: Queries, names: Collection[str]) -> dict[str, Concept
         keys = keys_of(b"".join(records[id]))
         keys = keys[keys < queries.bound["end"]]
         evidence = np.array([at for at, *_ in shown[name]], np.int64)
-        ts = np.unique(np.concatenate((keys, evidence)) >> POSITION_BITS)
+        # The keys ascend: a stable sort passes over them.
+        ts = np.sort(np.concatenate((keys, evidence)) >> POSITION_BITS, kind="stable")
         if not len(ts):
             continue
-        totals[name] = ConceptTotals("", "entity", int(ts[-1]), len(ts), len(keys))
+        updates = 1 + int(np.count_nonzero(np.diff(ts)))
+        totals[name] = ConceptTotals("", "entity", int(ts[-1]), updates, len(keys))
         if len(keys):
             firsts[name] = int(keys[0])
         else:
